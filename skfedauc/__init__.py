@@ -1,12 +1,12 @@
 """AUC over groups for scikit-learn: devices, hospitals, shops, folds, people.
 
-`skfedauc.plotting` holds the displays, `skfedauc.boosting` the metrics for XGBoost and LightGBM,
-`skfedauc.measures` the measures in place of the AUC. `skfedauc.error_bounds` bounds error rates of
-classifiers that learn from few rows. `skfedauc.flower` connects to Flower, `skfedauc.privacy` adds
-noise for differential privacy, and `skfedauc.datasets` simulates data with known AUCs.
+`skfedauc.plotting` holds the displays. `skfedauc.boosting` holds metrics for XGBoost and LightGBM.
+`skfedauc.measures` holds measures in place of the AUC. `skfedauc.error_bounds` bounds error rates
+of classifiers that learn from few rows. `skfedauc.flower` connects to Flower, `skfedauc.privacy`
+adds noise for differential privacy, and `skfedauc.datasets` simulates data with known AUCs.
 
-Modules are imported when a name is first used. Counting rows on a device therefore needs only
-numpy (and pandas, if labels are neither integers nor booleans), not scikit-learn.
+The first use of a name imports its module. Therefore, a device needs only numpy to count rows, not
+scikit-learn. Labels that are neither integers nor booleans also need pandas.
 """
 
 from importlib import import_module
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skfedauc._versions import show_versions
     from skfedauc.adjustment import GroupAdjustedClassifier, GroupPercentileTransformer
     from skfedauc.audit import FairnessAudit
+    from skfedauc.average_ranks import compare_average_ranks
     from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
     from skfedauc.inference.critical_difference import (
@@ -54,6 +55,7 @@ __all__ = [
     "WithinGroupStratifiedKFold",
     "auc_critical_difference",
     "auc_difference_pvalue",
+    "compare_average_ranks",
     "compare_candidates",
     "compare_models",
     "compare_roc_auc",
@@ -83,6 +85,7 @@ _MODULES = {
     "WithinGroupStratifiedKFold": "model_selection",
     "auc_critical_difference": "inference.critical_difference",
     "auc_difference_pvalue": "inference.critical_difference",
+    "compare_average_ranks": "average_ranks",
     "compare_candidates": "model_selection",
     "compare_models": "comparison",
     "compare_roc_auc": "metrics",
@@ -109,7 +112,7 @@ _PUBLIC_MODULES = (
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":  # importlib.metadata is slow to import
+    if name == "__version__":  # The import of importlib.metadata is slow.
         from importlib.metadata import version
 
         return version("skfedauc")

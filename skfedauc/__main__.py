@@ -9,7 +9,7 @@ import sys
 
 def main() -> int:
     """Run the command line; Ctrl-C ends it without a traceback and with exit code 130."""
-    # Shell scripts start background jobs with interrupts ignored; such a handler is kept.
+    # Keep a handler that ignores interrupts, as in background jobs of shell scripts.
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         # An interrupt during imports ends the process; by default, Python prints a traceback.

@@ -13,9 +13,9 @@ _LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
 
 
 def usable_memory() -> int:
-    """Return the bytes of memory of the machine, or of the container if its limit is lower.
+    """Return the bytes of memory of the machine, or of the container if the container has less.
 
-    The size of the machine counts as 8 GiB if it is unknown.
+    A machine of unknown size counts as 8 GiB.
     """
     try:
         of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -28,14 +28,14 @@ def _limits() -> Iterator[int]:
     """Yield the readable memory limits of the control groups of this process.
 
     The limit of a control group applies to its subgroups. In a container, the control group of the
-    container is either the root or at the path that it has outside the container.
+    container is either the root, or has the same path as outside.
     """
     for folder, name in {*_files()}:
         try:
             limit = (folder / name).read_text(encoding="ascii").strip()
         except (OSError, ValueError):
             continue
-        if limit.isdecimal() and int(limit) > 0:  # "max" means no limit
+        if limit.isdecimal() and int(limit) > 0:  # "max" means no limit.
             yield int(limit)
 
 
@@ -46,7 +46,7 @@ def _files() -> Iterator[tuple[Path, str]]:
     except OSError:
         return
     for line in lines:
-        # hierarchy:controllers:path; version 2 names no controllers
+        # Format hierarchy:controllers:path. Version 2 names no controllers.
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if controllers and "memory" not in controllers.split(","):

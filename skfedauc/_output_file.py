@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all."""
+"""Write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Raise an error if a file cannot be written, before its content is computed.
+    """Raise an error if a path is not writable, before the computation of the content.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     Raises
     ------
     OSError
-        If the file cannot be written.
+        If writing fails.
     """
     data = content.encode() if isinstance(content, str) else content
     target = os.path.realpath(path)

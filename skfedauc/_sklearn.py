@@ -1,7 +1,7 @@
-"""The only file that imports scikit-learn's private names.
+"""Private names of scikit-learn, which no other module imports.
 
-Scikit-learn has no public alternative to these names. For instance, a scorer must derive from the
-private base class to share predictions with the other scorers of a multi-metric search.
+Scikit-learn has no public alternative to these names. For instance, the scorers of a multi-metric
+search share predictions only if they derive from a private base class.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.base import is_classifier, is_regressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
@@ -22,7 +23,11 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._metadata_requests import MetadataRequest, _raise_for_params
 from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
-from sklearn.utils.validation import _check_method_params, _check_response_method
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_response_method,
+    _num_samples,
+)
 
 from skfedauc._words import all_shortened, shortened, shortened_text
 
@@ -31,8 +36,10 @@ __all__ = [
     "GroupsConsumerMixin",
     "RepeatedSplits",
     "is_routing_enabled",
+    "number_of_rows",
     "of_rows",
     "positive_class",
+    "refuse_pairwise_scores",
     "refuse_unrouted",
     "refuse_without_scores",
     "response_method_name",
@@ -40,6 +47,7 @@ __all__ = [
     "rows_of",
     "score_requests",
     "shared_scores",
+    "three_classes",
     "wants_groups",
     "weight_name",
 ]
@@ -74,6 +82,11 @@ def weight_name(estimator: Any) -> str:
     return "sample_weight"
 
 
+def number_of_rows(X: Any) -> int:
+    """Return the number of rows of an array, a sparse matrix or a DataFrame."""
+    return int(_num_samples(X))
+
+
 def rows_of(X: Any, rows: Any) -> Any:
     """Return rows of an array, a sparse matrix or a DataFrame."""
     return _safe_indexing(X, rows)
@@ -88,17 +101,21 @@ def wants_groups(splitter: Any) -> bool:
 
 
 def of_rows(X: Any, params: Mapping[str, Any], rows: Any) -> dict[str, Any]:
-    """Return the parameters of fit for some rows; arrays with a value per row are indexed."""
+    """Return the parameters of fit for some rows: index arrays that have a value per row."""
     return dict(_check_method_params(X, params=params, indices=rows))
 
 
-def response_method_name(estimator: Any, response_method: Any) -> str:
-    """Return the name of the first method in `response_method` that the estimator has."""
+def response_method_name(estimator: Any, response_method: Any, remedy: str | None = None) -> str:
+    """Return the name of the first method in `response_method` that the estimator has.
+
+    A message ends with `remedy`; None names the argument `response_method`.
+    """
     try:
         method = _check_response_method(estimator, response_method)
     except AttributeError as error:
         text = shortened_text(str(error), 300)
-        raise AttributeError(f"{text}{_instead(estimator, response_method)}") from error
+        mend = _instead(estimator, response_method) if remedy is None else f" {remedy}"
+        raise AttributeError(f"{text}{mend}") from error
     return str(getattr(method, "__name__", None) or method.func.__name__)
 
 
@@ -115,13 +132,15 @@ def _instead(estimator: Any, response_method: Any) -> str:
     )
 
 
-def refuse_without_scores(estimator: Any, response_method: Any) -> None:
-    """Refuse an estimator that will have none of these methods after fitting.
+def refuse_without_scores(estimator: Any, response_method: Any, remedy: str | None = None) -> None:
+    """Raise an error if an estimator will have none of these methods after fitting.
+
+    A message ends with `remedy`; None names the argument `response_method`.
 
     Raises
     ------
     TypeError
-        If the estimator lacks these methods; the message names the estimator.
+        If the estimator lacks these methods.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
@@ -138,26 +157,25 @@ def refuse_without_scores(estimator: Any, response_method: Any) -> None:
         return
     if any(inspect.getattr_static(type(last), name, None) is not None for name in asked):
         return
-    raise TypeError(
-        f"estimator cannot rank rows: {_shortened(estimator)} has no "
-        f"{' and no '.join(asked)}.{_instead(last, response_method)}"
-    )
+    lacking = " and no ".join(asked)
+    mend = _instead(last, response_method) if remedy is None else f" {remedy}"
+    raise TypeError(f"estimator cannot rank rows: {_shortened(estimator)} has no {lacking}.{mend}")
 
 
 def _shortened(estimator: Any) -> str:
-    """Return the code of the estimator in one line; long code is cut in the middle."""
+    """Return the code of the estimator in one line, with an ellipsis in the middle of long code."""
     return shortened_text(" ".join(repr(estimator).split()), 100)
 
 
-def response_values(estimator: Any, X: Any, response_method: Any) -> Any:
+def response_values(estimator: Any, X: Any, response_method: Any, remedy: str | None = None) -> Any:
     """Return scores of the class ``classes_[1]``, or the predictions of a regressor."""
-    name = response_method_name(estimator, response_method)
+    name = response_method_name(estimator, response_method, remedy)
     values, _ = _get_response_values(estimator, X, response_method=name)
     return _decisions_as_numbers(values, estimator, name)
 
 
 def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
-    """Return 1 where a classifier predicts ``classes_[1]``; other values are unchanged."""
+    """Return predicted classes as 1 for ``classes_[1]``, else 0; return scores unchanged."""
     if name != "predict" or not is_classifier(estimator):
         return values
     return (np.asarray(values) == estimator.classes_[1]).astype(np.float64)
@@ -212,8 +230,8 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} has "
             f"{len(classes)} class{'' if len(classes) == 1 else 'es'}. To compare one class with "
-            "the others, fit and score on y == label; or pass multi_class= to functions and "
-            "scorers that accept it."
+            "the others, fit and score on y == label; to compare all classes, use "
+            "MulticlassGroupAUC.from_estimator, or multi_class= of scorers."
         )
     known = list(classes.tolist())
     if pos_label is None:
@@ -224,3 +242,46 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
             f"[{all_shortened(known)}]."
         )
     return pos_label, pos_label == known[0]
+
+
+def three_classes(estimator: Any, remedy: str) -> Any:
+    """Return the classes of a fitted classifier of three or more classes.
+
+    Raises
+    ------
+    ValueError
+        If the estimator has fewer classes, or none; the message ends with `remedy`.
+    """
+    classes = getattr(estimator, "classes_", None)
+    if classes is None or len(classes) < 3:
+        number = "no" if classes is None else len(classes)
+        raise ValueError(
+            f"multi_class needs a classifier of three or more classes; {type(estimator).__name__} "
+            f"has {number} classes. {remedy}"
+        )
+    return classes
+
+
+def refuse_pairwise_scores(estimator: Any, response_method: Any) -> None:
+    """Raise an error for decision values of pairs of classes: 3 classes have as many pairs.
+
+    Raises
+    ------
+    ValueError
+        If the scores are those of a support vector machine with
+        ``decision_function_shape="ovo"``.
+    """
+    if response_method_name(estimator, response_method) != "decision_function":
+        return
+    last = estimator
+    while isinstance(last, Pipeline | BaseSearchCV | FrozenEstimator):
+        if isinstance(last, Pipeline):
+            last = last.steps[-1][1]
+        else:
+            last = getattr(last, "best_estimator_", last.estimator)
+    if getattr(last, "decision_function_shape", None) == "ovo":
+        raise ValueError(
+            f"the decision_function of {type(last).__name__}(decision_function_shape='ovo') "
+            "returns a score for each pair of classes, not for each class. Pass "
+            "decision_function_shape='ovr' to the classifier."
+        )

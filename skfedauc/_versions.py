@@ -13,8 +13,8 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "narwhals", "fairlearn"
 def show_versions() -> None:
     """Print the versions of skfedauc and its dependencies, and the kernel in use.
 
-    The kernel is "compiled", or "numpy" if skfedauc was installed without a compiler or the
-    environment variable ``SKFEDAUC_KERNEL`` is "numpy".
+    The kernel is "compiled" or "numpy". The kernel is "numpy" after an installation without a
+    compiler, or if the environment variable ``SKFEDAUC_KERNEL`` is "numpy".
 
     See Also
     --------

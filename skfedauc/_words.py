@@ -49,7 +49,7 @@ def ends(
 
 
 def shortened(value: Any) -> str:
-    """Return a value as code; long code is cut, and long text is followed by its length."""
+    """Return a value as shortened code; the length follows a long text."""
     if isinstance(value, str) and len(value) > _MOST_QUOTED:
         return f"{value[:_MOST_QUOTED]!r}... ({len(value):,} characters)"
     text = repr(value)
@@ -69,12 +69,12 @@ def described(value: Any) -> str:
 
 
 def shortened_label(label: Any, most: int = MOST_SHOWN) -> str:
-    """Return a label as text; long labels are cut in the middle, as labels differ at the ends."""
+    """Return a label as text, cut in the middle if long, because labels differ at the ends."""
     return shortened_text(label_text(label), most)
 
 
 def shortened_text(text: str, most: int = MOST_SHOWN) -> str:
-    """Return text of at most `most` characters; longer text is cut in the middle."""
+    """Return a text, cut in the middle if it has more than `most` characters."""
     if len(text) <= most:
         return text
     half = most // 2
@@ -82,10 +82,10 @@ def shortened_text(text: str, most: int = MOST_SHOWN) -> str:
 
 
 def label_text(label: Any) -> str:
-    """Return a label as text; the parts of a tuple are joined, ``va · 1.0 · (55, 65]``.
+    """Return a label as text, a tuple as its joined parts, ``va · 1.0 · (55, 65]``.
 
-    A part is quoted if it breaks the line, is invisible, or is a formula that a spreadsheet
-    computes after the text is pasted: ``'=1+1'``.
+    Quotes enclose a part that breaks the line or is invisible. Quotes also enclose a formula that a
+    spreadsheet would compute, ``'=1+1'``.
     """
     parts = label if isinstance(label, tuple) else (label,)
     return " \N{MIDDLE DOT} ".join(map(_part, parts))

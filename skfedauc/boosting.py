@@ -64,7 +64,7 @@ class _GroupMetric:
     missing : {"raise", "drop", "group"}
     """
 
-    _dataset = "dataset"  # name of the library's class in messages
+    _dataset = "dataset"  # Name of the library's class in messages
 
     def __init__(
         self, statistic: ScorerStatistic, groups: Groups, undefined: Undefined, missing: Any
@@ -220,27 +220,27 @@ class XGBoostMetric(_GroupMetric):
         "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
         "neg_tau". `group_roc_auc_score` defines them.
     groups : list of tuples, callable or None, default=None
-        How the metric finds the group of each row of an evaluation set.
+        Source of the group of each row of an evaluation set.
 
-        - A list with a tuple ``(y, groups)`` for each evaluation set: the labels for XGBoost
-          (0 and 1), and the group labels of the same rows. The metric recognizes an evaluation set
-          by the labels, and raises an error for a set whose labels are not in the list.
+        - A list with a tuple ``(y, groups)`` for each evaluation set: the labels for XGBoost (0 and
+          1), and the group labels of the same rows. The metric recognizes an evaluation set by the
+          labels, and raises an error if the list lacks these labels.
         - A callable ``groups(dmatrix)`` that returns the group label of each row of a
           ``xgboost.DMatrix``, for ``xgboost.train``, ``xgboost.cv`` and ``xgboost.dask.train``.
         - None, for the statistic "pooled" only.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class. "skip" omits these groups with a warning,
-        "ignore" omits these groups silently, "raise" raises a ValueError, and a number replaces the
-        AUC. A statistic without a value is NaN, which is not an improvement in early stopping.
+        How to treat groups that lack a class. "skip" omits these groups with a warning, and
+        "ignore" omits these groups silently. "raise" raises a ValueError, and a number replaces the
+        AUC. A statistic without a value is NaN; early stopping counts NaN as no improvement.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
     Raises
     ------
     ValueError
-        If `statistic` is not one of these names, or two evaluation sets have the same labels and
-        different groups. In training, if `groups` has no tuple for an evaluation set. All workers
-        then raise the error.
+        If there is no such statistic, or two evaluation sets have the same labels and different
+        groups. In training, if `groups` has no tuple for an evaluation set; then all workers raise
+        the error.
     TypeError
         If `groups` is of another type.
 
@@ -303,7 +303,7 @@ class XGBoostMetric(_GroupMetric):
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
         """Compute the metric from ``(predictions, DMatrix)``, or from ``(y, scores)``."""
-        if not hasattr(second, "get_label"):  # called by XGBClassifier
+        if not hasattr(second, "get_label"):  # XGBClassifier passes arrays.
             return self._merged_value(first, second, sample_weight, None)
         return self.__name__, self._merged_value(
             second.get_label(), first, second.get_weight(), second
@@ -356,17 +356,17 @@ class LightGBMMetric(_GroupMetric):
         "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
         "neg_tau". `group_roc_auc_score` defines them.
     groups : list of tuples or callable
-        How the metric finds the group of each row of an evaluation set.
+        Source of the group of each row of an evaluation set.
 
         - A list with a tuple ``(y, groups)`` for each evaluation set: the labels (0 and 1, or -1
           and 1), and the group labels of the same rows. The metric recognizes an evaluation set by
-          the labels, and raises an error for a set whose labels are not in the list.
+          the labels, and raises an error if the list lacks these labels.
         - A callable ``groups(dataset)`` that returns the group label of each row of a
           ``lightgbm.Dataset``, for ``lightgbm.train`` and ``lightgbm.cv``.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class. "skip" omits these groups with a warning,
-        "ignore" omits these groups silently, "raise" raises a ValueError, and a number replaces the
-        AUC. A statistic without a value is NaN, which is not an improvement in early stopping.
+        How to treat groups that lack a class. "skip" omits these groups with a warning, and
+        "ignore" omits these groups silently. "raise" raises a ValueError, and a number replaces the
+        AUC. A statistic without a value is NaN; early stopping counts NaN as no improvement.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
@@ -388,7 +388,7 @@ class LightGBMMetric(_GroupMetric):
     The metric counts the predictions that LightGBM passes, with the weights of the evaluation set.
 
     For training on several machines, pass the same evaluation set to every machine, and the labels
-    and groups of this set in `groups`. All machines then return the same number and stop in the
+    and groups of this set in `groups`. Then all machines return the same number and stop in the
     same round.
 
     If two evaluation sets have equal labels in all rows, and only one set is in the list, the
@@ -446,10 +446,10 @@ class LightGBMMetric(_GroupMetric):
 
     def __call__(
         self, first: Any, second: Any, weight: Any = None
-    ) -> tuple[str, float, bool]:  # LightGBM passes weights to functions with three parameters
+    ) -> tuple[str, float, bool]:  # LightGBM passes weights to functions with three parameters.
         """Compute the metric from ``(predictions, Dataset)``, or from ``(y, scores, weight)``."""
         dataset = second if hasattr(second, "get_label") else None
-        if dataset is None:  # called by LGBMClassifier
+        if dataset is None:  # LGBMClassifier passes arrays.
             return self.__name__, self._value(self._counts(first, second, weight, None)), True
         if self._function is not None and _n_machines(dataset.params or {}) > 1:
             raise ValueError(
@@ -498,7 +498,7 @@ def _collective() -> Any:
     """Return ``xgboost.collective`` if XGBoost trains on several workers, or None."""
     try:
         from xgboost import collective
-    except ImportError:  # a caller without XGBoost
+    except ImportError:  # The caller has no XGBoost.
         return None
     return collective if collective.get_world_size() > 1 else None
 
@@ -506,9 +506,9 @@ def _collective() -> Any:
 def _gathered(message: bytes, collective: Any) -> list[bytes]:
     """Send a message to all workers, and return the messages of all workers by rank.
 
-    XGBoost's Python package has no operation that gathers bytes. Each worker therefore adds numbers
-    to an array of zeros in two steps. The first sum collects the lengths of all messages. The
-    second sum collects the bytes, at places that follow from the lengths.
+    XGBoost's Python package has no operation that gathers bytes. Therefore, each worker adds
+    numbers to an array of zeros in two steps. The first sum collects the lengths of all messages.
+    The second sum collects the bytes, at places that follow from the lengths.
     """
     rank, n_workers = collective.get_rank(), collective.get_world_size()
     sizes = np.zeros(n_workers, np.int64)

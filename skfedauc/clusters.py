@@ -20,7 +20,7 @@ class ClusterCounts:
     """Score counts by unit; a unit holds the rows of one cluster in one group.
 
     Clusters are independent of each other, and rows of the same cluster may be dependent. A cluster
-    can have rows in several groups. Labels of clusters are not used.
+    can have rows in several groups. The counts keep no labels of clusters.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class ClusterCounts:
         Parameters
         ----------
         counts : ScoreCounts
-            Counts by several columns of labels, of which one holds the clusters. If there is one
-            column only, the rows have no groups.
+            Counts by columns of labels; one column holds the clusters. Without another column, the
+            rows have no groups.
         position : int
             Position of the column of clusters.
 
@@ -121,7 +121,7 @@ class ClusterCounts:
     def extremes(self) -> tuple[ClusterCounts, ClusterCounts]:
         """Return the counts of the same rows with the lowest and with the highest AUCs.
 
-        Both are these counts if scores are exact; see `ScoreCounts.extremes`.
+        For exact scores, the method returns these counts twice; see `ScoreCounts.extremes`.
         """
         if self.units.has_exact_aucs:
             return self, self

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Case = Literal["identical", "same_negatives", "same_positives", "different"]
 
-# Whether the device's shift applies to the mean score of the negatives, and of the positives
+# Classes to shift by the device's shift: the negatives, and the positives
 _SHIFTED: dict[Case, tuple[bool, bool]] = {
     "identical": (False, False),
     "same_negatives": (False, True),
@@ -56,8 +56,8 @@ def make_group_scores(
     case : {"identical", "same_negatives", "same_positives", "different"}
         Classes with equal score distributions on all devices. Scores are normal with standard
         deviation 1. The mean is 0 for negatives and `separation` for positives, plus the shift of
-        the device in some cases. "different" shifts both classes, "same_negatives" shifts
-        positives, "same_positives" shifts negatives, and "identical" shifts no class.
+        the device in some cases. "different" shifts both classes, and "identical" shifts no class.
+        "same_negatives" shifts positives, and "same_positives" shifts negatives.
     n_positives, n_negatives : int or array-like of int, shape (n_devices,), default=500
         Number of rows of each class: one number for all devices, or one number for each device.
     shifts : array-like of float, shape (n_devices,), default=(-0.75, -0.25, 0.25, 0.75)
@@ -79,17 +79,17 @@ def make_group_scores(
         ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on. With ten or more devices,
         labels such as "device 01" have leading zeros, so sorting keeps the order of the devices.
 
-        ``population``, dict: the true AUCs, which are the limits as the number of rows increases in
-        these proportions. The keys are the names in `GroupAUC`. Values are floats for "pooled",
+        ``population``, dict: the true AUCs. The AUCs of the rows converge to these values as the
+        number of rows increases. The keys are the names in `GroupAUC`. The values of "pooled",
         "macro", "samples", "positives", "negatives", "within", "worst", "ratio", "cross",
-        "difference" and "cross_difference". "by_group" is an ndarray of shape (n_devices,).
-        "cross_matrix" is an ndarray of shape (n_devices, n_devices), whose rows are the positives'
-        device.
+        "difference" and "cross_difference" are floats. "by_group" is an ndarray of shape
+        (n_devices,). "cross_matrix" is an ndarray of shape (n_devices, n_devices); rows are the
+        devices of the positives.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described. The message gives the remedy.
+        If an argument is not as described.
 
     See Also
     --------
@@ -198,7 +198,7 @@ def make_uniform_scores(
     Raises
     ------
     ValueError
-        If an argument is not as described. The message gives the remedy.
+        If an argument is not as described.
 
     See Also
     --------

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.inference.binomial import upper_limit
@@ -39,15 +42,14 @@ def error_rate_bound(
     Parameters
     ----------
     n_errors, n_rows : int or array-like of shape (n_members,)
-        Number of errors and number of test rows. Several numbers are those of the members of a
-        random classifier, each with test rows of its own; or those of groups of rows, whose
-        average error rate is bounded.
+        Number of errors and number of test rows. Pass several numbers for a random classifier: one
+        number per member, each from the test rows of this member.
     n_disagreements, n_unlabeled : int, default=None
-        Number of rows without labels on which the classifier and a random member, drawn for each
-        row, disagree, and the number of all rows without labels. None bounds the error rate of the
-        random classifier.
+        Number of rows without labels on which the classifier and a random member disagree, and
+        number of all rows without labels. Draw the random member anew for each row. None bounds the
+        error rate of the random classifier.
     confidence_level : float, default=0.95
-        Probability with which the bound is at least the true error rate.
+        Probability that the bound is at least the true error rate.
 
     Returns
     -------
@@ -66,21 +68,25 @@ def error_rate_bound(
 
     Notes
     -----
-    ``B(k, m, d)`` is the largest error rate at which k or fewer errors in m rows have a probability
-    of at least d, by the binomial distribution. With ``d = 1 - confidence_level`` and K members,
-    the bounds are
+    ``B(k, m, d)`` is the largest error rate at which k or fewer errors in m rows have a binomial
+    probability of at least d. With ``d = 1 - confidence_level`` and K members, the bounds are
 
     - of one classifier, the test set bound ``B(k, m, d)`` [1]_;
-    - of the random classifier, which predicts each row by a member drawn with equal
-      probabilities: the mean over members of ``B(k_i, m_i, d / K)`` [2]_;
+    - of the random classifier: the mean over members of ``B(k_i, m_i, d / K)`` [2]_. The random
+      classifier draws a member for each row, with equal probabilities;
     - of another classifier: the mean over members of ``B(k_i, m_i, d / (2 K))``, plus
       ``B(n_disagreements, n_unlabeled, d / 2)`` [2]_. If the classifier errs on a row, the random
       classifier errs as well, or the two classifiers disagree.
 
     Assumptions: the rows, with and without labels, are independent draws from one distribution. No
     member depends on its own test rows. The classifiers do not depend on the rows without labels.
-    The numbers of members and of rows are chosen before errors are counted. Test rows of different
-    members can be the same rows.
+    The choice of the numbers of members and of rows precedes the count of errors. Test rows of
+    different members can be the same rows.
+
+    Groups of rows that one classifier predicts have no common rows. For such groups, sum the
+    numbers of errors and rows. The bound of the sums holds for the average of the groups' error
+    rates weighted by rows, also if the error rates differ [3]_. This bound is tighter than a mean
+    of bounds by group.
 
     References
     ----------
@@ -88,6 +94,8 @@ def error_rate_bound(
        of Machine Learning Research 6. https://www.jmlr.org/papers/v6/langford05a.html
     .. [2] Kaariainen, M. and Langford, J. (2005). A comparison of tight generalization error
        bounds. ICML 22. https://doi.org/10.1145/1102351.1102403
+    .. [3] Hoeffding, W. (1956). On the distribution of the number of successes in independent
+       trials. Annals of Mathematical Statistics 27(3). https://doi.org/10.1214/aoms/1177728178
 
     Examples
     --------
@@ -119,11 +127,22 @@ def _counts(
     events: Any, trials: Any, name: str, name_of_trials: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return both arguments as arrays of the same length, after checking them."""
+    for values, argument in ((events, name), (trials, name_of_trials)):
+        found = np.atleast_1d(values)
+        if found.dtype.kind == "f" and not (found == np.floor(found)).all():
+            raise ValueError(
+                f"{argument} must hold whole numbers; got {_words.shortened(values)}. The bound "
+                "counts rows, and does not hold for sums of weights."
+            )
     counts = tuple(
         _input.check_counts(np.atleast_1d(values), argument)
         for values, argument in ((events, name), (trials, name_of_trials))
     )
-    _input.check_length(name, counts[0].size, name_of_trials, counts[1].size)
+    if counts[0].size != counts[1].size:
+        raise ValueError(
+            f"{name} and {name_of_trials} must have the same length; got {counts[0].size} and "
+            f"{counts[1].size}. Pass both numbers for each member."
+        )
     if counts[0].size == 0 or not counts[1].all():
         raise ValueError(f"{name_of_trials} must be 1 or more; got {_words.shortened(trials)}.")
     if (counts[0] > counts[1]).any():
@@ -138,24 +157,32 @@ def _counts(
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class BoundedClassifier:
-    """Classifier with an upper bound of its error rate, returned by `fit_with_error_bound`.
+class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Fitted classifier with an upper bound of its error rate, from `fit_with_error_bound`.
+
+    Functions of scikit-learn accept the classifier, such as those of `sklearn.inspection`. The
+    bound belongs to this fit, so `fit` and `sklearn.base.clone` change nothing, as for
+    `sklearn.frozen.FrozenEstimator`.
 
     Attributes
     ----------
     error_bound : float
         Upper bound of the error rate of `predict`.
     confidence_level : float
-        Probability with which the bound is at least the true error rate.
+        Probability that the bound is at least the true error rate.
     members : list of estimators
-        Classifiers that were tested on rows outside their training rows.
+        Classifiers with test rows outside their training rows.
     classifier : estimator or None
-        Classifier that was fitted to all rows with labels; None without `X_unlabeled`.
+        Classifier fitted to all rows with labels; None without `X_unlabeled`.
     tests : pandas.DataFrame
         Number of errors and of test rows of each member (`n_errors`, `n_rows`).
     n_disagreements, n_unlabeled : int or None
         Rows without labels on which `classifier` and a random member disagree, and all rows
         without labels.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted class labels.
+    random_state : int
+        Seed of the random members in `predict`, drawn by `fit_with_error_bound`.
     """
 
     error_bound: float
@@ -165,6 +192,25 @@ class BoundedClassifier:
     tests: pd.DataFrame
     n_disagreements: int | None
     n_unlabeled: int | None
+    classes_: NDArray[Any]
+    random_state: int
+
+    def fit(self, X: Any, y: Any = None) -> BoundedClassifier:
+        """Return the classifier without a change.
+
+        Parameters
+        ----------
+        X : object
+            Ignored.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        BoundedClassifier
+            The classifier itself.
+        """
+        return self
 
     def predict(self, X: Any, random_state: Any = None) -> NDArray[Any]:
         """Predict the classes of rows.
@@ -173,16 +219,28 @@ class BoundedClassifier:
         ----------
         X : array-like of shape (n_rows, n_features)
         random_state : int, RandomState instance or None, default=None
-            Source of the random members; without effect if there is a `classifier`.
+            Source of the random members; without effect if there is a `classifier`. None uses the
+            seed `random_state` of this classifier, so calls with the same rows have the same
+            result. To predict rows one at a time, pass one RandomState instance to all calls. A
+            seed would select the same member for all these rows, and the bound of the random
+            classifier is not a bound of one member.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Predictions of `classifier`, or of a random member for each row if it is None.
+            Predictions of `classifier`; without `classifier`, each row has the prediction of a
+            random member.
         """
         if self.classifier is not None:
             return np.asarray(self.classifier.predict(X))
-        return _random_predictions(self.members, X, random_state)
+        seed = self.random_state if random_state is None else random_state
+        return _random_predictions(self.members, X, seed)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> BoundedClassifier:
+        return self
 
     def __repr__(self) -> str:
         errors, rows = int(self.tests["n_errors"].sum()), int(self.tests["n_rows"].sum())
@@ -212,26 +270,27 @@ def fit_with_error_bound(
     Parameters
     ----------
     estimator : estimator object
-        A classifier; clones are fitted.
+        A classifier that `fit` changes. The function fits clones. A fitted part, such as a
+        transformer in a ``FrozenEstimator``, must not depend on the rows of X.
     X : array-like of shape (n_rows, n_features)
         Input of the estimator.
     y : array-like of shape (n_rows,)
         Labels of any number of classes.
     resampling : {"train_test", "bagging", "cross_validation"}, default="cross_validation"
-        Training rows and test rows of the members: one random split ("train_test"); bootstrap
-        samples, with the rows outside each sample as its test rows ("bagging"); or folds.
+        Training rows and test rows of the members: one random split ("train_test"), bootstrap
+        samples ("bagging"), or folds. The rows outside a bootstrap sample are its test rows.
     X_unlabeled : array-like of shape (n_unlabeled, n_features), default=None
-        Rows without labels. With these rows, the bound holds for a classifier that is fitted to
-        all rows with labels. Without them, the bound holds for the random classifier, which
+        Rows without labels. With `X_unlabeled`, the bound holds for a classifier fitted to all rows
+        with labels. Without `X_unlabeled`, the bound holds for the random classifier, which
         predicts each row by a random member.
     n_members : int, default=10
         Number of bootstrap samples or folds; without effect on "train_test".
     test_size : float, default=0.1
         Share of the test rows of "train_test".
     confidence_level : float, default=0.95
-        Probability with which the bound is at least the true error rate.
+        Probability that the bound is at least the true error rate.
     random_state : int, RandomState instance or None, default=None
-        Source of the splits and of the random members.
+        Source of the splits, of the random members and of the seed of `predict`.
 
     Returns
     -------
@@ -241,7 +300,8 @@ def fit_with_error_bound(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described.
+        If an argument is not as described, or the estimator is not a classifier, or clones of the
+        classifier are not fitted again, as of a ``FrozenEstimator``.
 
     See Also
     --------
@@ -249,8 +309,8 @@ def fit_with_error_bound(
 
     Notes
     -----
-    The folds are not stratified, because test rows must be independent of the members. The
-    estimator must be able to learn from each training set, also if this set lacks a class. Rows of
+    Folds have no stratification, because test rows must be independent of the members. The
+    estimator must be able to learn from each training set, also without one of the classes. Rows of
     one person or device are not independent; the bound does not hold for such rows.
 
     References
@@ -270,11 +330,15 @@ def fit_with_error_bound(
     >>> int(found.tests["n_rows"].sum()), 0 < found.error_bound < 1
     (300, True)
     """
-    from sklearn.base import clone
-    from sklearn.utils import check_random_state
-
     confidence_level = check_confidence_level(confidence_level)
-    labels, rng = _input.column_of(y, "y"), check_random_state(random_state)
+    _check_classifier(estimator)
+    labels, rng = _checked_labels(y), check_random_state(random_state)
+    _input.check_length("y", labels.size, "X", _sklearn.number_of_rows(X))
+    if X_unlabeled is not None and _sklearn.number_of_rows(X_unlabeled) == 0:
+        raise ValueError(
+            "X_unlabeled has no rows; pass one or more rows without labels, or None for the bound "
+            "of the random classifier."
+        )
     splits = _splits(resampling, labels.size, n_members, test_size, rng)
     members, tests = _tested(estimator, X, labels, splits)
     classifier, n_disagreements, n_unlabeled = None, None, None
@@ -291,8 +355,53 @@ def fit_with_error_bound(
         confidence_level=confidence_level,
     )
     return BoundedClassifier(
-        bound, confidence_level, members, classifier, tests, n_disagreements, n_unlabeled
+        error_bound=bound,
+        confidence_level=confidence_level,
+        members=members,
+        classifier=classifier,
+        tests=tests,
+        n_disagreements=n_disagreements,
+        n_unlabeled=n_unlabeled,
+        classes_=np.unique(labels),
+        random_state=int(rng.randint(2**31 - 1)),
     )
+
+
+def _check_classifier(estimator: Any) -> None:
+    """Raise an error for regressors, whose predictions equal no label, and for other objects."""
+    is_estimator = not isinstance(estimator, type) and hasattr(estimator, "predict")
+    has_tags = hasattr(estimator, "__sklearn_tags__")
+    if not is_estimator or (has_tags and not is_classifier(estimator)):
+        raise TypeError(
+            "estimator must be a classifier, such as GaussianNB(); got "
+            f"{_words.described(estimator)}."
+        )
+    last = estimator
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    # The test rows of a member that is not fitted again can be its training rows.
+    if hasattr(last, "__sklearn_clone__") and clone(last) is last:
+        raise ValueError(
+            "estimator must be a classifier that can be fitted again; clones of "
+            f"{type(last).__name__} keep their fit, and test rows can be among the rows of this "
+            "fit. Pass the unfitted classifier. To bound the error rate of a fitted classifier, "
+            "count its errors on other rows, and pass the numbers to error_rate_bound."
+        )
+
+
+def _checked_labels(y: Any) -> NDArray[Any]:
+    """Return the labels, or raise an error for missing labels and continuous values."""
+    labels = _input.column_of(y, "y")
+    n_missing = _input.count_missing(labels)
+    if n_missing:
+        raise ValueError(f"y has {n_missing} missing labels of {labels.size}; drop these rows.")
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        raise ValueError(
+            "y must hold labels of classes; got numbers with fractions, "
+            f"{_words.listed(np.unique(labels).tolist(), most=3)}. Convert the numbers to classes, "
+            "such as y > threshold."
+        )
+    return labels
 
 
 def _tested(
@@ -300,7 +409,6 @@ def _tested(
 ) -> tuple[list[Any], pd.DataFrame]:
     """Return the members of the random classifier, and their numbers of errors and test rows."""
     import pandas as pd
-    from sklearn.base import clone
 
     members, tests = [], []
     for train, test in splits:
@@ -349,8 +457,6 @@ def _splits(
 
 def _random_predictions(members: list[Any], X: Any, random_state: Any) -> NDArray[Any]:
     """Return the prediction of a random member for each row."""
-    from sklearn.utils import check_random_state
-
     predictions = np.stack([np.asarray(member.predict(X)) for member in members])
     drawn = check_random_state(random_state).randint(len(members), size=predictions.shape[1])
     return np.asarray(predictions[drawn, np.arange(drawn.size)])

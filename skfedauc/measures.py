@@ -1,7 +1,7 @@
 """Measures of a ranking by group, in place of the AUC: ``GroupAUC.measured(measure)``.
 
-A measure is computed from the ROC curve or from the precision-recall curve of a group. Functions
-and scorers take measures as ``measure=``.
+The value of a measure follows from the ROC curve or from the precision-recall curve of a group.
+Functions and scorers take measures as ``measure=``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Measure:
     Attributes
     ----------
     name : str
-        Name of the measure in tables and scores.
+        Name of the measure in tables and scores, with its parameter.
 
     See Also
     --------
@@ -36,12 +36,19 @@ class Measure:
 
     Examples
     --------
-    >>> from skfedauc.measures import Gini, Measure
+    >>> from skfedauc.measures import Gini, Measure, PartialAUC, Sensitivity
     >>> isinstance(Gini(), Measure)
     True
+    >>> PartialAUC(max_fpr=0.1).name, Sensitivity(specificity=0.9).name
+    ('partial_auc_max_fpr_0.1', 'sensitivity_at_0.9')
     """
 
-    name: ClassVar[str]
+    _name: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """Name of the measure in tables and scores, with its parameter."""
+        return self._name
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -50,7 +57,7 @@ class Measure:
 
     @property
     def is_auc(self) -> bool:
-        """Whether the measure is the AUC on this scale."""
+        """True if the measure is the AUC on this scale."""
         return False
 
 
@@ -64,12 +71,12 @@ class PartialAUC(Measure):
         Area from a false positive rate of 0 to ``max_fpr``, above 0 and at most 1.
     min_tpr : float, default=None
         Area to the right of the curve from a true positive rate of ``min_tpr`` to 1, at least 0 and
-        below 1. One of the two parameters is required.
+        below 1. Pass exactly one of the two parameters.
 
     Raises
     ------
     ValueError
-        If both or none of the parameters are given, or a rate is not in its range.
+        Without exactly one of the two parameters, or if a rate is not in its range.
 
     See Also
     --------
@@ -78,15 +85,21 @@ class PartialAUC(Measure):
 
     Notes
     -----
-    The area P up to a false positive rate e is standardized to
-    ``(1 + (P - e**2 / 2) / (e - e**2 / 2)) / 2`` [1]_. The result is 0.5 if the scores are not
-    informative, 1 if the true positive rate is 1 from the beginning, and ``(1 - e) / (2 - e)`` if
-    the true positive rate is 0 up to e. Within a tie block the curve is a straight line. The value
-    equals ``roc_auc_score(..., max_fpr=e)``.
+    With the area P up to a false positive rate e, the standardized area is ``(1 + (P - e**2 / 2) /
+    (e - e**2 / 2)) / 2`` [1]_. The result is 0.5 for scores without information, and 1 if the true
+    positive rate is 1 from the beginning. The result is ``(1 - e) / (2 - e)`` if the true positive
+    rate is 0 up to e. Within a tie block, the curve is a straight line. The value equals
+    ``roc_auc_score(..., max_fpr=e)``.
 
     With ``min_tpr``, P is the integral of one minus the false positive rate over the true positive
-    rates from ``min_tpr`` to 1 [2]_, and e is ``1 - min_tpr``. This is the partial area with
-    ``max_fpr=1 - min_tpr`` of the reversed problem: negated scores and exchanged classes.
+    rates from ``min_tpr`` to 1 [2]_, and e is ``1 - min_tpr``. The value equals the partial area
+    with ``max_fpr=1 - min_tpr`` of the reversed problem: negated scores and exchanged classes.
+
+    The number of negatives with false positive rates up to ``max_fpr`` is random. With few such
+    negatives, the partial area is too large on average, and a smaller limit replaces the lower
+    limit, as for a `Sensitivity`. The lower limit is the smallest possible value if there may be no
+    such negative. With a confidence level of 95 % and ``max_fpr=0.1``, fewer than 36 negatives have
+    this lower limit. With ``min_tpr=0.9``, fewer than 36 positives have this lower limit.
 
     References
     ----------
@@ -107,7 +120,7 @@ class PartialAUC(Measure):
     0.8519
     """
 
-    name: ClassVar[str] = "partial_auc"
+    _name: ClassVar[str] = "partial_auc"
     max_fpr: float | None = None
     min_tpr: float | None = None
 
@@ -136,6 +149,13 @@ class PartialAUC(Measure):
         return f"PartialAUC(min_tpr={self.min_tpr!r})"
 
     @property
+    def name(self) -> str:
+        """Name of the measure in tables and scores, with its parameter."""
+        if self.max_fpr is not None:
+            return f"{self._name}_max_fpr_{self.max_fpr}"
+        return f"{self._name}_min_tpr_{self.min_tpr}"
+
+    @property
     def width(self) -> float:
         """Length of the range of rates."""
         if self.max_fpr is not None:
@@ -149,7 +169,7 @@ class PartialAUC(Measure):
 
     @property
     def is_auc(self) -> bool:
-        """Whether the range covers the whole curve."""
+        """True if the range covers the whole curve."""
         return self.width == 1.0
 
 
@@ -174,16 +194,25 @@ class Sensitivity(Measure):
 
     Notes
     -----
-    The sensitivity is the height of the ROC curve at the false positive rate ``1 - specificity``:
-    the highest height if the curve is vertical there. A tie block of both classes is a straight
-    line, so the sensitivity within the block is interpolated. A threshold that is random within the
-    block reaches this sensitivity. Each group has its own threshold.
+    The sensitivity is the height of the ROC curve at the false positive rate ``1 - specificity``.
+    If the curve is vertical at this rate, the sensitivity is the highest height. A tie block of
+    both classes is a straight line, which gives an interpolated sensitivity within the block. A
+    random threshold within the block reaches the interpolated sensitivity. Each group has its own
+    threshold.
 
-    Intervals are Wilson's [1]_ with an effective number of positives. This number accounts for the
-    sampling error of the threshold, which is estimated from the negatives [2]_ [3]_. The
-    distribution of the threshold's false positive rate is approximated, instead of drawn by a
-    bootstrap as in [3]_. An interval is extended to the limits of the mean sensitivity over this
-    distribution. If less than one negative is expected above the threshold, the lower limit is 0.
+    Intervals are Wilson's [1]_ with an effective number of positives. The effective number accounts
+    for the sampling error of the threshold, an estimate from the negatives [2]_ [3]_. An
+    approximation of the distribution of the threshold's false positive rate replaces the bootstrap
+    in [3]_. An interval always contains the limits of the mean sensitivity over this distribution.
+
+    If few negatives determine the threshold, the observed sensitivity is too high on average. A
+    smaller limit then replaces the lower limit. The smaller limit combines two lower limits [4]_:
+    Wilson's limit for a given threshold, and the sensitivity at a threshold with fewer negatives
+    above. The number of these negatives is the lower limit of a binomial number. With a specificity
+    of .9 and a confidence level of 95 %, this number is below 1 for fewer than 36 negatives. If the
+    number is below 1, the lower limit is small and assumes a concave true ROC curve, and `note`
+    says so. If the expected number of negatives above the threshold is below one, the lower limit
+    is 0.
 
     References
     ----------
@@ -194,6 +223,9 @@ class Sensitivity(Measure):
        sample size. Statistics in Medicine 6(2). https://doi.org/10.1002/sim.4780060207
     .. [3] Platt, R. W., Hanley, J. A. and Yang, H. (2000). Bootstrap confidence intervals for the
        sensitivity of a quantitative diagnostic test. Statistics in Medicine 19(3).
+    .. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+       measures: a general approach. Statistics in Medicine 27(10).
+       https://doi.org/10.1002/sim.3095
 
     Examples
     --------
@@ -206,11 +238,16 @@ class Sensitivity(Measure):
     0.6667
     """
 
-    name: ClassVar[str] = "sensitivity"
+    _name: ClassVar[str] = "sensitivity"
     specificity: float
 
     def __post_init__(self) -> None:
         _check_rate(self, "specificity", self.specificity)
+
+    @property
+    def name(self) -> str:
+        """Name of the measure in tables and scores, with its parameter."""
+        return f"{self._name}_at_{self.specificity}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -229,13 +266,13 @@ class Specificity(Measure):
 
     See Also
     --------
-    Sensitivity : Sensitivity at a given specificity. Its notes describe ties and intervals.
+    Sensitivity : Sensitivity at a given specificity, with notes on ties and intervals.
     GroupAUC.measured : Compute a measure by group, with intervals.
 
     Notes
     -----
-    With 20 positives, the threshold of a sensitivity of .9 is uncertain: about two positives are
-    below it. Intervals with a confidence level of 95 % then have a coverage of 90 to 95 %.
+    With 20 positives, the threshold of a sensitivity of .9 is uncertain, because only about two
+    positives are below the threshold. The lower limit is then small, see `Sensitivity`.
 
     Examples
     --------
@@ -248,11 +285,16 @@ class Specificity(Measure):
     0.6667
     """
 
-    name: ClassVar[str] = "specificity"
+    _name: ClassVar[str] = "specificity"
     sensitivity: float
 
     def __post_init__(self) -> None:
         _check_rate(self, "sensitivity", self.sensitivity)
+
+    @property
+    def name(self) -> str:
+        """Name of the measure in tables and scores, with its parameter."""
+        return f"{self._name}_at_{self.sensitivity}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -267,14 +309,13 @@ class AveragePrecision(Measure):
     Notes
     -----
     The average precision is the sum over distinct scores of the precision at the score, times the
-    increase of the recall. Rows with equal scores are predicted together, without interpolation.
+    increase of the recall. Rows with equal scores have the same prediction, without interpolation.
     The value equals `sklearn.metrics.average_precision_score`, but a group without negatives has no
     value here.
 
-    The average precision of scores that are not informative is approximately the share of
-    positives. Groups with unequal shares of positives are therefore not comparable. Intervals are
-    limits on the logit scale [1]_, with a variance from influence values. The share of positives is
-    fixed.
+    The average precision of scores without information is approximately the share of positives.
+    Therefore, groups with unequal shares of positives are not comparable. Intervals are limits on
+    the logit scale [1]_, with a variance from influence values. The share of positives is fixed.
 
     References
     ----------
@@ -291,7 +332,7 @@ class AveragePrecision(Measure):
     0.9167
     """
 
-    name: ClassVar[str] = "average_precision"
+    _name: ClassVar[str] = "average_precision"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -304,7 +345,7 @@ class Gini(Measure):
 
     Notes
     -----
-    The Gini coefficient is also called accuracy ratio or Somers' D. Intervals follow from the
+    Other names of the Gini coefficient are accuracy ratio and Somers' D. Intervals follow from the
     intervals of the AUC.
 
     Examples
@@ -317,7 +358,7 @@ class Gini(Measure):
     0.5
     """
 
-    name: ClassVar[str] = "gini"
+    _name: ClassVar[str] = "gini"
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -326,7 +367,7 @@ class Gini(Measure):
 
     @property
     def is_auc(self) -> bool:
-        """Whether the measure is the AUC on this scale."""
+        """True if the measure is the AUC on this scale."""
         return True
 
 
@@ -345,10 +386,10 @@ class KolmogorovSmirnov(Measure):
     one threshold. Sampling error alone makes the distance positive, so small groups have larger
     distances. A model that ranks all negatives above all positives also has the distance 1.
 
-    Intervals hold for any distribution of the scores: McDiarmid's inequality [1]_ limits the
-    difference between the distance and its expectation, and Massart's inequality [2]_ limits the
-    difference between the expectation and the true distance. These intervals are wide. With
-    weights, they are approximate. There is no interval for new groups.
+    Intervals hold for any distribution of the scores, and are therefore wide. McDiarmid's
+    inequality [1]_ limits the difference between the distance and its expectation. Massart's
+    inequality [2]_ limits the difference between the expectation and the true distance. With
+    weights, the intervals are approximate. There is no interval for new groups.
 
     References
     ----------
@@ -367,14 +408,16 @@ class KolmogorovSmirnov(Measure):
     0.5
     """
 
-    name: ClassVar[str] = "ks"
+    _name: ClassVar[str] = "ks"
 
 
 def _check_rate(measure: Measure, name: str, rate: Any) -> None:
     try:
         object.__setattr__(measure, name, _input.check_share(rate, name))
     except ValueError as error:
-        raise ValueError(f"{error}{_hint(rate)}") from None
+        is_end = _input.is_number(rate) and rate in (0, 1)
+        hint = " The ends 0 and 1 are excluded." if is_end else _hint(rate)
+        raise ValueError(f"{error}{hint}") from None
 
 
 def _hint(rate: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _input
 from skfedauc._kernel import cross_concordance
 from skfedauc._memory import usable_memory
 from skfedauc.clusters import ClusterCounts
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 class GroupPairs:
     """Pairs of a positive and a negative of a `ScoreCounts`, computed lazily.
 
-    A pair is concordant if the positive has the higher score; a tie counts one half. The weight of
+    A pair is concordant if the positive has the higher score. A tie counts one half. The weight of
     a pair is the product of the weights of its rows. `u2` is twice the weight of the concordant
     pairs, i.e. twice Mann-Whitney's U.
 
@@ -31,22 +32,30 @@ class GroupPairs:
     counts : ScoreCounts
         Counts of all rows.
     folds : sequence of ScoreCounts, default=None
-        Counts of each fold, with the labels of `counts`. Only rows of the same fold are then
-        compared: pairs are summed over the folds. None compares all rows.
+        Counts of each fold, with the labels of `counts`. Pairs then consist of rows of the same
+        fold, and sums run over the folds. None compares all rows.
     rows_repeat : bool, default=False
-        Whether a row can be counted several times; variances are then not available.
+        Whether a row can count several times. If True, variances are not available.
     clusters : ClusterCounts, default=None
         Counts of the same rows by group and cluster. None means independent rows.
+    is_over_folds : bool, default=False
+        Whether the scores of `counts` are out-of-fold scores of several models. Each such model
+        depends on the rows that other models scored.
+    is_multiclass : bool, default=False
+        Whether the rows belong to a problem of three or more classes. A model of such a problem
+        does not decide by a threshold on the score of one class.
 
     Attributes
     ----------
     counts : ScoreCounts
     parts : tuple of ScoreCounts
-        `counts`, or the counts of each fold. Only rows of the same part are compared.
+        `counts`, or the counts of each fold. Pairs consist of rows of the same part.
     is_within_folds : bool
-        Whether only rows of the same fold are compared.
+        Whether pairs consist of rows of the same fold only.
     rows_repeat : bool
     clusters : ClusterCounts or None
+    is_over_folds : bool
+    is_multiclass : bool
     positions : tuple of ndarray of intp
         For each part, the index of each of its groups among the groups of `counts`.
     """
@@ -58,12 +67,34 @@ class GroupPairs:
         *,
         rows_repeat: bool = False,
         clusters: ClusterCounts | None = None,
+        is_over_folds: bool = False,
+        is_multiclass: bool = False,
     ) -> None:
         self.counts = counts
         self.is_within_folds = folds is not None
         self.parts = (counts,) if folds is None else tuple(folds)
         self.rows_repeat = rows_repeat
         self.clusters = clusters
+        self.is_over_folds = is_over_folds
+        self.is_multiclass = is_multiclass
+
+    @classmethod
+    def of_rows(
+        cls, rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
+    ) -> GroupPairs:
+        """Count validated rows, also by cluster if the rows have clusters.
+
+        Parameters
+        ----------
+        rows : Rows
+            Validated rows.
+        n_jobs : int, default=None
+            Number of threads.
+        group_names : tuple of str, default=()
+            Names of the columns that the groups come from.
+        """
+        clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)
+        return cls(ScoreCounts.of_rows(rows, n_jobs, group_names), clusters=clusters)
 
     @functools.cached_property
     def positions(self) -> tuple[NDArray[np.intp], ...]:
@@ -77,7 +108,7 @@ class GroupPairs:
         )
 
     def counts_for(self, result: str) -> ScoreCounts:
-        """Return `counts`, if all rows are compared with each other.
+        """Return `counts`; raise an error if pairs consist of rows of the same fold only.
 
         Parameters
         ----------
@@ -87,7 +118,7 @@ class GroupPairs:
         Raises
         ------
         ValueError
-            If only rows of the same fold are compared.
+            If pairs consist of rows of the same fold only.
         """
         if self.is_within_folds:
             raise ValueError(
@@ -96,13 +127,15 @@ class GroupPairs:
             )
         return self.counts
 
-    def check_independent_rows(self, result: str) -> None:
+    def check_independent_rows(self, result: str, instead: str = "") -> None:
         """Raise an error if rows are dependent within clusters.
 
         Parameters
         ----------
         result : str
             Name of the requested result, for the message.
+        instead : str, default=""
+            Sentence that names another result.
 
         Raises
         ------
@@ -113,14 +146,39 @@ class GroupPairs:
             raise ValueError(
                 f"{result} assumes independent rows, but the rows of this report are dependent "
                 f"within {self.clusters.n_clusters:,} clusters. Make a report without clusters= if "
-                "all rows are independent."
+                f"all rows are independent.{instead}"
+            )
+
+    def check_one_model(self, result: str, instead: str = "") -> None:
+        """Raise an error if the scores are out-of-fold scores of several models.
+
+        Limits for any number of independent rows do not hold for such scores, because each model
+        depends on the rows that the other models scored.
+
+        Parameters
+        ----------
+        result : str
+            Name of the requested result, for the message.
+        instead : str, default=""
+            Sentence that names another result.
+
+        Raises
+        ------
+        ValueError
+            If the scores come from the models of several folds.
+        """
+        if self.is_over_folds or self.is_within_folds:
+            raise ValueError(
+                f"{result} needs the scores of one model, but the scores of this report are "
+                "out-of-fold scores of several models, each of which was fitted to rows that the "
+                f"others scored. Use the report of one fold (folds[0]).{instead}"
             )
 
     # Disclosure -------------------------------------------------------------------------------
 
     @property
     def has_scores(self) -> bool:
-        """Whether the counts hold scores, which pairs of rows of different groups need."""
+        """True if the counts hold scores, which pairs of rows of different groups need."""
         return all(part.disclosure != "summary" for part in (self.counts, *self.parts))
 
     def check_has_scores(self, result: str) -> None:
@@ -143,15 +201,15 @@ class GroupPairs:
 
     @property
     def is_binned(self) -> bool:
-        """Whether scores are or were binned, so that AUCs have certain intervals."""
+        """True for binned scores, whose AUCs have certain intervals."""
         return not all(part.has_exact_aucs for part in (self.counts, *self.parts))
 
     def extremes(self) -> tuple[GroupPairs, GroupPairs]:
         """Return the pairs with the lowest and with the highest AUCs that the ranges permit.
 
-        Both have the same rows with exact scores. Compared with the exact scores of the rows, no
-        pair is ranked more favorably in the first result, and no pair is ranked less favorably in
-        the second. Both are this object if scores are exact.
+        The results have the same rows with exact scores. The first result ranks no pair more
+        favorably than the exact scores of the rows, and the second result ranks no pair less
+        favorably. For exact scores, the method returns this object twice.
         """
         return self._ends if self.is_binned else (self, self)
 
@@ -166,6 +224,8 @@ class GroupPairs:
                 parts if self.is_within_folds else None,
                 rows_repeat=self.rows_repeat,
                 clusters=of_end,
+                is_over_folds=self.is_over_folds,
+                is_multiclass=self.is_multiclass,
             )
             for (counts, parts), of_end in zip(ends, clusters, strict=True)
         )
@@ -173,10 +233,10 @@ class GroupPairs:
 
     @property
     def has_overlaps(self) -> bool:
-        """Whether ranges of scores may overlap, because they are not bins of one rule.
+        """True if ranges of scores may overlap, because the ranges are not bins of one rule.
 
-        The order of two overlapping ranges is unknown. AUCs are then the middle of their values at
-        both extremes, so that each pair whose order is unknown counts one half.
+        The order of two overlapping ranges is unknown. An AUC is then the middle of its values at
+        both extremes. Each pair of unknown order therefore counts one half.
         """
         return self.is_binned and any(part.bins is None for part in self.parts)
 
@@ -206,7 +266,7 @@ class GroupPairs:
 
     @functools.cached_property
     def defined(self) -> NDArray[np.bool_]:
-        """Whether each group has pairs, and therefore an AUC."""
+        """True for each group with pairs, and therefore an AUC."""
         return self._added([(part.n_positives > 0) & (part.n_negatives > 0) for part in self.parts])
 
     @functools.cached_property
@@ -288,7 +348,7 @@ class GroupPairs:
 
     @functools.cached_property
     def has_cross_pairs(self) -> bool:
-        """Whether a positive and a negative of different groups are compared."""
+        """True if a pair has a positive and a negative of different groups."""
         for part in self.parts:
             positives, negatives = part.n_positives > 0, part.n_negatives > 0
             if (positives * (negatives.sum() - negatives)).any():

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
+from skfedauc.counts import ScoreCounts
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.pair_moments import PairMoments, binormal_moments
 from skfedauc.inference.pairwise import MOST_GROUPS
@@ -49,7 +50,7 @@ def rows_needed(
     auc : float or GroupAUC
         True AUC of each group, between 0 and 1. A report on pilot rows replaces the assumptions:
         the AUC is then the statistic "within", and the prevalence and the variance come from the
-        pilot rows. If scores are binned, the scores of a bin are tied.
+        pilot rows. Rows of the same bin of binned scores count as tied.
     width : float, default=None
         Width of the confidence interval of each group AUC (`GroupAUC.confidence_intervals`).
     difference : float, default=None
@@ -83,8 +84,8 @@ def rows_needed(
     Raises
     ------
     ValueError
-        If an argument is not as described, if not exactly one target is passed, if the result
-        exceeds 10^12 rows per group, or if the pilot rows do not determine the variance.
+        If an argument is not as described. If there is not exactly one target. If the result
+        exceeds 10^12 rows per group. If the pilot rows do not determine the variance.
 
     See Also
     --------
@@ -94,31 +95,31 @@ def rows_needed(
     Notes
     -----
     The variance V(A) of an observed AUC with true AUC A is exact for normal scores [1]_. With a
-    pilot report, each moment in V(A) is the moment of normal scores, times the ratio of the
-    unbiased estimate (pooled over groups) to the moment of normal scores at the AUC of the pilot.
-    Observed AUCs are independent with a Beta distribution, which has the mean A and the variance
-    V(A). The limits of tests and intervals are computed at the variance of an AUC that equals
-    the observed AUC.
+    pilot report, each moment in V(A) is the moment of normal scores times a ratio. The ratio is the
+    unbiased estimate (pooled over groups), divided by the moment of normal scores at the AUC of the
+    pilot. Observed AUCs are independent with a Beta distribution, which has the mean A and the
+    variance V(A). The limits of tests and intervals have the variance at the observed AUC.
 
     *Width.* The interval at the assumed AUC has the width. The interval is wider in about half of
     all samples.
 
     *Difference.* The test rejects if the largest of the other AUCs exceeds the lowest AUC by
-    ``sqrt((A - l)^2 + (u - B)^2)``, where l is the lower limit of the largest AUC A and u is the
+    ``sqrt((A - l)^2 + (u - B)^2)``. Here, l is the lower limit of the largest AUC A, and u is the
     upper limit of the lowest AUC B, at the quantile of the studentized range [2]_. With two groups,
-    and with multiples of standard errors as limits, this is the formula of Hanley and McNeil [3]_
+    and with multiples of standard errors as limits, the formula is that of Hanley and McNeil [3]_
     for two samples.
 
-    *Equivalence.* The claim is shown if the largest AUC A exceeds the smallest AUC B by less than
-    the margin minus ``sqrt((u - A)^2 + (B - l)^2)``, with limits at the one-sided quantile.
+    *Equivalence.* The test shows equivalence if the largest AUC A exceeds the smallest AUC B by
+    less than the margin minus ``sqrt((u - A)^2 + (B - l)^2)``, with limits at the one-sided
+    quantile.
 
-    *Non-inferiority.* The claim is shown if all observed AUCs exceed x, the AUC whose lower limit
-    is ``auc - non_inferiority``.
+    *Non-inferiority.* The test shows non-inferiority if all observed AUCs exceed x, the AUC whose
+    lower limit is ``auc - non_inferiority``.
 
     The formulas assume groups of equal size, prevalence and score distribution, except for the
-    lower AUC of one group. Without a pilot report, they assume scores without ties.
-    In simulations of plans for a power of 80 %, the tests have a power of 76 to 87 %.
-    A plan takes less than 0.1 s for any number of groups.
+    lower AUC of one group. Without a pilot report, the formulas assume scores without ties. In
+    simulations of plans for a power of 80 %, the tests have a power of 76 to 87 %. A plan takes
+    less than 0.1 s for any number of groups.
 
     References
     ----------
@@ -152,12 +153,13 @@ def rows_needed(
         n_groups = auc.n_groups if n_groups is None and auc.n_groups > 1 else n_groups
         auc, scale, of_pilot = _of_pilot(auc, sd_ratio)
         prevalence = of_pilot if prevalence is None else prevalence
-    elif prevalence is None:
-        raise ValueError(
-            "prevalence, the share of positives, is required without a pilot report: pass "
-            "prevalence=0.1 for 10 % positives."
-        )
-    auc = _checked_auc(auc)
+    else:
+        auc = _checked_auc(auc)
+        if prevalence is None:
+            raise ValueError(
+                "prevalence, the share of positives, is required without a pilot report: pass "
+                "prevalence=0.1 for 10 % positives."
+            )
     value = _checked_value(value, target, auc)
     design = Design(
         _input.check_share(prevalence, "prevalence"),
@@ -173,7 +175,7 @@ def rows_needed(
 
 
 def _given_of(**targets: Any) -> tuple[str, Any]:
-    """Return the name and the value of the only target that is given."""
+    """Return the name and the value of the only target."""
     given = [name for name, value in targets.items() if value is not None]
     if len(given) != 1:
         raise ValueError(
@@ -214,7 +216,8 @@ def _checked_auc(auc: Any) -> float:
     try:
         return _input.check_share(auc, "auc")
     except ValueError as error:
-        raise ValueError(f"{error} For pilot rows, pass a GroupAUC.") from None
+        report = "GroupAUC(counts)" if isinstance(auc, ScoreCounts) else "a GroupAUC"
+        raise ValueError(f"{error} For pilot rows, pass {report}.") from None
 
 
 def _checked_groups(n_groups: Any, target: str) -> int:
@@ -232,6 +235,27 @@ def _checked_value(value: Any, target: str, auc: float) -> float:
     if not _is_possible(target, checked, auc):
         raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
     return checked
+
+
+def _shares_of(given: Any, name: str) -> list[float]:
+    """Return a sequence of numbers between 0 and 1."""
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise TypeError(
+            f"{name} must be a sequence of numbers; got {_words.shortened(given)}. Pass a list, "
+            f"{name}=[{given}]."
+        )
+    return [_input.check_share(value, name) for value in given]
+
+
+def _numbers_of_rows(n_rows: Any) -> NDArray[np.float64]:
+    """Return numbers of rows as an array of one dimension."""
+    rows = np.atleast_1d(n_rows)
+    if rows.dtype.kind not in "iuf" or rows.ndim > 1:
+        raise ValueError(
+            f"n_rows must be a number of rows or a sequence of numbers; got "
+            f"{_words.shortened(n_rows)}. Pass n_rows=[100, 200], for instance."
+        )
+    return rows.astype(np.float64)
 
 
 def _is_possible(target: str, value: float, auc: float) -> bool:
@@ -315,8 +339,7 @@ class RowsNeeded:
         aucs : sequence of float, default=None
             AUCs; None means the assumed AUC.
         values : sequence of float, default=None
-            Widths, differences or margins; None means half of, the same as, and twice the value of
-            this plan.
+            Widths, differences or margins; None means half, once and twice the value of this plan.
 
         Returns
         -------
@@ -328,6 +351,8 @@ class RowsNeeded:
         ------
         ValueError
             If an AUC or a value is not between 0 and 1.
+        TypeError
+            If `aucs` or `values` is not a sequence.
 
         Examples
         --------
@@ -343,8 +368,8 @@ class RowsNeeded:
 
         if values is None:
             values = [x for x in (self.value / 2, self.value, 2 * self.value) if x < 1]
-        columns = [_input.check_share(value, "values") for value in values]
-        index = [_input.check_share(a, "aucs") for a in ([self.auc] if aucs is None else aucs)]
+        columns = _shares_of(values, "values")
+        index = _shares_of([self.auc] if aucs is None else aucs, "aucs")
 
         def cell(auc: float, value: float) -> int | None:
             if not _is_possible(self.target, value, auc):
@@ -375,7 +400,8 @@ class RowsNeeded:
         Raises
         ------
         ValueError
-            If a number of rows has fewer than two rows of a class at this prevalence.
+            If `n_rows` is not an array of numbers, or a number of rows has fewer than two rows of a
+            class at this prevalence.
 
         Examples
         --------
@@ -393,7 +419,7 @@ class RowsNeeded:
         least = _least_rows(self.design.prevalence)
         if n_rows is None:
             n_rows = np.ceil(np.linspace(max(self.n_rows / 4, least), 2 * self.n_rows, 41))
-        rows = np.atleast_1d(np.asarray(n_rows, np.float64))
+        rows = _numbers_of_rows(n_rows)
         if not (rows >= least * (1.0 - 1e-9)).all():
             raise ValueError(
                 f"n_rows must be at least {math.ceil(least)}, so that a group has two rows of each "

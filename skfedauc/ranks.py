@@ -59,13 +59,13 @@ def u2_over_all(cells: Cells) -> NDArray[Any]:
     -------
     ndarray, shape (2, 2, n_groups)
         The first axis is the class of the group's rows (0 for negatives), and the second axis is
-        the class of the rows of all groups. The dtype equals the dtype of `Concordance.u2`: exact
-        integers if there are no weights.
+        the class of the rows of all groups. The dtype is that of `Concordance.u2`: exact integers
+        without weights.
     """
     ranks = ranks_among_all(cells)
     dtype: Any = ranks.total.dtype.type
     if dtype is np.uint64 and float(ranks.total.max()) ** 2 >= 2.0**62:
-        dtype = object  # Python's integers, which do not overflow
+        dtype = object  # Python's integers do not overflow.
     below = (ranks.under + ranks.up_to).astype(dtype, copy=False)
     u2 = np.zeros((2, 2, cells.starts.size - 1), dtype)
     if u2.size:
@@ -91,7 +91,7 @@ def u2_over_others(cells: Cells) -> NDArray[Any]:
 
 
 def _dominating(*weights: Floats) -> Iterator[int]:
-    """Groups with nearly all weight of a class; subtracting them from a total loses precision."""
+    """Groups with nearly all weight of a class: total minus group loses precision."""
     return iter({int(w.argmax()) for w in weights if w.size and w.max() > 0.999 * w.sum()})
 
 

@@ -26,6 +26,7 @@ from skfedauc.report import (
     check_class_average,
     check_measure_statistic,
     check_no_two_classes,
+    check_replacement,
     check_statistic,
     check_undefined,
 )
@@ -34,8 +35,9 @@ from skfedauc.report import (
 # share one method caller, which lives as long as the call.
 _ESTIMATES: WeakKeyDictionary[Any, dict[Any, tuple[GroupEstimates, Any]]] = WeakKeyDictionary()
 _MEASURED: WeakKeyDictionary[Any, dict[Any, MeasureEstimates]] = WeakKeyDictionary()
+_MULTICLASS: WeakKeyDictionary[Any, dict[Any, tuple[MulticlassGroupAUC, Any]]] = WeakKeyDictionary()
 
-# Scikit-learn's default folds ignore groups. If rows are sorted by group, a fold may hold one
+# Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one
 # group.
 FOLDS_REMEDY = (
     " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
@@ -65,37 +67,37 @@ def make_group_auc_scorer(
         "cross", "bias_score", or a negated gap, so that greater is better: "neg_difference",
         "neg_cross_difference", "neg_tau". `group_roc_auc_score` defines the statistics.
     groups : str, list of str, pandas.Series or None
-        How the scorer finds the group of each row.
+        Source of the group of each row.
 
-        - A str or a list of str names columns of the X that is passed to the search. The pipeline
-          inside the search may drop these columns.
-        - A Series is aligned by label with the index of X; both indexes must be unique.
+        - A str or a list of str names columns of the X of the search. The pipeline inside the
+          search may drop these columns.
+        - The scorer matches a Series with the index of X by label; both indexes must be unique.
         - None means that scikit-learn routes the groups as metadata: pass ``groups=labels`` to
-          ``fit``, or ``params={"groups": labels}`` to functions such as `cross_validate`. This
-          requires ``sklearn.set_config(enable_metadata_routing=True)`` before the call. The request
-          is already set; ``set_score_request(groups="site")`` changes its name.
+          ``fit``, or ``params={"groups": labels}`` to functions such as `cross_validate`. Call
+          ``sklearn.set_config(enable_metadata_routing=True)`` first. The scorer already requests
+          the groups; ``set_score_request(groups="site")`` changes the name of the request.
     measure : Measure, default=None
         Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. The
         statistics "pooled", "macro", "samples", "positives", "negatives", "within", "worst" and
         "neg_difference" are then available.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class in a fold: leave them out with a warning ("skip"),
-        leave them out silently ("ignore"), raise a ValueError ("raise"), or use a number as their
-        AUC.
+        How to treat groups that lack a class in a fold. "skip" omits these groups with a warning,
+        and "ignore" omits these groups silently. "raise" raises a ValueError, and a number replaces
+        the AUC.
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores; the first available method is used.
+        Methods of the estimator that return scores, in order of preference.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
-        How to treat classifiers of three or more classes: raise an error, compare each class with
-        the rest, or compare each class with each other class; see `MulticlassGroupAUC`. With
-        ``response_method="predict_proba"`` the score of a single group equals that of
-        scikit-learn's scorers "roc_auc_ovr" and "roc_auc_ovo".
+        How to treat classifiers of three or more classes; see `MulticlassGroupAUC`. "raise" raises
+        an error, "ovr" compares each class with the rest, and "ovo" compares each class with each
+        other class. With ``response_method="predict_proba"``, the score of a single group equals
+        that of scikit-learn's scorers "roc_auc_ovr" and "roc_auc_ovo".
     class_average : {"macro", "weighted"}, default="macro"
-        Weights of the classes, or of pairs of classes, with `multi_class`: equal, or the weight of
-        their rows.
+        Weights of the classes, or of pairs of classes, with `multi_class`. "macro" means equal
+        weights, and "weighted" means the weights of the rows.
 
     Returns
     -------
@@ -109,7 +111,7 @@ def make_group_auc_scorer(
         If there is no such statistic, or `groups` is None while metadata routing is off.
     TypeError
         If `groups` is not a str, a list of str, a Series or None. The scorer refuses column
-        positions, because some tools pass a subset of the columns, in which positions differ.
+        positions, because positions differ if a tool passes a subset of the columns.
 
     See Also
     --------
@@ -142,13 +144,14 @@ def make_group_auc_scorer(
         Score the fitted estimator instead.
     (3) The tool scores predicted labels instead of a ranking; an error says so.
 
-    A polars or pyarrow X has no index, so a Series cannot be aligned with it. `RidgeCV` works with
+    A polars or pyarrow X has no index, so a Series cannot align with it. `RidgeCV` works with
     scikit-learn 1.9 or later.
 
     Scorers in a dict share predictions, which scikit-learn caches by response method only. The
-    group scorers are correct in any order. But a scorer from `sklearn.metrics.make_scorer` whose
-    ``pos_label`` is the other class receives the scores of the class that was requested first: put
-    this scorer before the group scorers, or use another `response_method` for the group scorers.
+    group scorers are correct in any order. A scorer from `sklearn.metrics.make_scorer` may have the
+    other class as its ``pos_label``. Put this scorer before the group scorers, or use another
+    `response_method` for the group scorers; otherwise, this scorer receives the scores of the wrong
+    class.
 
     ``permutation_importance`` also permutes the group column if `groups` names a column, and
     reports an importance of the group column; pass a Series instead.
@@ -173,13 +176,14 @@ def make_group_auc_scorer(
     array([0.64, 0.86, 0.87, 0.86, 0.82])
     """
     _check_names(statistic, measure)
+    checked_undefined = _checked_undefined(undefined, measure)
     check_response_method(response_method)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         return MulticlassGroupAUCScorer(
             statistic,
             _checked_groups(groups),
-            check_undefined(undefined),
+            checked_undefined,
             response_method,
             _input.check_missing(missing),
             check_multi_class(multi_class),
@@ -188,7 +192,7 @@ def make_group_auc_scorer(
     return GroupAUCScorer(
         statistic,
         _checked_groups(groups),
-        check_undefined(undefined),
+        checked_undefined,
         pos_label,
         response_method,
         missing=_input.check_missing(missing),
@@ -206,36 +210,44 @@ def group_auc_scoring(
     pos_label: Any = None,
     response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
     missing: _input.Missing = "raise",
+    multi_class: MultiClass | Literal["raise"] = "raise",
+    class_average: ClassAverage = "macro",
 ) -> dict[str, GroupAUCScorer]:
     """Make a dict of group scorers for ``scoring=``.
 
-    The dict can be combined with other scorers:
-    ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``. The scorers in the dict share one
-    prediction and one pass over the rows.
+    Add other scorers to the dict: ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``. The scorers
+    in the dict share one prediction and one pass over the rows.
 
     Parameters
     ----------
     statistics : iterable of str
-        Names of statistics as in `make_group_auc_scorer`; they become the names of the scores.
+        Names of statistics as in `make_group_auc_scorer`, and names of the scores.
     groups : str, list of str, pandas.Series or None
-        How the scorers find the group of each row; see `make_group_auc_scorer`.
+        Source of the group of each row; see `make_group_auc_scorer`.
     each_group : iterable of labels, default=()
-        Labels of groups whose AUC becomes an additional score, named ``"auc_"`` followed by the
-        label (the parts of a tuple are joined by "_"). In a fold where the group lacks a class,
-        `undefined` determines the score. In a fold without the group, the score is NaN, with a
-        warning.
+        Labels of groups whose AUC becomes an additional score. The name of the score is ``"auc_"``
+        followed by the label, with "_" between the parts of a tuple. In a fold where the group
+        lacks a class, `undefined` determines the score. In a fold without the group, the score is
+        NaN, with a warning. With `multi_class`, the score is the average over classes of the
+        group's AUCs.
     measure : Measure, default=None
-        Measure in place of the AUC; see `make_group_auc_scorer`. The names of the scores then end
-        with the name of the measure, such as "worst_partial_auc", and the scores of single groups
-        begin with it, such as "partial_auc_a".
+        Measure in place of the AUC; see `make_group_auc_scorer`. Names of scores then end with the
+        name of the measure and its parameter, such as "worst_partial_auc_max_fpr_0.1" or
+        "worst_sensitivity_at_0.9". The scores of single groups begin with this name, such as
+        "sensitivity_at_0.9_a".
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class in a fold; see `make_group_auc_scorer`.
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores; the first available method is used.
+        Methods of the estimator that return scores, in order of preference.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        How to treat classifiers of three or more classes; see `make_group_auc_scorer`.
+    class_average : {"macro", "weighted"}, default="macro"
+        Weights of the classes, or of pairs of classes, with `multi_class`; see
+        `make_group_auc_scorer`.
 
     Returns
     -------
@@ -289,12 +301,12 @@ def group_auc_scoring(
             f"each_group must be a list of group labels; got {_words.shortened(each_group)}. "
             f"Use [{_words.shortened(each_group)}]."
         )
-    checked, undefined = _checked_groups(groups), check_undefined(undefined)
-    missing = _input.check_missing(missing)
+    checked, missing = _checked_groups(groups), _input.check_missing(missing)
     check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
         (_with_measure(_check_names(name, measure), measure), name, None) for name in statistics
     ]
+    undefined = _checked_undefined(undefined, measure)
     labels = [_input.check_label(label, "each_group") for label in each_group]
     _check_each_group(labels, checked, missing)
     named += [(_name_of_score(label, measure), "group", label) for label in labels]
@@ -306,6 +318,15 @@ def group_auc_scoring(
             if repeated
             else "statistics and each_group are both empty; name at least one score."
         )
+    if multi_class != "raise":
+        check_no_two_classes(pos_label, measure)
+        way, average = check_multi_class(multi_class), check_class_average(class_average)
+        return {
+            name: MulticlassGroupAUCScorer(
+                statistic, checked, undefined, response_method, missing, way, average, label
+            )
+            for name, statistic, label in named
+        }
     return {
         name: GroupAUCScorer(
             statistic, checked, undefined, pos_label, response_method, label, missing, measure
@@ -315,11 +336,19 @@ def group_auc_scoring(
 
 
 def _check_names(statistic: Any, measure: Measure | None) -> str:
-    """Return the name of the statistic, if it is defined for the measure."""
+    """Return the name of the statistic; raise an error if the measure does not define it."""
     if measure is None:
         return check_statistic(statistic, scorer=True)
     check_measure(measure)
     return check_measure_statistic(statistic, scorer=True)
+
+
+def _checked_undefined(undefined: Any, measure: Measure | None) -> Undefined:
+    """Return `undefined` after checking it, also for the scale of the measure."""
+    checked = check_undefined(undefined)
+    if measure is not None:
+        check_replacement(checked, measure)
+    return checked
 
 
 def _with_measure(name: str, measure: Measure | None) -> str:
@@ -335,7 +364,7 @@ def _name_of_score(label: Any, measure: Measure | None) -> str:
 
 
 def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -> None:
-    """Refuse labels that no row can have, if this is known before the search."""
+    """Raise an error before the search for labels that no row can have."""
     n_columns = len(groups) if isinstance(groups, list) else 1
     if _input.is_column_names(groups) and n_columns > 1:
         odd = [g for g in labels if not isinstance(g, tuple) or len(g) != n_columns]
@@ -357,7 +386,7 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -
 
 
 def check_response_method(response_method: Any) -> None:
-    """Refuse names of methods that do not return scores."""
+    """Raise an error for names of methods that do not return scores."""
     methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
     given = (response_method,) if isinstance(response_method, str) else response_method
     if not isinstance(given, tuple | list) or not given or not set(given) <= set(methods):
@@ -389,7 +418,7 @@ def _checked_groups(groups: Any) -> Any:
             "add them to X as columns and pass the list of column names."
         )
     _input.check_unique_index(groups, "groups")
-    _input.encode_groups(groups.dropna())  # a search can leave out the rows without a label
+    _input.encode_groups(groups.dropna())  # A search can leave out the rows without a label.
     return groups
 
 
@@ -484,6 +513,30 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         sample_weight: Any = None,
     ) -> float:
         """Score an estimator; the scorers of a multi-metric search share their estimates."""
+        key, kept = self._key(groups, sample_weight)
+        shared = _ESTIMATES.setdefault(method_caller, {})
+        if key not in shared:
+            estimates = self._estimates(method_caller, estimator, X, y_true, groups, sample_weight)
+            shared[key] = estimates, kept
+        estimates = shared[key][0]
+        measured = None
+        if self._measure is not None:
+            measured = _measured(method_caller, key, estimates, self._measure)
+        if self._statistic == "group":
+            values = estimates.pairs.auc
+            if measured is not None:
+                values = measured.by_group
+            return self._of_group(estimates.pairs.counts.groups or (), values, estimates.policy)
+        name = self._statistic.removeprefix("neg_")
+        if measured is None:
+            statistic = STATISTICS[name]
+            value = estimates.value_of(statistic.score or statistic.compute)
+        else:
+            value = measured.statistic(name)
+        return -value if self._sign < 0 else value
+
+    def _key(self, groups: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """Return a key of the shared estimates, and the objects whose ids are part of the key."""
         source = groups if self._groups is None else self._groups
         key = (
             id(source) if not _input.is_column_names(source) else repr(source),
@@ -493,27 +546,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             self._undefined,
             self._missing,
         )
-        shared = _ESTIMATES.setdefault(method_caller, {})
-        if key not in shared:
-            estimates = self._estimates(method_caller, estimator, X, y_true, groups, sample_weight)
-            # Keep references to the objects whose ids are part of the key.
-            shared[key] = estimates, (source, sample_weight)
-        estimates = shared[key][0]
-        measured = None
-        if self._measure is not None:
-            measured = _measured(method_caller, key, estimates, self._measure)
-        if self._statistic == "group":
-            values = estimates.pairs.auc
-            if measured is not None:
-                values = measured.by_group
-            return self._of_group(estimates, values)
-        name = self._statistic.removeprefix("neg_")
-        if measured is None:
-            statistic = STATISTICS[name]
-            value = estimates.value_of(statistic.score or statistic.compute)
-        else:
-            value = measured.statistic(name)
-        return -value if self._sign < 0 else value
+        return key, (source, sample_weight)
 
     def _rows(
         self, X: Any, y_true: Any, groups: Any, sample_weight: Any
@@ -526,8 +559,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
                 "params={'groups': labels}); or make the scorer with groups='site', the "
                 "name of a column of X."
             )
-        # Rows are matched by position, as scikit-learn splits them. The index of y is not checked,
-        # because permutation_test_score shuffles y with its index.
+        # Match rows by position, as scikit-learn splits rows. Ignore the index of y, because
+        # permutation_test_score shuffles y with its index.
         _input.check_row_order(
             {"X": X, "groups": groups, "sample_weight": sample_weight}, is_cut=True
         )
@@ -569,10 +602,10 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         policy = UndefinedPolicy(self._undefined, remedy=FOLDS_REMEDY + _ONCE, warns_once=True)
         return GroupEstimates(GroupPairs(ScoreCounts.of_rows(rows)), policy)
 
-    def _of_group(self, estimates: GroupEstimates, values: NDArray[np.float64]) -> float:
+    def _of_group(
+        self, known: tuple[Any, ...], values: NDArray[np.float64], policy: UndefinedPolicy
+    ) -> float:
         """Return the value of the group `label`, from the values of all groups."""
-        pairs = estimates.pairs
-        known = pairs.counts.groups or ()
         value = float(values[known.index(self._label)]) if self._label in known else np.nan
         if not np.isnan(value):
             return value
@@ -581,28 +614,29 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if isinstance(self._undefined, float) and not is_absent:
             return self._undefined
         state = "is absent" if is_absent else "lacks a class"
+        of = "AUC" if self._measure is None else repr(self._measure)
         message = (
-            f"group {_words.shortened(self._label)} {state} in the scored rows, so its AUC is "
+            f"group {_words.shortened(self._label)} {state} in the scored rows, so its {of} is "
             f"undefined; the groups of these rows are {_words.all_shortened(known[:10])}"
             f"{', ...' if len(known) > 10 else ''}.{FOLDS_REMEDY}"
         )
         if self._undefined == "raise":
             raise ValueError(message)
         if self._undefined != "ignore":
-            # An absent label may be misspelled, which no other warning reports.
-            estimates.policy.warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
+            # An absent label may be a misspelling, which no other warning reports.
+            policy.warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
         return value
 
     # Interface of scikit-learn scorers -------------------------------------------------
 
     def set_score_request(self, **requests: Any) -> GroupAUCScorer:
-        """Request metadata, or change its name; earlier requests are kept.
+        """Request metadata, or change its name, in addition to earlier requests.
 
         Parameters
         ----------
         **requests : dict
             ``groups`` (only for scorers made with ``groups=None``) and ``sample_weight``; each is
-            True, False, None or the name under which the metadata is passed.
+            True, False, None or the name of the metadata in the call.
 
         Returns
         -------
@@ -675,6 +709,8 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
     missing : {"raise", "drop", "group"}
     multi_class : {"ovr", "ovo"}
     class_average : {"macro", "weighted"}
+    label : object, default=None
+        Label of the group whose average over classes is the score, if `statistic` is "group".
     """
 
     def __init__(
@@ -686,8 +722,9 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
         missing: _input.Missing,
         multi_class: MultiClass,
         class_average: ClassAverage,
+        label: Any = None,
     ) -> None:
-        super().__init__(statistic, groups, undefined, None, response_method, missing=missing)
+        super().__init__(statistic, groups, undefined, None, response_method, label, missing)
         self._multi_class = multi_class
         self._class_average = class_average
 
@@ -701,15 +738,33 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
         groups: Any = None,
         sample_weight: Any = None,
     ) -> float:
+        key, kept = self._key(groups, sample_weight)
+        shared = _MULTICLASS.setdefault(method_caller, {})
+        if (key, self._multi_class) not in shared:
+            report = self._report(method_caller, estimator, X, y_true, groups, sample_weight)
+            shared[key, self._multi_class] = report, kept
+        report = shared[key, self._multi_class][0]
+        if self._statistic == "group":
+            values = report.average_by_group(self._class_average).to_numpy()
+            # The policies of the reports name a comparison of classes in their messages.
+            policy = UndefinedPolicy(self._undefined)
+            return self._of_group(report.groups, values, policy)
+        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
+        value = report.averaged(statistic.score or statistic.compute, self._class_average)
+        return -value if self._sign < 0 else value
+
+    def _report(
+        self,
+        method_caller: Any,
+        estimator: Any,
+        X: Any,
+        y_true: Any,
+        groups: Any,
+        sample_weight: Any,
+    ) -> MulticlassGroupAUC:
         y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
-        classes = getattr(estimator, "classes_", None)
-        if classes is None or len(classes) < 3:
-            number = "no" if classes is None else len(classes)
-            raise ValueError(
-                f"multi_class={self._multi_class!r} needs a classifier of three or more classes; "
-                f"{type(estimator).__name__} has {number} classes. Make the scorer without "
-                "multi_class."
-            )
+        classes = _sklearn.three_classes(estimator, "Make the scorer without multi_class.")
+        _sklearn.refuse_pairwise_scores(estimator, self._response_method)
         counts = MulticlassCounts.from_predictions(
             y_true,
             _sklearn.shared_scores(method_caller, estimator, X, self._response_method),
@@ -719,10 +774,7 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
             sample_weight=sample_weight,
             missing=self._missing,
         )
-        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
-        report = MulticlassGroupAUC(counts, undefined=self._undefined)
-        value = report.averaged(statistic.score or statistic.compute, self._class_average)
-        return -value if self._sign < 0 else value
+        return MulticlassGroupAUC(counts, undefined=self._undefined)
 
     def __repr__(self) -> str:
         parts = f"multi_class={self._multi_class!r}"

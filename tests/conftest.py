@@ -1,8 +1,13 @@
 """Fixtures for several files of tests."""
 
 import gc
+import os
 
 import pytest
+
+# Models of few rows do not need threads, which wait actively. Other processes inherit this.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 
 def pytest_collection_finish():

@@ -14,7 +14,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -288,7 +288,7 @@ def test_weights_of_the_transformer_in_a_pipeline(is_routed):
     "made",
     [
         GroupPercentileTransformer(groups="site", unseen="pooled"),
-        GroupAdjustedClassifier(LogisticRegression(), groups="site", cv=3),
+        GroupAdjustedClassifier(LogisticRegression(), groups="site", cv=3, false_positive_rate=0.2),
     ],
 )
 def test_clones_and_pickles(made):
@@ -513,6 +513,32 @@ def test_weights_are_routed():
     assert_array_equal(routed.decision_function(X), expected.decision_function(X))
 
 
+@pytest.mark.parametrize(("n", "rate"), [(10, 0.05), (18, 0.05), (19, 0.05), (21, 0.05), (39, 0.1)])
+def test_false_positive_rates_of_new_rows_with_few_negatives(n, rate):
+    """The mean over 1,500 groups is within three standard errors of the rate in the notes."""
+    rng = np.random.default_rng(n)
+    n_groups = 1500
+    group = np.repeat(np.arange(n_groups), n + 1)
+    y = np.tile(np.append(np.zeros(n, int), 1), n_groups)
+    X = pd.DataFrame({"marker": rng.normal(size=y.size), "site": group})
+    scorer = FrozenEstimator(LogisticRegression().fit(X[["marker"]], X["marker"] > 0))
+    adjusted = GroupAdjustedClassifier(scorer, groups="site", cv=None, false_positive_rate=rate)
+    if n >= 1 / rate - 1:
+        adjusted.fit(X, y)
+    else:
+        message = (
+            rf"1,500 groups of 1,500 \(0, 1, .*\) have too few negatives for "
+            rf"false_positive_rate=0.05: .* is {1 / (n + 1):.3g} with {n}\. .* has 19 negatives"
+        )
+        with pytest.warns(UserWarning, match=message):
+            adjusted.fit(X, y)
+    new = pd.DataFrame({"marker": rng.normal(size=20 * n_groups)})
+    new["site"] = np.repeat(np.arange(n_groups), 20)
+    found = adjusted.predict(new).reshape(n_groups, 20).mean(axis=1)
+    expected = np.ceil(round(n * rate, 9)) / (n + 1)
+    assert abs(found.mean() - expected) < 3 * found.std() / np.sqrt(n_groups)
+
+
 REFUSED = {
     "folds that repeat rows": (
         {"cv": RepeatedKFold(n_splits=2, n_repeats=2)},
@@ -524,6 +550,14 @@ REFUSED = {
     "unseen": ({"unseen": "nan"}, "unseen must be 'raise'"),
     "groups": ({"groups": None}, "groups must be the name of a column of X"),
     "estimator": ({"estimator": StandardScaler()}, "estimator cannot rank rows"),
+    "regressor": (
+        {"estimator": Ridge()},
+        r"has no decision_function and no predict_proba\. Pass a classifier with one of these",
+    ),
+    "search of a regressor": (
+        {"estimator": GridSearchCV(Ridge(), {"alpha": [1.0]}, error_score="raise")},
+        "Pass a classifier with one of these methods, such as",
+    ),
 }
 
 
@@ -575,6 +609,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.* too few negatives for false_positive_rate")
 @pytest.mark.parametrize(
     ("estimator", "check"),
     CHECKS,

@@ -52,8 +52,8 @@ def by_definition(case):
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_bias_by_group_equals_the_definitions(weights):
-    for seed in range(20):
-        case = random_case(seed, weights=weights, most_groups=50 if seed < 2 else 9)
+    for seed in range(5):
+        case = random_case(seed, weights=weights, most_groups=50 if seed < 1 else 9)
         table, expected = report_of(case).bias_by_group, by_definition(case)
         columns = ["auc", "bpsn_auc", "bnsp_auc", "positive_aeg", "negative_aeg"]
         np.testing.assert_allclose(table[columns], expected, rtol=0, atol=1e-11)
@@ -186,7 +186,7 @@ def exact_area(one, other):
 
 @pytest.mark.parametrize("scores", ["no ties", "many ties", "five values", "one value", "votes"])
 def test_abroca_is_exact(scores):
-    for seed in range(6):
+    for seed in range(4):
         case = random_case(seed, weights="unit", labels="int", scores=scores, most_groups=6)
         codes, positive = np.array(case.groups), case.y == 1
         report = report_of(case)
@@ -250,16 +250,16 @@ def test_resamples_tell_chance_from_difference():
     tables = []
     for devices in (same, other):
         report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
-        table = report.abroca("device 1", n_resamples=400, random_state=0)
+        table = report.abroca("device 1", n_resamples=200, random_state=0)
         pd.testing.assert_frame_equal(
-            table, report.abroca("device 1", n_resamples=400, random_state=0)
+            table, report.abroca("device 1", n_resamples=200, random_state=0)
         )
         plain = report.abroca("device 1")
         pd.testing.assert_frame_equal(table[plain.columns], plain)
         tables.append(table.iloc[0])
     assert tables[0]["pvalue"] > 0.05
     assert 0.02 < tables[0]["expected"] < 0.12
-    assert tables[1]["pvalue"] == 1 / 401
+    assert tables[1]["pvalue"] == 1 / 201
     assert tables[1]["abroca"] > 3 * tables[1]["expected"]
 
 
@@ -272,7 +272,7 @@ def test_resamples_of_equal_curves_reject_no_more_than_they_should():
         )
         scores = devices.y_score.round(1) if seed % 2 else devices.y_score
         report = GroupAUC.from_predictions(devices.y_true, scores, groups=devices.groups)
-        found = report.abroca("device 1", n_resamples=99, random_state=seed)
+        found = report.abroca("device 1", n_resamples=19, random_state=seed)
         rejected += found["pvalue"].iloc[0] <= 0.05
     assert rejected < 16
 
@@ -296,7 +296,7 @@ def test_what_chance_makes_of_areas_between_tied_curves(digits, limit):
         score = rng.normal(size=y.size) + 1.2 * y
         score = score.round(digits) if digits is not None else np.where(score > 0.6, 0.7, 0.2)
         report = GroupAUC.from_predictions(y, score, groups=group)
-        row = report.abroca(0, n_resamples=40, random_state=seed).iloc[0]
+        row = report.abroca(0, n_resamples=8, random_state=seed).iloc[0]
         found.append(row["abroca"])
         expected.append(row["expected"])
     ratio = np.mean(expected) / np.mean(found)

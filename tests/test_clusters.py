@@ -1,5 +1,6 @@
-"""Clustered rows: Obuchowski's variance by brute force, reference values, refusals, merging."""
+"""Clustered rows: variances by brute force, reference values, refusals, merging."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import stats
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from test_inference import CLUSTERS, GROUPS, S1, S1_VARIANCE, S2, Y
+from test_inference import CLUSTERS, GROUPS, S1, S1_VARIANCE, Y
 
 from skfedauc import (
     DisclosureError,
@@ -24,6 +25,7 @@ from skfedauc import (
 from skfedauc.clusters import ClusterCounts
 from skfedauc.inference import intervals
 from skfedauc.inference.cluster_bootstrap import resampled_aucs
+from skfedauc.inference.clusters import Units
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import Gini, PartialAUC
 
@@ -86,45 +88,42 @@ def placements_of(rows, mine):
     return found
 
 
+def correction_of(share, c):
+    """Return Bell and McCaffrey's correction of the residual of cluster c, given all shares."""
+    remaining = (1 - share[c]) ** 2 + sum(p**2 for i, p in enumerate(share) if i != c)
+    return 1 / np.sqrt(remaining)
+
+
 def residuals_of(rows, g):
-    """Return the residuals of each cluster by class, and the numbers of clusters by class."""
+    """Return the corrected residuals of each cluster by class."""
     y, w, clusters = rows["y_true"], weights_of(rows), rows["clusters"]
     mine = rows["groups"] == g
     placements = placements_of(rows, mine)
-    residuals, numbers = np.zeros((2, clusters.max() + 1)), []
+    residuals = np.zeros((2, clusters.max() + 1))
     for i, of_class in enumerate((mine & y, mine & ~y)):
         auc = np.average(placements[of_class], weights=w[of_class])
-        for c in set(clusters[of_class]):
-            of_cluster = of_class & (clusters == c)
-            total = (w * (placements - auc))[of_cluster].sum()
-            residuals[i, c] = total / w[of_class].sum()
-        numbers.append(len(set(clusters[of_class])))
-    return residuals, (*numbers, len(set(clusters[mine])))
+        for c, correction in corrections_of(rows, of_class).items():
+            total = (w * (placements - auc))[of_class & (clusters == c)].sum()
+            residuals[i, c] = correction * total / w[of_class].sum()
+    return residuals
 
 
-def obuchowski(rows, g):
-    """Return Obuchowski's (1997) variance of the AUC of a group."""
-    (x, y), (n_positive, n_negative, n_clusters) = residuals_of(rows, g)
-    return (
-        n_positive / (n_positive - 1) * (x**2).sum()
-        + n_negative / (n_negative - 1) * (y**2).sum()
-        + 2 * n_clusters / (n_clusters - 1) * (x * y).sum()
-    )
+def corrections_of(rows, of_class):
+    """Return the correction of each cluster with rows of a class of a group."""
+    w, clusters = weights_of(rows), rows["clusters"]
+    labels = sorted(set(clusters[of_class]))
+    total = w[of_class].sum()
+    share = [w[of_class & (clusters == c)].sum() / total for c in labels]
+    return {c: correction_of(share, i) for i, c in enumerate(labels)}
 
 
 def covariance_of(rows, g, h):
-    n_clusters = len(set(rows["clusters"]))
-    one, other = (residuals_of(rows, group)[0].sum(axis=0) for group in (g, h))
-    return n_clusters / (n_clusters - 1) * (one * other).sum()
+    one, other = (residuals_of(rows, group).sum(axis=0) for group in (g, h))
+    return (one * other).sum()
 
 
 def covariances_of(rows, labels=range(4)):
-    return np.array(
-        [
-            [obuchowski(rows, g) if g == h else covariance_of(rows, g, h) for h in labels]
-            for g in labels
-        ]
-    )
+    return np.array([[covariance_of(rows, g, h) for h in labels] for g in labels])
 
 
 CASES = [(seed, shared, weighted) for seed in range(2) for shared in (0, 1) for weighted in (0, 1)]
@@ -161,21 +160,18 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(
     y, w, groups, clusters = rows["y_true"], weights_of(rows), rows["groups"], rows["clusters"]
     share = np.random.default_rng(seed).dirichlet(np.ones(4)) * is_difference
     pooled = placements_of(rows, np.ones(y.size, bool))
-    residuals, expected = np.zeros((4, 2, 40)), 0.0
+    residuals = np.zeros((4, 2, 40))
     for g in range(4):
-        own, numbers = residuals_of(rows, g)
-        residuals[g] -= share[g] * own
+        residuals[g] -= share[g] * residuals_of(rows, g)
         for i, of_class in enumerate((y, ~y)):
             mine = of_class & (groups == g)
             centre = np.average(pooled[mine], weights=w[mine])
             deviations = (w * (pooled - centre))[mine] / w[of_class].sum()
-            residuals[g, i] += np.bincount(clusters[mine], deviations, 40)
-            expected += numbers[i] / (numbers[i] - 1) * (residuals[g, i] ** 2).sum()
-        expected += 2 * numbers[2] / (numbers[2] - 1) * np.prod(residuals[g], axis=0).sum()
-    n_clusters = len(set(clusters))
-    of_groups = residuals.sum(axis=1)
-    across = (of_groups.sum(axis=0) ** 2).sum() - (of_groups**2).sum()
-    expected += n_clusters / (n_clusters - 1) * across
+            correction = np.zeros(40)
+            for c, of_cluster in corrections_of(rows, mine).items():
+                correction[c] = of_cluster
+            residuals[g, i] += correction * np.bincount(clusters[mine], deviations, 40)
+    expected = (residuals.sum(axis=(0, 1)) ** 2).sum()
     found = report_of(rows).variances.of_difference(share if is_difference else None)
     assert found == pytest.approx(expected, rel=1e-9)
 
@@ -192,19 +188,10 @@ def test_paired_comparison_equals_sums_over_rows(seed, shared, weighted):
         over="rows",
     )
     rows_of_other = {**rows, "y_score": other}
-    variances = np.zeros((4, 4))
-    for g in range(4):
-        (one, numbers), (two, _) = residuals_of(rows, g), residuals_of(rows_of_other, g)
-        x, y = one - two
-        variances[g, g] = sum(
-            n / (n - 1) * products.sum()
-            for n, products in zip(numbers, (x**2, y**2, 2 * x * y), strict=True)
-        )
-        n_clusters = len(set(rows["clusters"]))
-        for h in range(g):
-            second = residuals_of(rows, h)[0] - residuals_of(rows_of_other, h)[0]
-            covariance = n_clusters / (n_clusters - 1) * ((x + y) * second.sum(axis=0)).sum()
-            variances[g, h] = variances[h, g] = covariance
+    of_groups = np.array(
+        [(residuals_of(rows, g) - residuals_of(rows_of_other, g)).sum(axis=0) for g in range(4)]
+    )
+    variances = of_groups @ of_groups.T
     table = found.by_group
     assert_allclose((table["difference"] / table["statistic"]) ** 2, np.diag(variances), rtol=1e-8)
     row = found.table.loc["macro"]
@@ -224,14 +211,8 @@ def covariance_parts(rows, g):
         deviation[i] = share[i] * (placements - np.average(placements, weights=share[i]))
     squares = (share**2).sum(axis=1)
     own = (deviation**2).sum(axis=1) / (1 - squares)
-    (x, z), (n_positive, n_negative, n_clusters) = residuals_of(rows, g)
-    parts = np.array(
-        [
-            n_negative / (n_negative - 1) * (z**2).sum() - own[0],
-            n_positive / (n_positive - 1) * (x**2).sum() - own[1],
-            2 * n_clusters / (n_clusters - 1) * (x * z).sum(),
-        ]
-    )
+    x, z = residuals_of(rows, g)
+    parts = np.array([(z**2).sum() - own[0], (x**2).sum() - own[1], 2 * (x * z).sum()])
     pairs = np.zeros(3)
     for c in set(clusters[mine]):
         negative, positive = share[:, clusters == c]
@@ -293,23 +274,51 @@ def test_groups_of_one_class_do_not_change_comparisons_of_averages():
 # Reference values and identities -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("scores", "expected"), [(S1, 0.00359012109575596), (S2, 0.00131307228727715)]
-)
-def test_variance_equals_obuchowski(scores, expected):
-    """The values are those of `test_inference`, for groups as clusters."""
-    report = GroupAUC.from_predictions(Y, scores, groups=["all"] * 20, clusters=CLUSTERS)
-    assert_allclose(report.variances.delong, [expected], rtol=1e-12)
-    assert report.variances.pooled_fixed == pytest.approx(expected, rel=1e-12)
-    assert report.n_clusters == 6
+def obuchowski(rows):
+    """Return Obuchowski's (1997) variance of the AUC of rows without groups."""
+    y, clusters = rows["y_true"], rows["clusters"]
+    placements = placements_of(rows, np.ones(y.size, bool))
+    auc = placements[y].mean()
+    x, z = (
+        np.bincount(clusters[of], (placements - auc)[of], clusters.max() + 1) / of.sum()
+        for of in (y, ~y)
+    )
+    n_positive, n_negative, n = (len(set(clusters[of])) for of in (y, ~y, y | ~y))
+    return (
+        n_positive / (n_positive - 1) * (x**2).sum()
+        + n_negative / (n_negative - 1) * (z**2).sum()
+        + 2 * n / (n - 1) * (x * z).sum()
+    )
 
 
-def test_comparison_equals_obuchowski():
-    found = compare_roc_auc(Y, S1, S2, clusters=CLUSTERS)
-    row = found.table.loc["pooled"]
-    assert (row.difference / row.statistic) ** 2 == pytest.approx(0.00488970175922342, rel=1e-9)
-    over_groups = compare_roc_auc(Y, S1, S2, groups=CLUSTERS, over="groups")
-    assert found.pvalue == pytest.approx(over_groups.pvalue, rel=1e-9)
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_variance_of_equal_clusters_equals_obuchowski(is_mixed):
+    """Clusters have rows of both classes, or of one class."""
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(12), 5)
+    y = np.tile(np.arange(5) < 2, 12) if is_mixed else clusters % 3 == 0
+    scores = (rng.normal(size=12)[clusters] + rng.normal(size=60) + y).round(1)
+    rows = {"y_true": y, "y_score": scores, "groups": ["all"] * 60, "clusters": clusters}
+    rows["sample_weight"] = None
+    report = report_of(rows)
+    assert_allclose(report.variances.delong, [obuchowski(rows)], rtol=1e-10)
+    assert report.variances.pooled_fixed == pytest.approx(obuchowski(rows), rel=1e-10)
+    assert report.n_clusters == 12
+
+
+def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
+    """All rows of a cluster deviate by the same amount, with equal probability up or down."""
+    weights = np.array([7.0, 1.0, 1.0, 2.0, 4.0])
+    none = np.zeros(5)
+    units = Units(none.astype(np.intp), np.arange(5), np.array([none, weights]), 1, 5)
+    found = [
+        units.variances(units.residuals(np.array([none, weights * signs])))[0]
+        for signs in itertools.product([-1.0, 1.0], repeat=5)
+    ]
+    share = weights / weights.sum()
+    assert np.mean(found) == pytest.approx((share**2).sum(), rel=1e-12)
+    # With the correction of equal clusters, the variance would be 33 % too small.
+    assert 5 / 4 * (share**2 * (1 - 2 * share + (share**2).sum())).sum() < 0.7 * np.mean(found)
 
 
 @pytest.mark.parametrize("groups", [None, GROUPS])
@@ -384,6 +393,35 @@ def test_unequal_clusters_have_fewer_degrees_of_freedom():
     satterthwaite = squares.sum() ** 2 / (squares**2 / (1 / squares - 1)).sum()
     of_all = 1 / (shares.mean(axis=0) ** 2).sum() - 1
     assert variances.degrees_of_freedom[0] == pytest.approx(min(satterthwaite, of_all))
+
+
+@pytest.mark.parametrize("freedom", [1.0, 1.5, 2.0, 3.306, 5.0, 10.0, 1e6, np.inf])
+def test_quantiles_increase_up_to_the_smallest_tails(freedom):
+    deviates = np.linspace(0.0, 40.0, 401)
+    found = intervals.AUCSpread(*[np.ones(1)] * 5, np.array([freedom])).quantile(deviates)
+    assert (np.diff(found) >= 0).all()
+    assert (found >= np.minimum(deviates, 37) - 1e-4).all()
+    if freedom == 2.0:
+        # The quantiles of scipy 1.13 lose digits for tails below 1e-156.
+        tail = stats.norm.sf(deviates[:260])
+        expected = (1 - 2 * tail) / np.sqrt(2 * tail * (1 - tail))
+        assert_allclose(found[:260], expected, rtol=1e-6, atol=1e-12)
+
+
+def test_tests_of_perfect_groups_with_few_clusters():
+    y = [1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1] + [0] * 7
+    clusters = [0, 1, 1, 2, 3, 3, 3, 4, 5, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8]
+    scores = 1.5 * np.array(y)
+    one = GroupAUC.from_predictions(y, scores, groups=[0] * 19, clusters=clusters)
+    assert one.test_worst(0.7).is_shown == (one.confidence_intervals(0.9).ci_low[0] > 0.7)
+    groups, both = np.repeat([0, 1], 19), clusters + [10 + c for c in clusters]
+    scores = np.concatenate([scores, scores])
+    scores[-1] = 1.5
+    two = GroupAUC.from_predictions(y * 2, scores, groups=groups, clusters=both)
+    assert 0 < two.test_worst(0.2).pvalue < 1
+    assert 0 < two.test_equivalence(0.2).pvalue < 1
+    assert 0 < two.test_difference().pvalue <= 1
+    assert two.compare_groups().pvalue.between(0, 1).all()
 
 
 def test_few_clusters_of_positives_have_few_degrees_of_freedom():
@@ -536,11 +574,33 @@ def test_clusters_can_be_any_column_and_groups_can_have_several():
     assert named.by_group.index.names == ["b", "c"]
 
 
+def test_messages_of_from_estimator_name_clusters():
+    rows = simulated(0)
+    X = pd.DataFrame({"score": rows["y_score"], "site": rows["groups"]})
+    model = LogisticRegression().fit(X[["score"]].to_numpy(), rows["y_true"])
+    other = pd.Series(rows["clusters"], index=np.arange(len(X)) + 1)
+
+    def message(X, clusters, error, groups="site"):
+        with pytest.raises(error) as raised:
+            GroupAUC.from_estimator(model, X, rows["y_true"], groups=groups, clusters=clusters)
+        return str(raised.value)
+
+    assert message(X, "nope", ValueError).startswith("clusters names the column 'nope', not found")
+    assert message(X, ["site", "nope"], ValueError).startswith("clusters names the column 'nope'")
+    array, sites = X[["score"]].to_numpy(), rows["groups"]
+    unnamed = message(array, "patient", TypeError, sites)
+    assert unnamed.startswith("clusters names the column 'patient' of X, but X arrived as ndarray")
+    assert unnamed.endswith("Pass the values of clusters in the order of the rows, as an array.")
+    indexed = X.set_index(np.arange(len(X))[::-1])
+    assert message(indexed, other, ValueError).startswith("clusters has no label for 1 of 240")
+
+
 def test_a_column_of_clusters_alone_gives_a_report_without_groups():
     counts = ScoreCounts.from_predictions(Y, S1, groups=CLUSTERS)
     report = GroupAUC(counts, group_names="patient", clusters="patient")
     assert report.counts.groups is None
-    assert_allclose(report.variances.delong, [0.00359012109575596], rtol=1e-12)
+    rows = GroupAUC.from_predictions(Y, S1, groups=["all"] * 20, clusters=CLUSTERS)
+    assert_allclose(report.variances.delong, rows.variances.delong, rtol=1e-12)
     assert report.without_small_groups(1).n_clusters == 6
 
 
@@ -680,13 +740,14 @@ REFUSED = {
         lambda r: r.confidence_intervals(method="disjoint_pairs"),
         "method='disjoint_pairs' assumes independent rows",
     ),
+    "widths": (lambda r: r.interval_widths(), "interval_widths assumes independent rows"),
     "errors": (lambda r: r.error_rates(0.5), "error_rates assumes independent rows"),
     "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
     "abroca": (lambda r: r.abroca(n_resamples=100), "the p value of abroca assumes independent"),
     "audit": (FairnessAudit, "an audit assumes independent rows"),
     "measure": (
         lambda r: r.measured(PartialAUC(max_fpr=0.5)).confidence_intervals(),
-        "the interval of 'partial_auc' assumes independent rows",
+        "the interval of 'partial_auc_max_fpr_0.5' assumes independent rows",
     ),
     "planning": (lambda r: rows_needed(r, width=0.1), "rows_needed assumes independent rows"),
 }

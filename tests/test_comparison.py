@@ -28,22 +28,31 @@ def influences(y, scores, weights, of):
 
 
 def test_paired_test_equals_proc():
+    """pROC compares the same statistic with the normal distribution."""
     found = compare_roc_auc(Y, S1, S2)
     assert found.statistic == pytest.approx(0.689591400229764, rel=1e-9)
-    assert found.pvalue == pytest.approx(0.490451176972435, rel=1e-9)
+    assert 2 * stats.norm.sf(found.statistic) == pytest.approx(0.490451176972435, rel=1e-9)
+    every = np.ones((Y.size, Y.size), bool)
+    placements = [influences(Y, np.array(s), np.ones(Y.size), every) for s in (S1, S2)]
+    parts = [np.subtract(*placements)[mine] for mine in (Y == 0, Y == 1)]
+    of_class, rows_of_class = (np.array([f(d) for d in parts]) for f in (stats.sem, len))
+    freedom = (of_class**2).sum() ** 2 / (of_class**4 / (rows_of_class - 1)).sum()
+    null = stats.t(freedom)
+    assert found.pvalue == pytest.approx(2 * null.sf(found.statistic), rel=1e-9)
     row = found.table.loc["pooled"]
     error = row.difference / row.statistic
     variance = 0.00950923375165799 + 0.0127078869503112 - 2 * 0.00507409958167534
     assert error**2 == pytest.approx(variance, rel=1e-9)
-    assert row.ci_high - row.ci_low == pytest.approx(2 * 1.959963984540054 * error, rel=1e-9)
+    assert row.ci_high - row.ci_low == pytest.approx(2 * null.isf(0.025) * error, rel=1e-9)
     assert found.by_group is None
 
 
-def test_clustered_test_equals_obuchowski():
+def test_clustered_test_uses_the_variance_of_clusters():
     found = compare_roc_auc(Y, S1, S2, groups=CLUSTERS, over="groups")
     row = found.table.loc["pooled"]
-    assert (row.difference / row.statistic) ** 2 == pytest.approx(0.00488970175922342, rel=1e-9)
-    assert 2 * stats.norm.sf(row.statistic) == pytest.approx(0.278635285106079, rel=1e-9)
+    error = row.difference / row.statistic
+    clustered = compare_roc_auc(Y, S1, S2, clusters=CLUSTERS).table.loc["pooled"]
+    assert error == pytest.approx(clustered.difference / clustered.statistic, rel=1e-9)
     # The effective number of groups is smaller if groups have unequal sizes.
     of_class = [np.array(CLUSTERS)[rows] for rows in (Y == 0, Y == 1)]
     sizes = [np.mean([np.mean(rows == c) for rows in of_class]) for c in "abcdef"]
@@ -146,7 +155,7 @@ def test_groups_that_lack_a_class_are_nan():
 
 def test_repr_tells_the_result():
     text = repr(compare_roc_auc(Y, S1, S2))
-    assert text.startswith("PairedComparison(statistic=0.6896, pvalue=0.4905): pooled AUC 0.8182")
+    assert text.startswith("PairedComparison(statistic=0.6896, pvalue=0.4999): pooled AUC 0.8182")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +203,7 @@ def test_p_values_by_group_are_adjusted():
 def test_unequally_weighted_rows_keep_the_level(n_rows, kind):
     """Random scores: with normal quantiles, the error rates were 24, 9 and 20 %."""
     pvalues = []
-    for seed in range(400):
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         y, (a, b) = np.tile([0, 1], n_rows // 2), rng.normal(size=(2, n_rows))
         weights = rng.lognormal(0, 3, n_rows)
@@ -205,7 +214,7 @@ def test_unequally_weighted_rows_keep_the_level(n_rows, kind):
         assert np.isnan(found.pvalue) == (min(squares) < 1.5)
         pvalues.append(found.pvalue)
     kept = np.array(pvalues)[~np.isnan(pvalues)]
-    assert kept.size > 100
+    assert kept.size > 50
     # Three standard errors above 5 %, and one more because the sample is small
     assert (kept < 0.05).mean() < 0.05 + 4 * np.sqrt(0.05 * 0.95 / kept.size)
     assert (kept < 1e-6).sum() <= 1

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from oracles import comparisons
 from scipy import integrate, optimize, stats
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression
@@ -89,9 +90,8 @@ def test_variance_in_the_universe(auc, m, n):
     assert variance_of(uniform_difference(auc, m, n)) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("auc", [0.02, 0.3, 0.5, 0.7, 0.8, 0.9, 0.999])
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 40), (40, 1), (10, 990), (300, 200)])
-def test_variance_of_normal_scores(auc, m, n):
+@pytest.mark.parametrize("auc", [0.02, 0.3, 0.5, 0.8, 0.999])
+def test_variance_of_normal_scores(auc):
     """The expected variance integrates P(two positives outrank a negative) over the negative."""
     separation = math.sqrt(2) * stats.norm.ppf(auc)
     q, _ = integrate.quad(
@@ -101,9 +101,10 @@ def test_variance_of_normal_scores(auc, m, n):
         epsabs=1e-14,
         limit=200,
     )
-    expected = (auc * (1 - auc) + (m + n - 2) * (q - auc**2)) / (m * n)
-    critical = auc_critical_difference(auc, m, n, distribution="binormal")
-    assert variance_of(critical) == pytest.approx(expected, rel=1e-8)
+    for m, n in ((1, 1), (1, 40), (40, 1), (10, 990), (300, 200)):
+        expected = (auc * (1 - auc) + (m + n - 2) * (q - auc**2)) / (m * n)
+        critical = auc_critical_difference(auc, m, n, distribution="binormal")
+        assert variance_of(critical) == pytest.approx(expected, rel=1e-8)
 
 
 def unbiased_variance(y, scores, m, n):
@@ -272,17 +273,15 @@ DRAWS = {
 
 @pytest.mark.parametrize("scores", DRAWS)
 @pytest.mark.parametrize(("m", "n"), [(20, 180), (100, 60)])
-@pytest.mark.parametrize("method", ["exact", "simulate"])
-def test_critical_difference_by_simulation_in_plain_numpy(scores, m, n, method):
+def test_critical_difference_by_simulation_in_plain_numpy(scores, m, n):
     rng = np.random.default_rng(0)
     of_positives, of_negatives = DRAWS[scores]
     drawn = aucs(of_positives(rng, (8000, m)), of_negatives(rng, (8000, n)))
     expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
-    critical = auc_critical_difference(
-        0.8, m, n, distribution=scores, method=method, random_state=0
-    )
-    # Two standard errors of a simulated quantile
-    assert critical == pytest.approx(expected, rel=0.04)
+    for settings in ({"method": "exact"}, {"method": "simulate", "random_state": 0}):
+        critical = auc_critical_difference(0.8, m, n, distribution=scores, **settings)
+        # Two standard errors of a simulated quantile
+        assert critical == pytest.approx(expected, rel=0.04)
 
 
 def test_critical_difference_where_differences_are_not_normal():
@@ -324,26 +323,41 @@ SCORES = {
 }
 
 
-@pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
 @pytest.mark.parametrize(
-    ("correlation", "m", "n"),
-    [(0.25, 40, 160), (0.5, 10, 190), (0.75, 40, 160), (0.95, 10, 190), (0.95, 40, 160)],
+    ("scores", "correlation", "m", "n"),
+    [
+        ("uniform", 0.25, 40, 160),
+        ("uniform", 0.95, 10, 190),
+        ("binormal", 0.5, 10, 190),
+        ("binormal", 0.95, 40, 160),
+        ("rows", 0.75, 40, 160),
+        ("rows", 0.95, 10, 190),
+        ("rows with ties", 0.5, 10, 190),
+        ("rows with ties", 0.95, 40, 160),
+    ],
 )
 def test_critical_difference_of_correlated_aucs_by_simulation(scores, correlation, m, n):
     """Correlation reduces the critical difference by the factor sqrt(1 - correlation)."""
+    scores = SCORES[scores]
     settings = {"distribution": scores, "correlation": correlation}
     auc = 0.8 if isinstance(scores, str) else None
     critical = auc_critical_difference(
-        auc, m, n, method="simulate", random_state=0, n_simulations=8000, **settings
+        auc, m, n, method="simulate", random_state=0, n_simulations=4000, **settings
     )
     # At .95, nearly all of ten positives have equal scores in both models: not normal.
     low, high = (0.95, 1.06) if correlation < 0.9 else (0.97, 1.3)
     assert low < critical / auc_critical_difference(auc, m, n, **settings) < high
 
 
-@pytest.mark.parametrize("name", DRAWS)
-@pytest.mark.parametrize("correlation", [0.3, 0.9])
-@pytest.mark.parametrize(("m", "n"), [(1, 5), (30, 10)])
+@pytest.mark.parametrize(
+    ("name", "correlation", "m", "n"),
+    [
+        ("uniform", 0.3, 1, 5),
+        ("uniform", 0.9, 30, 10),
+        ("binormal", 0.9, 1, 5),
+        ("binormal", 0.3, 30, 10),
+    ],
+)
 def test_correlation_of_models_that_share_some_scores(name, correlation, m, n):
     """Simulate the correlation that the share of equal scores is chosen for, in plain numpy."""
     rng = np.random.default_rng(5)
@@ -351,7 +365,7 @@ def test_correlation_of_models_that_share_some_scores(name, correlation, m, n):
     same = population.drawn.share_of_same_scores(m, n, correlation)
     models = []
     for of_class, size in zip(DRAWS[name], (m, n), strict=True):
-        first, fresh = (of_class(rng, (40_000, size)) for _ in range(2))
+        first, fresh = (of_class(rng, (20_000, size)) for _ in range(2))
         models.append((first, np.where(rng.random(first.shape) < same, first, fresh)))
     one, other = (aucs(models[0][i], models[1][i]) for i in (0, 1))
     assert np.corrcoef(one, other)[0, 1] == pytest.approx(correlation, abs=0.02)
@@ -375,12 +389,13 @@ def test_test_sets_larger_than_what_is_held_at_a_time():
 
 
 def test_many_test_sets_are_fast():
-    times = []
-    for _ in range(3):
+    def seconds():
         start = time.perf_counter()
         uniform_difference(0.8, 200, 800, method="simulate", random_state=0, n_simulations=2500)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 2
+        return time.perf_counter() - start
+
+    # Other processes may delay a run.
+    assert any(seconds() < 2 for _ in range(3))
 
 
 def test_predicted_labels_are_told_of_once():
@@ -727,7 +742,8 @@ def test_p_value_of_what_is_no_auc(arguments, message):
 
 
 def searched(cv, search=GridSearchCV, **settings):
-    found = search(LogisticRegression(), {"C": [0.01, 1.0]}, cv=cv, refit=False, **settings)
+    choices = {"strategy": ["prior", "stratified"]}
+    found = search(DummyClassifier(random_state=0), choices, cv=cv, refit=False, **settings)
     return found.fit(X, Y, **groups_for(cv))
 
 

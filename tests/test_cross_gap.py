@@ -111,7 +111,7 @@ def test_a_perfect_model_favors_none():
 
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_limits_hold_as_often_as_they_say(shift):
-    """The simultaneous limits of five groups fail in 22 of 200 runs with probability < 0.1 %.
+    """The simultaneous limits of five groups fail in 14 of 100 runs with probability < 0.1 %.
 
     The true disparity is computed from many rows.
     """
@@ -123,9 +123,9 @@ def test_limits_hold_as_often_as_they_say(shift):
 
     true = cross_gaps(draw(40_000, 0)).disparity if shift else np.zeros(5)
     missed = 0
-    for seed in range(200):
+    for seed in range(100):
         low, high = cross_gaps(draw(40, seed + 1)).limits(0.95)
         missed += bool(((low > true) | (high < true)).any())
-    assert missed < 22
+    assert missed < 14
     if not shift:
-        assert missed >= 3
+        assert missed >= 1

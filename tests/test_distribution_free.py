@@ -2,23 +2,33 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from sklearn.linear_model import LogisticRegression
+from sklearn.base import clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
 from statsmodels.stats.proportion import proportion_confint
 
-from skfedauc import DisclosureError, GroupAUC, ScoreCounts, cross_validate_group_auc
+from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts, cross_validate_group_auc
 from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
 from skfedauc.inference.binomial import lower_limit, upper_limit
 from skfedauc.inference.disjoint_pairs import DisjointPairs, average_limits, draw_pairs
 
 
-def report_of(y, scores, groups=None, **named):
-    return GroupAUC(ScoreCounts.from_predictions(y, scores, groups=groups), **named)
+def report_of(y, scores, groups=None, sample_weight=None, **named):
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups, sample_weight=sample_weight)
+    return GroupAUC(counts, **named)
 
 
 def simulated(seed, n_groups=1, m=20, n=30, apart=1.0, decimals=9):
@@ -70,7 +80,9 @@ def test_pairs_are_disjoint_and_as_many_as_the_smaller_class():
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 3), (6, 2)])
 def test_the_number_of_concordant_pairs_is_binomial(m, n, decimals):
     y, scores, groups = simulated(1, 2_000, m, n, 0.5, decimals)
-    found = draw_pairs(ScoreCounts.from_predictions(y, scores, groups=groups).cells)
+    cells = ScoreCounts.from_predictions(y, scores, groups=groups).cells
+    # Many groups have equal counts.
+    found = draw_pairs(cells, of_average=True)
     if decimals:
         auc = stats.norm.cdf(0.5 / math.sqrt(2))
     else:
@@ -123,6 +135,59 @@ def test_bounds_are_ordered_by_width():
     assert widths["logit"].mean() < widths["disjoint_pairs"].mean() < widths["exact"].mean()
 
 
+def limits_of_groups(y, scores, groups):
+    table = report_of(y, scores, groups).confidence_intervals(method="disjoint_pairs")
+    return {group: limits.tolist() for group, limits in table[["ci_low", "ci_high"]].iterrows()}
+
+
+def test_limits_of_a_group_depend_on_its_counts_only():
+    y, scores, groups = simulated(3, n_groups=4)
+    together = limits_of_groups(y, scores, groups)
+    for g in range(4):
+        own = groups == g
+        assert limits_of_groups(y[own], scores[own], groups[own]) == {g: together[g]}
+        # A name before the others, and a name after the others
+        for name in (-1, 9):
+            assert limits_of_groups(y, scores, np.where(own, name, groups))[name] == together[g]
+    # The pooled AUC of one group has the limits of the group, and so has its average.
+    own = groups == 2
+    table = report_of(y[own], scores[own], groups[own]).confidence_intervals(
+        method="disjoint_pairs", of="statistics"
+    )
+    for name in ("pooled", "macro"):
+        assert table.loc[name, ["ci_low", "ci_high"]].tolist() == together[2]
+
+
+def test_limits_of_averages_do_not_depend_on_names():
+    y, scores, groups = simulated(4, n_groups=5)
+    copies = [np.r_[part, part] for part in (y, scores)]
+    groups = np.r_[groups, groups + 5]
+    rng = np.random.default_rng(0)
+    tables = [
+        report_of(*copies, rng.permutation(10)[groups])
+        .confidence_intervals(method="disjoint_pairs", of="statistics")
+        .drop("difference")
+        for _ in range(3)
+    ]
+    for table in tables[1:]:
+        columns = ["ci_low", "ci_high"]
+        assert_allclose(table[columns].to_numpy(float), tables[0][columns].to_numpy(float))
+
+
+def test_groups_with_equal_counts_have_different_pairs_in_averages():
+    y, scores, _ = simulated(4, m=40, n=40)
+    cells = ScoreCounts.from_predictions(
+        np.tile(y, 3), np.tile(scores, 3), groups=np.repeat([0, 1, 2], 80)
+    ).cells
+    own, of_average = draw_pairs(cells), draw_pairs(cells, of_average=True)
+    parts = np.split(own.is_concordant, 3)
+    assert (parts[0] == parts[1]).all()
+    assert (parts[0] == parts[2]).all()
+    parts = np.split(of_average.is_concordant, 3)
+    assert not any((a == b).all() for a, b in itertools.combinations(parts, 2))
+    assert (parts[0] == own.is_concordant[:40]).all()
+
+
 def slots_by_definition(share, n_slots):
     """Probability of each group in each slot, from the overlaps of segments and slots."""
     ends = np.cumsum(share)
@@ -145,7 +210,7 @@ def slots_by_definition(share, n_slots):
 def test_slots_of_averages_never_use_up_a_group(share, n_pairs):
     share, n_pairs = np.array(share), np.array(n_pairs)
     starts = np.append(0, np.cumsum(n_pairs))
-    pairs = DisjointPairs(starts, np.ones(starts[-1], np.bool_), 0)
+    pairs = DisjointPairs(starts, np.ones(starts[-1], np.bool_), range(share.size))
     _, _, n_slots = average_limits(pairs, share, 0.025)
     probability = slots_by_definition(share, n_slots)
     assert_allclose(probability.mean(axis=0), share)
@@ -162,7 +227,7 @@ def test_limits_of_unequal_probabilities_cover_their_mean(n_slots, tail):
     for k in range(n_slots + 1):
         outcomes = np.arange(n_slots) < k
         # One group: the limits of k concordant pairs among n_slots
-        pairs = DisjointPairs(np.array([0, n_slots]), outcomes, 0)
+        pairs = DisjointPairs(np.array([0, n_slots]), outcomes, [0])
         limits.append(average_limits(pairs, np.ones(1), tail)[:2])
     low, high = np.array(limits).T
     rng = np.random.default_rng(0)
@@ -185,7 +250,7 @@ def test_limits_of_averages_cover_the_average():
         y, scores, groups = simulated(seed, n_groups=3, apart=0.0)
         scores += y * apart[groups]
         cells = ScoreCounts.from_predictions(y, scores, groups=groups).cells
-        low, high, _ = average_limits(draw_pairs(cells), np.full(3, 1 / 3), 0.025)
+        low, high, _ = average_limits(draw_pairs(cells, of_average=True), np.full(3, 1 / 3), 0.025)
         held += low <= truth <= high
     assert held >= 0.93 * 300
     table = report_of(y, scores, groups).confidence_intervals(
@@ -202,7 +267,8 @@ def test_intervals_of_statistics_say_why_they_are_missing():
     table = report_of(y, scores, groups).confidence_intervals(
         method="disjoint_pairs", of="statistics"
     )
-    assert table.loc["macro", "note"] == "no exact interval for new groups"
+    note = "no disjoint_pairs interval for new groups: pass over='rows'"
+    assert table["note"].tolist()[:6] == [note] * 6
     assert table["ci_low"].notna().tolist() == [False] * 6 + [True] * 2
     y, scores, groups = [0, 1, 1], [1, 2, 3], list("aab")
     table = report_of(y, scores, groups, undefined=0.5).confidence_intervals(
@@ -236,10 +302,40 @@ def test_disjoint_pairs_need_rows_with_scores():
     with pytest.raises(DisclosureError, match="method='disjoint_pairs' needs disclosure="):
         GroupAUC(summary).confidence_intervals(method="disjoint_pairs")
     found = cross_validate_group_auc(LogisticRegression(), scores[:, None], y, groups=groups)
-    with pytest.raises(ValueError, match="method='disjoint_pairs' is not available within folds"):
-        found.within_folds.confidence_intervals(method="disjoint_pairs")
+    for of_folds in (
+        found.within_folds,
+        found.over_folds,
+        found.over_folds.without_small_groups(2),
+    ):
+        for of, method in itertools.product(("groups", "statistics"), ("disjoint_pairs", "exact")):
+            with pytest.raises(ValueError, match=f"'{method}' needs the scores of one model"):
+                of_folds.confidence_intervals(method=method, of=of)
+        with pytest.raises(ValueError, match=r"error_rates needs .* To bound .*error_rate_bound"):
+            of_folds.error_rates(0.5)
+    assert found.folds[0].confidence_intervals(method="disjoint_pairs")["ci_low"].notna().all()
     with pytest.raises(ValueError, match="'logit' or 'delong' for a mean over folds"):
         found.confidence_intervals(method="disjoint_pairs")
+
+
+def test_widths_of_methods_equal_those_of_the_intervals():
+    y, scores, groups = simulated(5, n_groups=3, m=12, n=7)
+    kept = (groups < 2) | (y == 1)
+    report = report_of(y[kept], scores[kept], groups[kept], undefined="ignore")
+    widths = report.interval_widths(0.9)
+    assert widths.loc[2].isna().all()
+    for method in ("logit", "delong", "disjoint_pairs", "exact"):
+        table = report.confidence_intervals(0.9, method)
+        assert_allclose(widths[method], table["ci_high"] - table["ci_low"])
+    auc = report.by_group["auc"].to_numpy()[:2]
+    for name, squares in (("hoeffding", 1 / 7), ("mcdiarmid", 1 / 12 + 1 / 7)):
+        reach = math.sqrt(math.log(2 / 0.1) * squares / 2)
+        assert_allclose(widths[name][:2], np.minimum(auc + reach, 1) - np.maximum(auc - reach, 0))
+        assert (widths["exact"][:2] <= widths[name][:2]).all()
+    binned = GroupAUC(report.counts.reduced(Bins.of_scores(1)), undefined="ignore")
+    free = ["exact", "hoeffding", "mcdiarmid"]
+    assert (binned.interval_widths(0.9)[free][:2] > widths[free][:2]).all(axis=None)
+    with pytest.raises(ValueError, match="method='disjoint_pairs' counts rows"):
+        report_of(y, scores, sample_weight=1.0 + np.arange(y.size)).interval_widths()
 
 
 # Error rates at a threshold --------------------------------------------------------------------
@@ -267,6 +363,23 @@ def test_error_rates_of_binned_scores_are_at_least_those_of_the_scores():
     wide, narrow = GroupAUC(exact.reduced("bins")), GroupAUC(exact)
     for threshold in (0.1, 0.5123, 0.9):
         assert (wide.error_rates(threshold) >= narrow.error_rates(threshold)).all(axis=None)
+
+
+def test_limits_by_fold_hold_where_limits_of_pooled_out_of_fold_errors_do_not():
+    """The classifier predicts whether the training rows have an odd number of positives.
+
+    The true error rate is 1/2, because labels are coins without features. But in leave-one-out,
+    either all rows are errors or none is.
+    """
+    rng = np.random.default_rng(0)
+    by_fold, pooled, n_runs = 0, 0, 200
+    for _ in range(n_runs):
+        y = rng.integers(0, 2, 40)
+        pooled += error_rate_bound(int(((y.sum() - y) % 2 != y).sum()), 40) < 0.5
+        errors = [int(((y.sum() - fold.sum()) % 2 != fold).sum()) for fold in np.split(y, 4)]
+        by_fold += error_rate_bound(errors, [10] * 4) < 0.5
+    assert pooled > 0.4 * n_runs
+    assert by_fold <= n_runs * 0.05 + 3 * math.sqrt(n_runs * 0.05 * 0.95)
 
 
 def test_error_rates_without_rows_of_a_class_are_missing():
@@ -341,9 +454,10 @@ def test_error_rate_bounds_equal_their_formulas():
         ((3, 2), "n_errors must be at most n_rows; got 3 of 2"),
         ((0, 0), "n_rows must be 1 or more; got 0"),
         (([], []), "n_rows must be 1 or more"),
-        ((1.5, 2), "n_errors must hold whole numbers"),
+        ((1.5, 2), r"n_errors must hold whole numbers; got 1.5\. The bound counts rows"),
+        ((1, float("nan")), "n_rows must hold whole numbers; got nan"),
         ((-1, 2), "n_errors must be 0 or more"),
-        (([1, 2], [3]), "n_errors has 2 rows and n_rows has 1"),
+        (([1, 2], 10), r"n_errors and n_rows must have the same length; got 2 and 1\."),
     ],
 )
 def test_error_rate_bounds_refuse_wrong_counts(arguments, message):
@@ -414,3 +528,80 @@ def test_fitting_refuses_wrong_arguments():
         fit_with_error_bound(GaussianNB(), X, y, n_members=31)
     with pytest.raises(ValueError, match="test_size must be a number between 0 and 1; got 1"):
         fit_with_error_bound(GaussianNB(), X, y, test_size=1)
+    with pytest.raises(
+        ValueError, match="y has 29 rows and X has 30: pass one value of y for each"
+    ):
+        fit_with_error_bound(GaussianNB(), X, y[:-1])
+    with pytest.raises(
+        ValueError, match="y has 30 rows and X has 12: pass one value of y for each"
+    ):
+        fit_with_error_bound(GaussianNB(), X[:12], y)
+    with pytest.raises(ValueError, match="y has 1 missing labels of 30"):
+        fit_with_error_bound(GaussianNB(), X, np.append(np.arange(29.0) % 2, np.nan))
+    regressors = (Ridge(), make_pipeline(StandardScaler(), Ridge()))
+    for wrong in (*regressors, StandardScaler(), GaussianNB, "GaussianNB"):
+        with pytest.raises(TypeError, match="estimator must be a classifier, such as GaussianNB"):
+            fit_with_error_bound(wrong, X, y)
+    with pytest.raises(ValueError, match=r"numbers with fractions, 0\.5, 1\.5, 2\.5, \.\.\. \(30"):
+        fit_with_error_bound(GaussianNB(), X, np.arange(30) + 0.5)
+    with pytest.raises(ValueError, match="X_unlabeled has no rows; pass one or more rows"):
+        fit_with_error_bound(GaussianNB(), X, y, X_unlabeled=X[:0])
+
+
+def test_fitting_refuses_classifiers_that_are_not_fitted_again():
+    X, y = drawn(0, 30)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    bounded = fit_with_error_bound(GaussianNB(), X, y, random_state=0)
+    for wrong in (frozen, make_pipeline(StandardScaler(), frozen), bounded):
+        with pytest.raises(ValueError, match=r"keep their fit, .* to error_rate_bound"):
+            fit_with_error_bound(wrong, X, y)
+    # A transformer that was fitted to other rows is part of the input.
+    scaler = FrozenEstimator(StandardScaler().fit(drawn(1, 30)[0]))
+    assert fit_with_error_bound(make_pipeline(scaler, GaussianNB()), X, y).error_bound < 1
+
+
+def test_bounded_classifiers_are_classifiers_of_scikit_learn():
+    X, y = drawn(0, 60)
+    others, truth = drawn(1, 300)
+    for unlabeled in (None, others):
+        found = fit_with_error_bound(GaussianNB(), X, y, X_unlabeled=unlabeled, random_state=0)
+        check_is_fitted(found)
+        assert is_classifier(found)
+        assert clone(found) is found.fit(X, y) is found
+        assert found.classes_.tolist() == ["a", "b", "c"]
+        assert found.score(others, truth) == (found.predict(others) == truth).mean()
+        assert (found.predict(others) == found.predict(others)).all()
+        assert isinstance(found._repr_html_(), str)
+        saved = pickle.loads(pickle.dumps(found))
+        assert (saved.predict(others) == found.predict(others)).all()
+        assert set(cross_val_score(found, X, y, cv=3)) <= set(np.arange(21) / 20)
+        assert permutation_importance(found, X, y, random_state=0).importances_mean.shape == (2,)
+    again = fit_with_error_bound(GaussianNB(), X, y, X_unlabeled=others, random_state=0)
+    assert again.random_state == found.random_state
+    random = fit_with_error_bound(DecisionTreeClassifier(max_depth=1), X, y, random_state=1)
+    assert random.random_state != found.random_state
+    source = np.random.RandomState(0)
+    drawn_twice = [random.predict(others, random_state=source) for _ in range(2)]
+    assert (drawn_twice[0] != drawn_twice[1]).any()
+    assert (random.predict(others, random_state=3) != random.predict(others)).any()
+    # Each row has the prediction of one of the members.
+    of_members = np.stack([member.predict(others) for member in random.members])
+    assert (of_members == random.predict(others)).any(axis=0).all()
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_bounds_of_summed_errors_cover_the_average_of_unequal_groups(level):
+    """Exact coverage: the sum of two binomial numbers of errors, by convolution."""
+    for m, n in ((10, 10), (5, 30), (40, 12)):
+        bounds = np.array(
+            [error_rate_bound(k, m + n, confidence_level=level) for k in range(m + n)]
+        )
+        for p, q in itertools.product((0.0, 0.02, 0.1, 0.3, 0.5, 0.9), repeat=2):
+            total = np.convolve(
+                stats.binom.pmf(range(m + 1), m, p), stats.binom.pmf(range(n + 1), n, q)
+            )
+            average = (m * p + n * q) / (m + n)
+            assert total[:-1][bounds < average - 1e-12].sum() <= 1.0 - level + 1e-12
+    for errors, rows in (([20, 20], [100, 100]), ([33, 36], [174, 195])):
+        summed = error_rate_bound(sum(errors), sum(rows))
+        assert summed < min(error_rate_bound(k, m) for k, m in zip(errors, rows, strict=True))

@@ -18,6 +18,7 @@ from joblib.externals.loky import get_reusable_executor
 from numpydoc.validate import validate
 
 import skfedauc
+from skfedauc.audit import figures
 from skfedauc.cli.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -101,6 +102,8 @@ def words_of(printed):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
+    # Pages of audits are written without plots, which test_audit_page.py draws.
+    monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
     for table in page.parent.glob("*.csv"):
         shutil.copy(table, tmp_path)
     enter(tmp_path, monkeypatch)
@@ -150,6 +153,7 @@ SET_UP = [
     "python -m benchmarks.privacy",
     "python -m benchmarks.bins --keras PYTHON --spark PYTHON",
     "python -m benchmarks.error_bounds",
+    "python -m benchmarks.inference",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
     "python -m benchmarks.kernel 1e6 3    # the kernel's benchmarks: up to 1e6 rows, 3 runs each",

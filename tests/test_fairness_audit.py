@@ -82,9 +82,7 @@ def audit_of(y, score, group, weight, **options):
         (2, False, "auto"),
         (7, True, "auto"),
         (7, False, 0.31),
-        (2, True, 0.31),
-        (7, True, 0.8),
-        (2, False, 0.8),
+        (2, True, 0.8),
     ],
 )
 def test_decisions_are_fairlearns(n_groups, weighted, threshold):
@@ -238,7 +236,8 @@ def test_the_p_value_of_equalized_odds_is_that_of_the_rate_reported():
     decided = np.concatenate(
         [np.arange(12) < 6, np.arange(10_000) < 2000, np.arange(12) < 9, np.arange(10_000) < 1500]
     )
-    audit = FairnessAudit.from_predictions(y, rng.random(y.size), groups=group, y_pred=decided)
+    score = rng.random(y.size).round(2)
+    audit = FairnessAudit.from_predictions(y, score, groups=group, y_pred=decided)
     row = audit.gaps.loc["equalized_odds_difference"]
     assert row["value"] == equalized_odds_difference(y, decided, sensitive_features=group) == 0.25
     assert (row["rate"], row["lowest"], row["highest"]) == ("true_positive_rate", "a", "b")
@@ -260,7 +259,7 @@ def decided_on(positives, negatives):
             decided.append(np.arange(n) < selected)
             group.append(np.full(n, name))
     y, decided, group = map(np.concatenate, (y, decided, group))
-    score = np.random.default_rng(0).random(y.size)
+    score = np.random.default_rng(0).random(y.size).round(2)
     return FairnessAudit.from_predictions(y, score, groups=group, y_pred=decided.astype(int))
 
 
@@ -851,24 +850,24 @@ def test_decisions_are_drawn_once():
     assert Drawn.n_calls == 1
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_decisions_are_passed_as_predicted_labels(weighted):
-    y, score, group, weight = people(weighted=weighted)
-    if weighted:
-        weight[::7] = 0
+def test_decisions_are_passed_as_predicted_labels():
+    y, score, group, weight = people(weighted=True)
+    weight[::7] = 0
     drawn = np.random.default_rng(1).random(y.size) < score
     names = np.array(["no", "yes"])
-    direct = {"sensitive_features": group, "sample_weight": weight}
-    expected = {name: function(y, drawn, **direct) for name, function in FUNCTIONS.items()}
-    for labels, y_pred, pos_label in (
-        (y, drawn.astype(int), None),
-        (y, drawn, None),
-        (pd.Series(y), pd.Series(drawn.astype(int)), 1),
-        (names[y], names[drawn.astype(int)], "yes"),
-        (y.tolist(), drawn.astype(float).tolist(), None),
+    expected = {}
+    for given in (None, weight):
+        direct = {"sensitive_features": group, "sample_weight": given}
+        expected[given is None] = {name: f(y, drawn, **direct) for name, f in FUNCTIONS.items()}
+    for labels, y_pred, pos_label, given in (
+        (y, drawn.astype(int), None, None),
+        (y, drawn, None, weight),
+        (pd.Series(y), pd.Series(drawn.astype(int)), 1, None),
+        (names[y], names[drawn.astype(int)], "yes", weight),
+        (y.tolist(), drawn.astype(float).tolist(), None, weight),
     ):
-        audit = audit_of(labels, score, group, weight, y_pred=y_pred, pos_label=pos_label)
-        for name, value in expected.items():
+        audit = audit_of(labels, score, group, given, y_pred=y_pred, pos_label=pos_label)
+        for name, value in expected[given is None].items():
             assert audit.gaps.loc[name, "value"] == pytest.approx(value, abs=1e-12)
         assert audit.by_group["auc"].tolist() == audit.report.by_group["auc"].tolist()
     np.testing.assert_allclose(
@@ -969,13 +968,17 @@ def test_a_threshold_of_the_other_class_is_on_its_scale(fitted):
     assert audit.threshold == audit.of("sex").threshold == 0.7
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-def test_one_audit_by_several_columns(make):
+def test_one_audit_by_several_columns():
     rng = np.random.default_rng(0)
     columns = {"sex": rng.choice(["f", "m"], 600), "band": rng.integers(0, 3, 600)}
     y, score = rng.integers(0, 2, 600), rng.random(600)
-    audit = FairnessAudit.from_predictions(y, score, groups=make(columns), threshold=0.4)
-    assert audit.columns == ("sex", "band")
+    audit, of_polars = (
+        FairnessAudit.from_predictions(y, score, groups=make(columns), threshold=0.4)
+        for make in (pd.DataFrame, pl.DataFrame)
+    )
+    assert audit.columns == of_polars.columns == ("sex", "band")
+    pd.testing.assert_frame_equal(of_polars.by_group, audit.by_group)
+    pd.testing.assert_frame_equal(of_polars.gaps, audit.gaps)
     assert audit.by_group.index.nlevels == 2
     for name, column in columns.items():
         alone = FairnessAudit.from_predictions(
@@ -1071,7 +1074,7 @@ def test_what_cannot_be_audited_is_said():
 def test_any_rows_can_be_audited():
     """Ties, weights, one-class groups and single rows cause no error, warning or rate above 1."""
     kinds = set()
-    for seed in range(30):
+    for seed in (*range(13), 26):
         case = random_case(seed, most_groups=12)
         weights = np.ones(case.y.size) if case.weights is None else case.weights
         if not weights.sum():

@@ -77,7 +77,7 @@ import numpy as np
 from skfedauc import ScoreCounts
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
-n = 300_000
+n = 140_000
 y, scores, groups = rng.integers(0, 2, n), rng.random(n), rng.integers(0, 50, n)
 done = threading.Event()
 def write():
@@ -86,7 +86,7 @@ def write():
         y[:] = rng.integers(0, 2, n)
 writer = threading.Thread(target=write)
 writer.start()
-for i in range(25):
+for i in range(20):
     for of_groups in (None, groups):
         try:
             ScoreCounts.from_predictions(y, scores, groups=of_groups, n_jobs=1 + i % 2)

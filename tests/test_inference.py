@@ -32,7 +32,7 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all
 from skfedauc.report.statistics import squared_tau
 
-# Reference values of pROC 1.18.0, metafor 3.8.1 and Obuchowski's (1997) formula, on 20 rows.
+# Reference values of pROC 1.18.0 and metafor 3.8.1, on 20 rows.
 Y = np.repeat([0, 1], [11, 9])
 S1 = [0.1, 0.2, 0.2, 0.3, 0.35, 0.4, 0.4, 0.5, 0.55, 0.6, 0.7]
 S1 += [0.3, 0.45, 0.5, 0.6, 0.65, 0.7, 0.8, 0.85, 0.9]
@@ -97,12 +97,26 @@ def test_delong_of_ten_rows():
     assert_allclose([row.ci_low, row.ci_high], [0.658255388104052, 1.0], rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("scores", "expected"), [(S1, 0.00359012109575596), (S2, 0.00131307228727715)]
-)
-def test_clustered_variance_equals_obuchowski(scores, expected):
-    found = variances_of(Y, scores, CLUSTERS)
+@pytest.mark.parametrize("seed", range(3))
+def test_clustered_variance_equals_obuchowski(seed):
+    """Groups of equal size need no correction."""
+    rng = np.random.default_rng(seed)
+    groups, y = np.repeat(np.arange(7), 12), np.tile(np.arange(12) < 5, 7)
+    scores = (rng.normal(size=7)[groups] + rng.normal(size=84) + y).round(1)
+    h = comparisons(scores[y], scores[~y])
+    of_positives, of_negatives = (
+        np.bincount(groups[of], (h.mean(axis=axis) - h.mean()) / of.sum())
+        for of, axis in ((y, 1), (~y, 0))
+    )
+    expected = 7 / 6 * ((of_positives + of_negatives) ** 2).sum()
+    found = variances_of(y, scores, groups)
     assert found.pooled_clustered == pytest.approx(expected, rel=1e-12)
+
+
+def test_clustered_variance_of_unequal_groups_equals_that_of_clusters():
+    found = variances_of(Y, S1, CLUSTERS)
+    clustered = GroupAUC.from_predictions(Y, S1, groups=["all"] * 20, clusters=CLUSTERS)
+    assert found.pooled_clustered == pytest.approx(clustered.variances.delong[0], rel=1e-12)
 
 
 def test_rows_as_clusters_give_delongs_variance():
@@ -242,6 +256,60 @@ def test_the_pooled_interval_without_groups_is_the_groups_own():
     )
 
 
+def without_variation(sizes, is_perfect, weighted):
+    """Return a report of groups with constant scores, or with perfect separation at six scores."""
+    n_rows = np.array(sizes).T
+    y = np.repeat([True, False], n_rows.sum(axis=1))
+    groups = np.concatenate([np.repeat(np.arange(len(sizes)), n) for n in n_rows])
+    rng = np.random.default_rng(0)
+    return report_of(
+        y,
+        y + 0.1 * rng.integers(0, 3, y.size) if is_perfect else np.full(y.size, 0.3),
+        groups,
+        weights=rng.uniform(0.1, 1.1, y.size) if weighted else None,
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("is_perfect", [False, True])
+def test_equal_placement_values_have_no_variance(is_perfect, weighted):
+    step = 2 if is_perfect or weighted else 1
+    sizes = list(itertools.product(range(2, 131, step), repeat=2))
+    found = without_variation(sizes, is_perfect, weighted).variances
+    kept = found.estimable
+    assert kept.mean() > 0.95
+    for variance in (found.delong, found.unbiased, found.shared):
+        assert (variance[kept] == 0).all()
+    assert (found.bounded > 1e-8).all()
+    assert (found.pooled.delong, found.pooled_fixed, found.pooled_clustered) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("is_perfect", [False, True])
+def test_intervals_without_variation_are_bounded(is_perfect, weighted):
+    # Rounding error gives placement values in groups of these sizes a variance above 0.
+    report = without_variation([(48, 49), (10, 12), (49, 98)], is_perfect, weighted)
+    tables = [report.confidence_intervals(method=method) for method in ("logit", "delong")]
+    for over in ("rows", "groups"):
+        table = report.confidence_intervals(of="statistics", over=over)
+        tables.append(table.loc[["pooled", "macro", "samples", "positives", "negatives", "within"]])
+    for table in tables:
+        assert (table.ci_high - table.ci_low > 1e-3).all()
+        assert table.note.str.contains("bounded|perfect").all()
+
+
+def test_one_discordant_pair_is_variation():
+    m, n = 100_000, 50_000
+    y = np.repeat([True, False], [m, n])
+    scores = y.astype(float) + 0.1
+    scores[0] = 0.05
+    scores[m:-1] = 0.01
+    found = report_of(y, scores).variances
+    # One positive's placement value is below 1 by 1 / n, and one negative's by 1 / m.
+    expected = 1 / (m * n**2 * m) + 1 / (n * m**2 * n)
+    assert found.delong[0] == pytest.approx(expected, rel=1e-4)
+
+
 @pytest.mark.parametrize("confidence_level", [0.5, 0.9, 0.95, 0.999])
 def test_perfect_separation_has_the_exact_limit(confidence_level):
     rows = {"y": [0, 0, 0, 1, 1], "scores": [1, 2, 3, 4, 5]}
@@ -288,7 +356,7 @@ def test_odd_groups_have_an_interval_or_a_reason(method):
 )
 @pytest.mark.parametrize("over", ["rows", "groups"])
 def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, weighted):
-    for seed in range(5):
+    for seed in range(2):
         report = report_of(*simulated(seed, weighted=weighted))
         narrow, wide = (
             report.confidence_intervals(confidence_level, method, of="statistics", over=over)
@@ -360,7 +428,7 @@ def test_the_statistic_over_groups_has_its_simulated_distribution(n_groups, shap
     }[shape]
     share = share / share.sum()
     null = OverGroups(share)
-    values = np.random.default_rng(1).normal(size=(100_000, n_groups))
+    values = np.random.default_rng(1).normal(size=(30_000, n_groups))
     mean = values @ share
     weight = share**2 / (1 - 2 * share + (share**2).sum())
     statistics = np.abs(mean) / np.sqrt((values - mean[:, None]) ** 2 @ weight)
@@ -369,12 +437,12 @@ def test_the_statistic_over_groups_has_its_simulated_distribution(n_groups, shap
         assert null.tail(quantile) == pytest.approx(tail, rel=1e-6)
         seen = (statistics > quantile).mean()
         # Standard errors of this simulation, and of the draws of `OverGroups`
-        allowed = 4 * np.sqrt(2 * tail / 100_000) + 0.03 * 2 * tail
+        allowed = 4 * np.sqrt(2 * tail / 30_000) + 0.03 * 2 * tail
         assert seen == pytest.approx(2 * tail, abs=allowed)
         if shape == "nearly equal":
             assert quantile == pytest.approx(stats.t.isf(tail, n_groups - 1), rel=0.03)
     assert null.tail(0.0) == 0.5
-    tails = [null.tail(x) for x in np.linspace(0, 30, 200)]
+    tails = [null.tail(x) for x in np.linspace(0, 30, 60)]
     assert (np.diff(tails) <= 1e-12).all()
     assert min(tails) > 0
     assert OverGroups(share.copy()).quantile(0.025) == null.quantile(0.025)
@@ -566,7 +634,7 @@ def test_interval_and_p_value_of_the_difference_compare_all_pairs(n_groups):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(weighted):
     seen = set()
-    for seed in range(10):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         y, scores, groups, weights = simulated(
             seed, n_groups=2 + seed % 5, n=400, weighted=weighted
@@ -925,7 +993,7 @@ def test_a_tiny_group_hides_no_difference_between_large_ones():
 def test_comparisons_with_the_rest_of_rare_positives_hold_their_level():
     # 10 groups of 20/400 rows, AUC .95, positives with twice the standard deviation: with own
     # variances, the error rate was 45 %.
-    rng, n_runs = np.random.default_rng(0), 40
+    rng, n_runs = np.random.default_rng(0), 20
     codes = np.repeat(np.arange(10 * n_runs), 420)
     y = np.tile(np.arange(420) < 20, 10 * n_runs)
     scores = rng.normal(size=y.size)
@@ -935,7 +1003,8 @@ def test_comparisons_with_the_rest_of_rare_positives_hold_their_level():
     for run in range(n_runs):
         of_run = counts.select_groups(np.arange(10 * run, 10 * run + 10))
         errs.append((GroupAUC(of_run).compare_groups("rest")["pvalue_adjusted"] < 0.05).any())
-    assert np.mean(errs) <= 0.065
+    # At a level of 5 %, 5 or more of 20 are errors with probability 0.3 %.
+    assert np.sum(errs) < 5
 
 
 def test_two_groups_are_compared_once():
@@ -1004,7 +1073,7 @@ def test_adjusted_p_values():
 @pytest.mark.parametrize("n_groups", [3, 8, 60])
 def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups):
     n_clear = 0
-    for seed in range(6 if n_groups < 60 else 2):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         y, scores, groups, *_ = simulated(seed, n_groups=n_groups, n=60 * n_groups)
         scores = (scores + 2 * y * (groups % 3 == seed % 3)).round(1)
@@ -1257,7 +1326,7 @@ def test_p_values_of_anderson_darling_are_uniform_when_groups_are_alike():
 @pytest.mark.parametrize("seed", range(2))
 def test_the_bound_is_certain(seed):
     rng = np.random.default_rng(seed)
-    for _ in range(80):
+    for _ in range(40):
         n, k = rng.integers(2, 30), rng.integers(1, 5)
         y = rng.random(n) < rng.uniform(0.1, 0.9)
         if y.all() or not y.any():
@@ -1318,11 +1387,14 @@ def inference_of(report):
     """Return all numbers that depend on variances."""
     test, difference = report.test_equal_groups(), report.test_difference()
     tables = [report.compare_groups(reference) for reference in (None, "rest", 2)]
-    tables += [report.confidence_intervals(method=method) for method in OF_WEIGHTED_ROWS]
+    # Exact limits need the scores of one model.
+    is_of_folds = report.pairs.is_within_folds or report.pairs.is_over_folds
+    methods = [method for method in OF_WEIGHTED_ROWS if method != "exact" or not is_of_folds]
+    tables += [report.confidence_intervals(method=method) for method in methods]
     tables += [
         report.confidence_intervals(of="statistics", over=over, method=method)
         for over in ("rows", "groups")
-        for method in OF_WEIGHTED_ROWS
+        for method in methods
     ]
     tables.append(report.heterogeneity())
     numbers = [test.statistic, test.pvalue, difference.ci_low, difference.ci_high]
@@ -1412,18 +1484,18 @@ def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
         both = []
         for most in (1 << 16, 0):
             monkeypatch.setattr(roc_curves, "_MOST_ROWS", most)
-            both.append(report.abroca(0, n_resamples=400, random_state=most))
-        assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.1)
+            both.append(report.abroca(0, n_resamples=150, random_state=most))
+        assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.15)
         assert_allclose(both[0]["abroca"], both[1]["abroca"], rtol=1e-12)
         v = report.variances
         placements, shares = heterogeneity._placement_distribution(v)
         rng, m, n = np.random.default_rng(0), 40, 70
-        drawn = heterogeneity._aucs_by_numbers(rng, placements, shares, m, n, 4000)
-        positives = rng.choice(placements, (4000, m), p=shares)
-        negatives = rng.random((4000, n))
+        drawn = heterogeneity._aucs_by_numbers(rng, placements, shares, m, n, 1500)
+        positives = rng.choice(placements, (1500, m), p=shares)
+        negatives = rng.random((1500, n))
         rows = np.mean(positives[:, :, None] > negatives[:, None, :], axis=(1, 2))
-        assert drawn.mean() == pytest.approx(rows.mean(), abs=0.004)
-        assert drawn.std() == pytest.approx(rows.std(), rel=0.06)
+        assert drawn.mean() == pytest.approx(rows.mean(), abs=0.006)
+        assert drawn.std() == pytest.approx(rows.std(), rel=0.1)
 
 
 def test_many_placements_are_put_together():
@@ -1438,7 +1510,7 @@ def test_many_placements_are_put_together():
 
 def test_the_cross_auc_beside_a_dominating_group():
     rng = np.random.default_rng(0)
-    n_groups, n = 5_200, 26_000
+    n_groups, n = 1_600, 8_000
     groups = rng.integers(1, n_groups, n)
     y, scores, weights = rng.random(n) < 0.5, rng.normal(size=n).round(2), rng.uniform(0.5, 2, n)
     big = [0, 0], [True, False], [0.4, 0.1], [1e15, 1e15]

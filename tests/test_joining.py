@@ -354,27 +354,26 @@ def test_bounds_hold_for_every_number_of_withheld_rows_up_to_the_limit(least):
         assert table.loc["pooled", end] == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("n_positives", range(10))
-@pytest.mark.parametrize("n_negatives", [0, 1, 19])
-def test_a_larger_limit_widens_every_interval(n_positives, n_negatives):
+@pytest.mark.parametrize("n_negatives", [2, 19])
+def test_a_larger_limit_widens_every_interval(n_negatives):
     counts = with_groups((20, 30), (15, 12), (8, 4), (5, 7)).reduced(
         "bins", min_count=10, tell_withheld="labels"
     )
     assert counts.withheld == Withheld(2, None, None, (2, 3), False, 19, 19)
     wide = GroupAUC(counts).bounds(withheld=True)
-    fewer = counts.withheld._replace(
-        n_negatives=max(n_negatives, 2),
-        n_positives=n_positives,
-        most_negatives=max(n_negatives, 2),
-        most_positives=n_positives,
-    )
-    state = counts.__reduce__()
-    contents, labels, origin, _, *rest = state[1]
-    known = state[0](contents, labels, origin._replace(withheld=fewer), None, *rest)
-    narrow = GroupAUC(known).bounds(withheld=True)
-    assert (narrow["low"].isna() == wide["low"].isna()).all()
-    assert (narrow["low"] >= wide["low"])[wide["low"].notna()].all()
-    assert (narrow["high"] <= wide["high"])[wide["high"].notna()].all()
+    make, (contents, labels, origin, _, *rest) = counts.__reduce__()[:2]
+    for n_positives in range(10):
+        fewer = counts.withheld._replace(
+            n_negatives=n_negatives,
+            n_positives=n_positives,
+            most_negatives=n_negatives,
+            most_positives=n_positives,
+        )
+        known = make(contents, labels, origin._replace(withheld=fewer), None, *rest)
+        narrow = GroupAUC(known).bounds(withheld=True)
+        assert (narrow["low"].isna() == wide["low"].isna()).all()
+        assert (narrow["low"] >= wide["low"])[wide["low"].notna()].all()
+        assert (narrow["high"] <= wide["high"])[wide["high"].notna()].all()
 
 
 def test_bounds_cover_one_withheld_group():

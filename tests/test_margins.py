@@ -124,6 +124,8 @@ def test_perfect_separation_uses_the_exact_limit():
     test = report.test_worst(0.6)
     assert test.limit == pytest.approx(0.05 ** (1 / 8))
     assert test.pvalue == pytest.approx(0.6**8, rel=1e-9)
+    # The exact limit also holds for error rates above one half.
+    assert report.test_worst(0.99).pvalue == pytest.approx(0.99**8, rel=1e-9)
 
 
 # Equivalence ---------------------------------------------------------------------------------
@@ -168,6 +170,29 @@ def test_difference_beyond_the_margin_has_a_large_p_value():
     assert len(test.groups) == 2
     pvalues = [report.test_equivalence(x).pvalue for x in (0.05, 0.1, 0.2, 0.4, 0.8)]
     assert pvalues == sorted(pvalues, reverse=True)
+
+
+@pytest.mark.parametrize("margin", [0.05, 0.2, 0.28, 0.3, 0.5])
+def test_equivalence_to_a_perfect_group(margin):
+    """No true AUC exceeds 1, so only the other group's limit determines the p value."""
+    rng = np.random.default_rng(0)
+    y, groups = np.tile(np.arange(30) < 10, 2), np.repeat([0, 1], 30)
+    scores = rng.normal(size=60) + np.where(groups == 0, 9, 1) * y
+    report = GroupAUC.from_predictions(y, scores, groups=groups)
+    worst = report.test_worst(1 - margin)
+    assert report.difference == pytest.approx(0.29)
+    test = report.test_equivalence(margin)
+    assert test.pvalue == pytest.approx(worst.pvalue, rel=1e-9)
+    for level in (0.2, 0.45, 0.7, 0.95):
+        found = report.test_equivalence(margin, confidence_level=level)
+        assert found.is_shown == (test.pvalue < 1 - level) == (found.limit < margin)
+
+
+@pytest.mark.parametrize("margin", [0.01, 0.1])
+def test_equivalence_of_two_perfect_groups_uses_the_exact_limit(margin):
+    y, groups = np.tile(np.arange(20) < 8, 2), np.repeat([0, 1], 20)
+    report = GroupAUC.from_predictions(y, 5.0 * y, groups=groups)
+    assert report.test_equivalence(margin).pvalue == pytest.approx((1 - margin) ** 8, rel=1e-9)
 
 
 def test_more_than_2000_groups():
@@ -237,13 +262,19 @@ def test_too_few_groups_show_nothing():
     assert test.groups == ()
     none = one.without_small_groups(5)
     assert np.isnan(none.test_worst(0.7).pvalue)
-    assert repr(none.test_worst(0.7)).endswith("0 groups")
+    assert repr(none.test_worst(0.7)).endswith(
+        "no result, too few groups have both classes): 0 groups"
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("test_worst", {"reference": 80}, r"reference must be a number between 0 and 1; got 80"),
+        (
+            "test_worst",
+            {"reference": 80},
+            r"reference must be a number between 0 and 1; got 80\. Pass 0\.8 for 80 %\.",
+        ),
         ("test_worst", {"reference": "rest"}, r"reference must be .*; got 'rest'"),
         ("test_worst", {"reference": 0.8, "margin": -0.1}, r"margin must be .*; got -0\.1"),
         ("test_worst", {"reference": 0.8, "margin": 0.8}, r"below the reference 0\.8; got 0\.8"),

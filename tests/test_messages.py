@@ -23,7 +23,7 @@ from skfedauc import (
 )
 from skfedauc.cli.main import main
 
-LONG = "x" * 1_000_000
+LONG = "x" * 50_000
 MOST = 2_000  # largest number of characters of a message
 RNG = np.random.default_rng(0)
 N = 80

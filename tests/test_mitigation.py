@@ -1,8 +1,8 @@
 """MitigatedClassifier equals direct calls of fairlearn with the sensitive columns."""
 
-import itertools
 import pickle
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -31,20 +31,12 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
-from threadpoolctl import threadpool_limits
 
 from skfedauc import GroupAUC, MitigatedClassifier
 from skfedauc.mitigation import sensitive
 
 FEATURES = ["dose", "level"]
 COLUMNS = ["sex", "band", ["sex", "band"]]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Fit in one thread, because the models are small."""
-    with threadpool_limits(1):
-        yield
 
 
 def make_people(n=150):
@@ -62,12 +54,13 @@ def people():
 
 def gradient(estimator=None, **options):
     estimator = LogisticRegression() if estimator is None else estimator
-    return ExponentiatedGradient(estimator, DemographicParity(), max_iter=2, **options)
+    options = {"max_iter": 2, "run_linprog_step": False, **options}
+    return ExponentiatedGradient(estimator, DemographicParity(), **options)
 
 
 def grid(estimator=None, **options):
     estimator = LogisticRegression() if estimator is None else estimator
-    return GridSearch(estimator, DemographicParity(), **{"grid_size": 4, **options})
+    return GridSearch(estimator, DemographicParity(), **{"grid_size": 3, **options})
 
 
 def thresholds(**options):
@@ -81,6 +74,8 @@ MITIGATORS = {
     "CorrelationRemover": lambda: CorrelationRemover(sensitive_feature_ids=[]),
 }
 every_mitigator = pytest.mark.parametrize("name", MITIGATORS)
+# ExponentiatedGradient is fitted by the code for GridSearch.
+every_fit = pytest.mark.parametrize("name", list(MITIGATORS)[1:])
 
 
 def mitigated(name, sensitive_features="sex", **options):
@@ -221,7 +216,7 @@ def test_a_tuple_of_columns_is_a_list(people):
     assert_same_outputs(outputs(one, X), outputs(other, X))
 
 
-@every_mitigator
+@every_fit
 def test_every_kind_of_table_gives_the_same(people, name):
     X, y = people
     expected = outputs(mitigated(name, ["sex", "band"]).fit(X, y), X)
@@ -256,7 +251,7 @@ def test_classifier_after_the_correlation_remover_is_given_the_kind_of_table(peo
     [*map(FRAMES.get, ["polars", "pyarrow", "categorical"]), None],
     ids=["polars", "pyarrow", "categorical", "array"],
 )
-@every_mitigator
+@every_fit
 def test_configured_output_of_transformers_changes_nothing(people, name, convert):
     X, y = people
     columns = ["sex", "band"]
@@ -264,19 +259,18 @@ def test_configured_output_of_transformers_changes_nothing(people, name, convert
         X, columns = X.drop(columns="sex").to_numpy(), 2
     X = X if convert is None else convert(X)
     expected = outputs(mitigated(name, columns).fit(X, y), X)
-    for output in ("pandas", "polars"):
-        with config_context(transform_output=output):
-            actual = outputs(mitigated(name, columns).fit(X, y), X)
-        for one, other in zip(actual, expected, strict=True):
-            assert_array_equal(one, other, err_msg=output)
+    output = "polars" if isinstance(X, pd.DataFrame) else "pandas"  # of another kind than X
+    with config_context(transform_output=output):
+        actual = outputs(mitigated(name, columns).fit(X, y), X)
+    for one, other in zip(actual, expected, strict=True):
+        assert_array_equal(one, other)
 
 
-@every_mitigator
+@every_fit
 def test_set_output_on_steps_changes_nothing(people, name):
     X, y = people[0][[*FEATURES, "band"]].sample(frac=1, random_state=0), people[1]
     expected = outputs(mitigated(name, "band").fit(X, y), X)
-    kinds = ("pandas", "polars")
-    for before, output in itertools.product(kinds, ("default", *kinds)):
+    for before, output in (("pandas", "polars"), ("polars", "pandas"), ("polars", "default")):
         model = mitigated(name, "band")
         if hasattr(model.mitigator, "set_output"):  # fairlearn 0.14 or later
             model.mitigator.set_output(transform=output)
@@ -316,7 +310,7 @@ def test_labels_other_than_0_and_1(people, name):
     X, y = people[0][[*FEATURES, "sex"]], people[1]
     plain = mitigated(name).fit(X, y)
     decisions, *scores = outputs(plain, X)
-    for classes in LABELS:
+    for classes in LABELS[2:4] if name == "ExponentiatedGradient" else LABELS:
         model = mitigated(name).fit(X, classes[y])
         assert_array_equal(model.classes_, classes)
         found, *found_scores = outputs(model, X)
@@ -335,7 +329,7 @@ SENSITIVE_LABELS = {
 }
 
 
-@every_mitigator
+@every_fit
 def test_kinds_of_sensitive_labels(people, name):
     X, y = people[0][[*FEATURES, "sex"]], people[1]
     expected = outputs(mitigated(name).fit(X, y), X)
@@ -468,6 +462,15 @@ def test_frozen_model_survives_clone(people, prefit, method):
         clone(model).set_params(drop=True).fit(X, y)
     with pytest.raises(ValueError, match=r"y has the classes \['a', 'b'\].*fitted on \[0, 1\]"):
         clone(model).fit(X, np.array(["a", "b"])[y])
+
+
+def test_labels_of_text_are_no_scores(people):
+    X, y = people
+    fitted = FrozenEstimator(LogisticRegression().fit(X[FEATURES], np.array(["a", "b"])[y]))
+    model = mitigated("ThresholdOptimizer")
+    model.set_params(mitigator=thresholds(estimator=fitted, predict_method="predict"))
+    with pytest.raises(ValueError, match=r"as scores, but these are \['a', 'b'\]; use predict_"):
+        model.fit(X[[*FEATURES, "sex"]], np.array(["a", "b"])[y])
 
 
 @every_mitigator
@@ -656,7 +659,7 @@ EXPECTED_TO_FAIL = {
         "check_sample_weight_equivalence_on_dense_data": "the remover counts each row once"
     },
     "GridSearch": REFUSES_WEIGHTS,
-    "ExponentiatedGradient": REFUSES_WEIGHTS,
+    "ExponentiatedGradient": {},
     "ThresholdOptimizer": {
         "check_sample_weight_equivalence_on_dense_data": "thresholds count each row once",
         "check_classifiers_one_label_sample_weights": "thresholds see rows of weight 0",
@@ -676,22 +679,22 @@ SELECT = sensitive.select
 CHECKED = [
     mitigated("CorrelationRemover", 0),
     MitigatedClassifier(grid(grid_size=2), sensitive_features=0, drop=False),
-    MitigatedClassifier(
-        ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=1),
-        sensitive_features=0,
-        drop=False,
-        random_state=0,
-    ),
+    MitigatedClassifier(gradient(max_iter=1), sensitive_features=0, drop=False, random_state=0),
     MitigatedClassifier(thresholds(), sensitive_features=0, drop=False, random_state=0),
 ]
+# Checks of predictions. The others check input, which GridSearch and ExponentiatedGradient share.
+OF_MIXTURES = {
+    "check_classifiers_train",
+    "check_estimators_pickle",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+}
 CHECKS = [
-    check
-    for model in CHECKED
-    for check in estimator_checks_generator(
-        model,
-        expected_failed_checks=EXPECTED_TO_FAIL[type(model.mitigator).__name__],
-        mark="xfail",
-    )
+    (model, check)
+    for candidate in CHECKED
+    for model, check in estimator_checks_generator(candidate)
+    if not isinstance(model.mitigator, ExponentiatedGradient) or check.func.__name__ in OF_MIXTURES
 ]
 
 
@@ -704,7 +707,11 @@ def name_of(part):
 def test_checks_of_scikit_learn(estimator, check, monkeypatch):
     if not isinstance(estimator.mitigator, CorrelationRemover):
         monkeypatch.setattr(sensitive, "select", alternating)
-    check(estimator)
+    reasons = EXPECTED_TO_FAIL[type(estimator.mitigator).__name__]
+    # pytest formats the traceback of each failure of the mark xfail.
+    fails = check.func.__name__ in reasons
+    with pytest.raises((AssertionError, ValueError)) if fails else nullcontext():
+        check(estimator)
 
 
 # A published comparison of mitigators, with AUCs -------------------------------------
@@ -735,9 +742,9 @@ def simulate(n=10_000, share=0.1):
     return (X.iloc[train], y[train]), (X.iloc[test], y[test])
 
 
-# Six of the 50 multipliers of the published grid, including the best multiplier, 0.32. A negative
+# Four of the 50 multipliers of the published grid, including the best multiplier, 0.32. A negative
 # multiplier belongs to the opposite constraint.
-MULTIPLIERS = np.array([-1.0, -0.4, 0.28, 0.32, 0.36, 0.96])
+MULTIPLIERS = np.array([-0.4, 0.28, 0.32, 0.36])
 LAMBDAS = pd.DataFrame(
     [0 * MULTIPLIERS, np.maximum(MULTIPLIERS, 0), 0 * MULTIPLIERS, np.maximum(-MULTIPLIERS, 0)],
     index=pd.MultiIndex.from_product(
@@ -774,10 +781,15 @@ def parity_gaps(model, X, y):
     return [abs(chosen[(s == 0) & c].mean() - chosen[(s == 1) & c].mean()) for c in conditions]
 
 
+@pytest.fixture(scope="module")
+def experiment():
+    train, test = simulate()
+    return train, test, clone(BOOSTED).fit(*train)
+
+
 @pytest.mark.parametrize("name", PARITY_GAPS)
-def test_experiment(name):
-    train, (X, y) = simulate()
-    baseline = clone(BOOSTED).fit(*train)
+def test_experiment(experiment, name):
+    train, (X, y), baseline = experiment
     model = clone(in_experiment(name, baseline)).fit(*train)
     assert np.round(parity_gaps(model, X, y), 3).tolist() == PARITY_GAPS[name]
     if name == "baseline":

@@ -1,24 +1,33 @@
 """AUCs of three or more classes by group, against scikit-learn and all pairs of rows."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer, roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from skfedauc import (
     FairnessAudit,
     GroupAUC,
     MulticlassCounts,
     MulticlassGroupAUC,
+    compare_roc_auc,
+    group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
 )
 from skfedauc.measures import Gini
+from skfedauc.plotting import GroupAUCDisplay
 
 
 class Rows:
@@ -174,8 +183,16 @@ def test_audits_name_the_class():
         report = MulticlassGroupAUC.from_predictions(
             rows.y, rows.score, groups=site, multi_class=multi_class
         )
-        audit = FairnessAudit(report[key], threshold=None)
+        for of_class in (report[key], report[key].without_small_groups(1)):
+            audit = FairnessAudit(of_class)
+            assert audit.decisions is audit.threshold is None
+            assert str(audit) == str(FairnessAudit(of_class, threshold=None))
+        assert FairnessAudit(report[key], threshold=0.5).threshold == 0.5
         assert f"2 groups by group, positive class {classes}, ranking only" in repr(audit)
+    with pytest.raises(TypeError, match=r"Use FairnessAudit\(report\[\(0, 1\)\]\) for one of its"):
+        FairnessAudit(report)
+    with pytest.raises(TypeError, match=r"Pass one of its reports, such as report\[\(0, 1\)\]\."):
+        GroupAUCDisplay.from_report(report)
     counts = report.counts.parts
     with pytest.raises(ValueError, match="the positive label is not the same for all rows"):
         _ = counts[1, 0] + counts[2, 0]
@@ -190,13 +207,65 @@ def test_labels_and_columns_of_tables():
     assert report.by_group.index.names == ["site", "sex"]
     assert report.by_group.columns.names == ["positive", "negative"]
     assert "hi" in repr(report)
-    reordered = MulticlassGroupAUC.from_predictions(
-        y, frame[["mid", "hi", "lo"]], groups=site, labels=["mid", "hi", "lo"]
-    )
-    expected = MulticlassGroupAUC.from_predictions(y, frame, groups=site)
-    pd.testing.assert_frame_equal(reordered.by_group[["hi", "lo", "mid"]], expected.by_group)
-    with pytest.raises(ValueError, match=r"in another order than the classes.*y_score\[labels\]"):
-        MulticlassGroupAUC.from_predictions(y, frame[["mid", "hi", "lo"]], groups=site)
+
+
+def polars_frame(scores, names):
+    return pl.DataFrame(scores, schema=list(map(str, names)))
+
+
+def arrow_table(scores, names):
+    return pa.table(dict(zip(map(str, names), scores.T, strict=True)))
+
+
+def pandas_frame(scores, names):
+    return pd.DataFrame(scores, columns=names)
+
+
+@pytest.mark.parametrize(
+    "frame_of", [pandas_frame, polars_frame, arrow_table], ids=["pandas", "polars", "pyarrow"]
+)
+@pytest.mark.parametrize(
+    "names", [["hi", "lo", "mid"], [0, 1, 2], [7, 3, 5], [0.5, 1.5, 2.5]], ids=str
+)
+def test_named_columns_in_another_order_are_matched_by_name(frame_of, names):
+    rows = Rows(n=90, n_classes=3)
+    y, order = np.array(names)[rows.y], [2, 0, 1]
+    frame = frame_of(rows.score[:, order], [names[n] for n in order])
+    by_label = rows.score[:, np.argsort(names)]
+    expected = MulticlassGroupAUC.from_predictions(y, by_label, groups=rows.groups).by_group
+    for given, labels in ((frame, None), (frame, names), (rows.score, names)):
+        found = MulticlassGroupAUC.from_predictions(y, given, groups=rows.groups, labels=labels)
+        pd.testing.assert_frame_equal(found.by_group[expected.columns], expected)
+
+
+def test_text_as_names_of_columns():
+    rows = Rows(n=90, n_classes=3)
+    frame = pd.DataFrame(rows.score[:, [2, 0, 1]], columns=["2", "0", "1"])
+    found = group_roc_auc_score(rows.y, frame, groups=rows.groups, multi_class="ovo")
+    assert found == group_roc_auc_score(rows.y, rows.score, groups=rows.groups, multi_class="ovo")
+
+
+@pytest.mark.parametrize("frame_of", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_columns_with_default_names_are_in_the_order_of_the_classes(frame_of):
+    rows = Rows(n=90, n_classes=3)
+    y = np.array(["hi", "lo", "mid"])[rows.y]
+    found = MulticlassGroupAUC.from_predictions(y, frame_of(rows.score), groups=rows.groups)
+    expected = MulticlassGroupAUC.from_predictions(y, rows.score, groups=rows.groups)
+    pd.testing.assert_frame_equal(found.by_group, expected.by_group)
+
+
+@pytest.mark.parametrize(
+    ("names", "labels", "message"),
+    [
+        (["p2", "p0", "p1"], None, r"are 'p2', 'p0', 'p1', but the classes are 0, 1, 2\. Rename"),
+        (["0", "1", "1"], None, r"are '0', '1', '1', but the classes are 0, 1, 2\. Rename"),
+        ([0, 1, 2], [2, 0, 1], r"0, 1, 2, are labels .* the classes, 2, 0, 1, .* default names"),
+    ],
+)
+def test_ambiguous_names_of_columns_are_refused(names, labels, message):
+    frame = pd.DataFrame(np.eye(3), columns=names)
+    with pytest.raises(ValueError, match=message):
+        MulticlassGroupAUC.from_predictions([0, 1, 2], frame, groups=[1] * 3, labels=labels)
 
 
 @pytest.mark.parametrize(
@@ -239,6 +308,20 @@ def test_wrong_counts():
         MulticlassCounts((0, 1, 2), "ovr", dict.fromkeys(range(3), 1))
     with pytest.raises(ValueError, match="class_average must be 'macro'"):
         Rows().report().statistic("macro", "micro")
+    y, score = [0, 1, 2], np.eye(3)
+    for function in (
+        group_roc_auc_score,
+        GroupAUC.from_predictions,
+        FairnessAudit.from_predictions,
+    ):
+        with pytest.raises(
+            ValueError, match=r"use MulticlassGroupAUC, or multi_class= of group_ro"
+        ):
+            function(y, score, groups=[0, 0, 0])
+    with pytest.raises(ValueError, match=r"classes\[i\] and score_a\[:, i\]\.$"):
+        compare_roc_auc(y, score, score, groups=[0, 0, 0])
+    with pytest.raises(TypeError, match="or MulticlassGroupAUC for a MulticlassCounts"):
+        GroupAUC(Rows().report().counts)
     with pytest.raises(ValueError, match="pos_label has no meaning with multi_class"):
         group_roc_auc_score([0], [0], groups=[0], multi_class="ovr", pos_label=1)
     with pytest.raises(ValueError, match=r"measure= and multi_class= cannot be combined"):
@@ -291,6 +374,136 @@ def test_scorers_of_gaps_are_negated():
     assert scorer(model, X, rows.y) == pytest.approx(-report.statistic("difference"))
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("class_average", ["macro", "weighted"])
+def test_several_scorers_equal_single_scorers_and_share_predictions(multi_class, class_average):
+    rows = Rows()
+    X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
+    calls = []
+
+    class Counted(LogisticRegression):
+        def decision_function(self, X):
+            calls.append(len(X))
+            return super().decision_function(X)
+
+    named = {"groups": "site", "multi_class": multi_class, "class_average": class_average}
+    scoring = group_auc_scoring(["pooled", "worst", "neg_difference"], each_group=[0, 2], **named)
+    assert list(scoring) == ["pooled", "worst", "neg_difference", "auc_0", "auc_2"]
+    assert f"each_group=[2], multi_class={multi_class!r}" in repr(scoring["auc_2"])
+    folds = StratifiedKFold(2)
+    found = cross_validate(
+        Counted(), X, rows.y, cv=folds, scoring=scoring, error_score="raise", return_estimator=True
+    )
+    assert len(calls) == 2
+    for fold, (_, test) in enumerate(folds.split(X, rows.y)):
+        report = MulticlassGroupAUC.from_predictions(
+            rows.y[test], found["estimator"][fold].decision_function(X.iloc[test]),
+            groups=rows.groups[test], multi_class=multi_class,
+        )  # fmt: skip
+        for name, sign in (("pooled", 1), ("worst", 1), ("neg_difference", -1)):
+            expected = sign * report.statistic(name.removeprefix("neg_"), class_average)
+            assert found[f"test_{name}"][fold] == pytest.approx(expected, rel=1e-12)
+        for group, expected in report.average_by_group(class_average)[[0, 2]].items():
+            assert found[f"test_auc_{group}"][fold] == pytest.approx(expected, rel=1e-12)
+
+
+def test_scores_of_single_groups_that_lack_a_class_or_are_absent():
+    rows = Rows()
+    X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
+    model = LogisticRegression().fit(X, rows.y)
+    kept = (rows.groups != 1) | (rows.y != 2)
+
+    def score_of(group, undefined):
+        scoring = group_auc_scoring(
+            [], groups="site", each_group=[group], undefined=undefined, multi_class="ovr"
+        )
+        return scoring[f"auc_{group}"](model, X[kept], rows.y[kept])
+
+    with pytest.warns(match="group 1 lacks a class in the scored rows"):
+        assert np.isnan(score_of(1, "skip"))
+    with pytest.warns(match="group 7 is absent in the scored rows"):
+        assert np.isnan(score_of(7, "skip"))
+    with pytest.raises(ValueError, match="group 1 lacks a class"):
+        score_of(1, "raise")
+    report = MulticlassGroupAUC.from_estimator(
+        model, X[kept], rows.y[kept], groups="site", undefined=0.5
+    )
+    assert report.groups == (0, 1, 2)
+    assert score_of(1, 0.5) == pytest.approx(report.average_by_group()[1])
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_reports_of_estimators_are_those_of_their_scores(multi_class):
+    rows = Rows(n_classes=3)
+    y = np.array(["no", "yes", "maybe"])[rows.y]
+    X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    found = MulticlassGroupAUC.from_estimator(
+        model, X, y, groups="site", multi_class=multi_class, sample_weight=rows.weights,
+        response_method="predict_proba",
+    )  # fmt: skip
+    expected = MulticlassGroupAUC.from_predictions(
+        y, model.predict_proba(X), groups=X["site"], multi_class=multi_class,
+        labels=["maybe", "no", "yes"], sample_weight=rows.weights,
+    )  # fmt: skip
+    assert found.counts == expected.counts
+    few = MulticlassGroupAUC.from_estimator(
+        model, X[y != "no"], y[y != "no"], groups="site", undefined="ignore"
+    )
+    assert few.by_group["no"].isna().all()
+    two = LogisticRegression().fit(X[y != "no"], y[y != "no"])
+    with pytest.raises(ValueError, match=r"three or more classes.* has 2 classes.*GroupAUC"):
+        MulticlassGroupAUC.from_estimator(two, X, y, groups="site")
+
+
+@pytest.mark.parametrize("wrap", [lambda m: m, make_pipeline, lambda m: GridSearchCV(m, {})])
+def test_decision_values_of_pairs_of_classes_are_refused(wrap):
+    rows = Rows(n_classes=3)
+    X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
+    pairs = wrap(SVC(decision_function_shape="ovo")).fit(X, rows.y)
+    assert pairs.decision_function(X).shape[1] == 3
+    scorer = make_group_auc_scorer("pooled", groups="site", multi_class="ovr")
+    message = r"returns a score for each pair of classes.*Pass decision_function_shape='ovr'"
+    with pytest.raises(ValueError, match=message):
+        scorer(pairs, X, rows.y)
+    with pytest.raises(ValueError, match=message):
+        MulticlassGroupAUC.from_estimator(pairs, X, rows.y, groups="site")
+    model = wrap(SVC()).fit(X, rows.y)
+    scores = model.decision_function(X)
+    expected = np.mean([roc_auc_score(rows.y == c, scores[:, c]) for c in range(3)])
+    assert scorer(model, X, rows.y) == pytest.approx(expected)
+
+
+def test_several_scorers_refuse_arguments_for_two_classes():
+    with pytest.raises(ValueError, match="pos_label has no meaning with multi_class"):
+        group_auc_scoring(["macro"], groups="site", multi_class="ovr", pos_label=1)
+    with pytest.raises(ValueError, match="measure= and multi_class= cannot be combined"):
+        group_auc_scoring(["worst"], groups="site", multi_class="ovr", measure=Gini())
+    with pytest.raises(ValueError, match="class_average must be 'macro'"):
+        group_auc_scoring(["macro"], groups="site", multi_class="ovr", class_average="micro")
+
+
+def test_groups_without_rows_of_a_class_have_no_average():
+    """Scikit-learn leaves the class out, as the notes of `MulticlassGroupAUC` state."""
+    rows = Rows(n_classes=3)
+    y, score = rows.y[rows.y < 2], rows.score[rows.y < 2]
+    for multi_class, average, is_left_out in (
+        ("ovr", "macro", False), ("ovr", "weighted", True), ("ovo", "macro", True),
+        ("ovo", "weighted", True),
+    ):  # fmt: skip
+        report = MulticlassGroupAUC.from_predictions(
+            y, score, groups=[0] * len(y), labels=range(3), multi_class=multi_class,
+            undefined="ignore",
+        )  # fmt: skip
+        assert report.average_by_group(average).isna().all()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = roc_auc_score(
+                y, score, labels=range(3), multi_class=multi_class, average=average
+            )
+        assert np.isnan(theirs) != is_left_out
+
+
 def test_scorers_refuse_two_classes():
     X, y = pd.DataFrame({"x": [0.0, 1, 2, 3], "site": 1}), [0, 1, 0, 1]
     model = LogisticRegression().fit(X, y)
@@ -316,3 +529,153 @@ def test_counts_of_bins_and_summaries_have_reports():
             rows.y, rows.score, groups=rows.groups, multi_class=multi_class, disclosure="bins"
         )
         assert_allclose(MulticlassGroupAUC(binned).by_group, exact.by_group, atol=0.02)
+
+
+# Intervals of averages over classes ------------------------------------------------------------
+
+
+def covariance_of_all_pairs(y, score, keys, cluster):
+    """Covariances of AUCs, from the effects of clusters, computed from all pairs of rows."""
+    effects, aucs = [], []
+    for key in keys:
+        one, other = key if isinstance(key, tuple) else (key, None)
+        positive = y == one
+        negative = ~positive if other is None else y == other
+        higher = score[positive, one][:, None] - score[negative, one]
+        pairs = (higher > 0) + 0.5 * (higher == 0)
+        auc, effect = pairs.mean(), np.zeros(len(y))
+        effect[positive] = (pairs.mean(axis=1) - auc) / positive.sum()
+        effect[negative] = (pairs.mean(axis=0) - auc) / negative.sum()
+        effects.append(np.bincount(cluster, effect))
+        aucs.append(auc)
+    return np.array(effects) @ np.array(effects).T, np.array(aucs)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("class_average", ["macro", "weighted"])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_standard_errors_equal_covariances_of_all_pairs(multi_class, class_average, clustered):
+    rows = Rows(n=120, n_classes=3)
+    cluster = np.arange(120) // 2 if clustered else np.arange(120)
+    # Clusters do not share groups.
+    groups = rows.groups[2 * cluster] if clustered else rows.groups
+    report = MulticlassGroupAUC.from_predictions(
+        rows.y, rows.score, groups=groups, multi_class=multi_class,
+        clusters=cluster if clustered else None,
+    )  # fmt: skip
+    found = report.confidence_intervals(class_average=class_average)
+    assert_allclose(found["auc"], report.average_by_group(class_average))
+    for g in range(3):
+        own = groups == g
+        covariance, _ = covariance_of_all_pairs(
+            rows.y[own], rows.score[own], list(report), cluster[own]
+        )
+        variances = np.array([one.variances.delong[g] for one in report.values()])
+        raw = np.sqrt(np.diag(covariance))
+        covariance *= np.outer(np.sqrt(variances) / raw, np.sqrt(variances) / raw)
+        sizes = np.bincount(rows.y[own])
+        of_pairs = [sizes[k] if multi_class == "ovr" else sizes[list(k)].sum() for k in report]
+        share = np.ones(len(report)) if class_average == "macro" else np.array(of_pairs)
+        share = share / share.sum()
+        assert found["standard_error"][g] == pytest.approx(np.sqrt(share @ covariance @ share))
+    table = report.confidence_intervals(of="statistics", class_average=class_average)
+    assert table.index.tolist() == [
+        "pooled", "macro", "samples", "positives", "negatives", "within"
+    ]  # fmt: skip
+    for name, value in table["value"].items():
+        assert value == pytest.approx(report.statistic(name, class_average), rel=1e-12)
+    if class_average == "macro":
+        expected = np.sqrt((found["standard_error"] ** 2).sum()) / 3
+        assert table["standard_error"]["macro"] == pytest.approx(expected)
+    one_group = MulticlassGroupAUC.from_predictions(
+        rows.y, rows.score, groups=[0] * 120, multi_class=multi_class,
+        clusters=cluster if clustered else None,
+    ).confidence_intervals(class_average=class_average)  # fmt: skip
+    expected = one_group[["standard_error", "ci_low", "ci_high"]].iloc[0]
+    assert_allclose(table.loc["pooled", expected.index].astype(float), expected)
+
+
+def test_clusters_of_one_row_are_independent_rows_and_copies_change_nothing():
+    rows = Rows(n=120, n_classes=3)
+    independent = rows.report().confidence_intervals()
+    single = rows.report(clusters=np.arange(120)).confidence_intervals()
+    assert_allclose(single["standard_error"], independent["standard_error"])
+    assert (single["ci_low"] < independent["ci_low"]).all()
+    X = pd.DataFrame(rows.score).assign(site=rows.groups, patient=np.arange(120))
+    X = pd.concat([X, X]).rename(columns=str)
+
+    class Fitted(LogisticRegression):
+        def decision_function(self, X):
+            return X[["0", "1", "2"]].to_numpy()
+
+    model = Fitted(C=1e-3).fit(X, np.tile(rows.y, 2))
+    twice = MulticlassGroupAUC.from_estimator(
+        model, X, np.tile(rows.y, 2), groups="site", clusters="patient"
+    )
+    pd.testing.assert_frame_equal(twice.confidence_intervals().rename_axis("group"), single)
+    assert twice[0].n_clusters == 120
+
+
+def test_shared_clusters_correlate_groups():
+    """Two groups with the same rows of the same clusters have the same average."""
+    rows = Rows(n=60, n_groups=1, n_classes=3)
+    both = MulticlassGroupAUC.from_predictions(
+        np.tile(rows.y, 2), np.tile(rows.score, (2, 1)), groups=np.repeat([0, 1], 60),
+        clusters=np.tile(np.arange(60) // 2, 2),
+    )  # fmt: skip
+    of_group = both.confidence_intervals()["standard_error"]
+    of_macro = both.confidence_intervals(of="statistics")["standard_error"]["macro"]
+    assert_allclose(of_group, of_macro)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_intervals_of_special_groups(multi_class):
+    """A perfect group, one without a class, one with single rows, and one with equal scores."""
+    rows = Rows(n=60, n_groups=1, n_classes=3)
+    y = np.concatenate([rows.y, [0, 1, 2] * 5, [0, 0, 1, 1], [0, 0, 1, 1, 2], [0, 1, 2] * 4])
+    perfect, equal = np.eye(3)[[0, 1, 2] * 5], np.ones((12, 3))
+    some = [[3, 1, 1], [1, 2, 1], [2, 1, 4], [1, 4, 2]]
+    score = np.concatenate([rows.score, perfect, some, [*some, [1, 1, 5]], equal])
+    groups = np.repeat(["a", "perfect", "absent", "single", "equal"], [60, 15, 4, 5, 12])
+    report = MulticlassGroupAUC.from_predictions(
+        y, score, groups=groups, multi_class=multi_class, undefined="ignore"
+    )
+    found = report.confidence_intervals(0.9)
+    assert found["note"].to_dict() == {
+        "a": "", "perfect": "perfect separation", "absent": "a class is absent",
+        "single": "a variance is 0 or unknown: bounded",
+        "equal": "a variance is 0 or unknown: bounded",
+    }  # fmt: skip
+    assert found.loc["absent"].drop("note").isna().all()
+    rest = found.drop(index="absent")
+    assert ((rest["ci_low"] >= 0) & (rest["ci_low"] < rest["auc"])).all()
+    assert ((rest["auc"] <= rest["ci_high"]) & (rest["ci_high"] <= 1)).all()
+    assert found["ci_low"]["perfect"] == pytest.approx(0.05 ** (1 / 5))
+    # The bounds of all AUCs, with a correlation of 1.
+    assert found["standard_error"]["equal"] == pytest.approx(
+        np.mean([np.sqrt(one.variances.bounded[one.index.get_loc("equal")])
+                 for one in report.values()])
+    )  # fmt: skip
+    table = report.confidence_intervals(of="statistics")
+    assert table["note"]["pooled"] == ""
+    assert (table["ci_low"] < table["value"]).all()
+    of_value = MulticlassGroupAUC.from_predictions(
+        y, score, groups=groups, multi_class=multi_class, undefined=0.5
+    )
+    replaced = of_value.confidence_intervals()
+    assert replaced["auc"]["absent"] == pytest.approx(of_value.average_by_group()["absent"])
+    value = of_value.confidence_intervals(of="statistics")["value"]["macro"]
+    assert value == pytest.approx(of_value.statistic("macro"))
+
+
+def test_intervals_of_counts_are_refused():
+    rows = Rows(n=40)
+    report = rows.report()
+    with pytest.raises(ValueError, match=r"need the rows.*Make the report with Multi"):
+        MulticlassGroupAUC(report.counts).confidence_intervals()
+    with pytest.raises(ValueError, match="of must be 'groups' or 'statistics'"):
+        report.confidence_intervals(of="classes")
+    with pytest.raises(ValueError, match="class_average must be 'macro'"):
+        report.confidence_intervals(class_average="micro")
+    with pytest.raises(ValueError, match=r"clusters has 3 .* 40"):
+        rows.report(clusters=[0, 1, 2])

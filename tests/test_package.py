@@ -1,6 +1,7 @@
 """Imported modules, contents of the package, and order of imports."""
 
 import ast
+import functools
 import importlib.metadata
 import importlib.resources
 import subprocess
@@ -25,7 +26,7 @@ LAYERS = [
     {"pairs"},
     {"inference", "datasets", "mitigation"},
     {"report", "privacy", "error_bounds"},
-    {"metrics", "comparison", "flower", "planning"},
+    {"metrics", "comparison", "average_ranks", "flower", "planning"},
     {"scoring", "boosting"},
     {"model_selection"},
     {"adjustment", "plotting"},
@@ -59,6 +60,7 @@ def imported(tree):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@functools.cache
 def parts_imported(file):
     """Return the parts of each name that the file imports."""
     return [name.split(".") for name in imported(ast.parse(file.read_text()))]

@@ -47,8 +47,8 @@ def variance(auc, m, n, ratio=1.0):
     return (auc * (1 - auc) + (m - 1) * same_negative + (n - 1) * same_positive) / (m * n)
 
 
-@pytest.mark.parametrize("ratio", [0.25, 0.5, 1.0, 1.7, 4.0])
-@pytest.mark.parametrize("auc", [0.2, 0.5, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize("ratio", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("auc", [0.2, 0.5, 0.8, 0.99])
 def test_moments_of_normal_scores(auc, ratio):
     found = binormal_moments(auc, ratio)
     assert found.pair == pytest.approx(auc * (1 - auc), rel=1e-14)
@@ -320,6 +320,19 @@ def test_arguments_that_cannot_be(arguments, message):
         rows_needed(**{"auc": 0.8, "prevalence": 0.1, **arguments})
 
 
+def test_counts_are_no_pilot_report():
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1])
+    with pytest.raises(ValueError, match=r"auc must be .* pass GroupAUC\(counts\)"):
+        rows_needed(counts, width=0.1)
+
+
+@pytest.mark.parametrize("n_rows", ["a", [[100, 200]], [None], [True]], ids=str)
+def test_curves_need_numbers_of_rows(n_rows):
+    plan = rows_needed(0.8, width=0.1, prevalence=0.5)
+    with pytest.raises(ValueError, match="n_rows must be a number of rows or a sequence"):
+        plan.curve(n_rows)
+
+
 def test_reports_over_folds_are_refused():
     from sklearn.linear_model import LogisticRegression
 
@@ -358,6 +371,10 @@ def test_table_lacks_what_cannot_be():
     assert table.isna().to_numpy().tolist() == [[False, False, True]]
     with pytest.raises(ValueError, match=r"aucs must be a number between 0 and 1; got 70"):
         plan.table(aucs=[70])
+    with pytest.raises(TypeError, match=r"aucs must be a sequence .*; got 0\.7\. .*aucs=\[0\.7\]"):
+        plan.table(aucs=0.7)
+    with pytest.raises(TypeError, match=r"values must be a sequence .*values=\[0\.1\]"):
+        plan.table(values=0.1)
     with pytest.raises(ValueError, match=r"values must be .*; got 0"):
         plan.table(values=[0])
 

@@ -10,10 +10,16 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from skfedauc import Bins, GroupAUC, ScoreCounts, cross_validate_group_auc
-from skfedauc.inference import pairwise, rank_sets
+from skfedauc import (
+    Bins,
+    GroupAUC,
+    ScoreCounts,
+    compare_average_ranks,
+    cross_validate_group_auc,
+)
+from skfedauc.inference import pairwise, rank_sets, shrinkage
 from skfedauc.inference.average_ranks import average_ranks, undetected
-from skfedauc.inference.shrinkage import empirical_bayes
+from skfedauc.inference.shrinkage import empirical_bayes, posterior_limits
 
 COLUMNS = ["auc", "shrunken_auc", "ci_low", "ci_high", "reliability"]
 COLUMNS += ["rank", "rank_low", "rank_high", "may_be_worst", "note"]
@@ -55,9 +61,31 @@ def test_batting_averages_are_shrunken_as_published():
     assert found.estimate[0] == pytest.approx(0.294, abs=5e-4)
 
 
+def posterior(y, v):
+    """Return means, variances and shares of the normal components of the true values' posterior.
+
+    The shares are the posterior probabilities of intervals of tau2, with uniform priors of the mean
+    and of tau2. All sums are over 20,000 intervals of tau2.
+    """
+    ends = np.r_[0.0, np.geomspace(1e-9, 0.25, 20_001)]
+    tau2, length = (ends[1:] + ends[:-1]) / 2, np.diff(ends)
+    # The density of the values is multivariate normal; the mean is integrated out.
+    w = 1 / (v + tau2[:, None])
+    total = w.sum(axis=1)
+    mean = w @ y / total
+    log_density = stats.norm.logpdf(y, mean[:, None], w**-0.5).sum(axis=1) - np.log(total) / 2
+    share = length * np.exp(log_density - log_density.max())
+    share /= share.sum()
+    # Precisions of the prior and of the observed value add up. The mean has its own variance.
+    precision = 1 / tau2[:, None] + 1 / v
+    centers = (mean[:, None] / tau2[:, None] + y / v) / precision
+    variances = 1 / precision + (1 / tau2[:, None] / precision) ** 2 / total[:, None]
+    return centers, variances, share
+
+
 @pytest.mark.parametrize("n_groups", [6, 18])
-def test_with_equal_variances_estimates_are_the_exact_posterior(n_groups):
-    """Posterior mean and variance by integration over s = v + tau2, uniform on all s above 0."""
+def test_with_equal_variances_estimates_are_the_exact_posterior_mean(n_groups):
+    """Posterior mean by integration over s = v + tau2, uniform on all s above 0."""
     rng, v = np.random.default_rng(n_groups), 0.0043
     y = 0.8 + np.sqrt(3 * v) * rng.normal(size=n_groups)
     found = empirical_bayes(y, np.full(n_groups, v))
@@ -67,39 +95,54 @@ def test_with_equal_variances_estimates_are_the_exact_posterior(n_groups):
     # The density of the observed values given s, with the mean integrated out; ds = s d(log s)
     density = np.exp(-total / (2 * grid) - (n_groups - 1) / 2 * np.log(grid / total)) * grid
     density /= density.sum()
-    b = v / grid
-    mean_b = density @ b
-    variance_b = density @ (b - mean_b) ** 2
-    # Given s, a true value has mean y - b (y - mean) and variance v (1 - b) + b^2 s / k.
-    within = density @ (v * (1 - b) + b**2 * grid / n_groups)
+    mean_b = density @ (v / grid)
     assert_allclose(found.estimate, y - mean_b * (y - y.mean()), rtol=1e-4)
-    assert_allclose(
-        found.standard_error, np.sqrt(within + variance_b * (y - y.mean()) ** 2), rtol=1e-3
-    )
 
 
-def test_with_unequal_variances_estimates_are_close_to_the_posterior():
-    """Posterior by integration over tau2, with uniform priors of tau2 and of the mean."""
+def test_with_unequal_variances_estimates_are_close_to_the_posterior_mean():
     rng, n_groups = np.random.default_rng(1), 60
     v = 1e-3 * rng.uniform(0.5, 2.0, n_groups)
     y = 0.8 + rng.normal(size=n_groups) * np.sqrt(v + 1.5e-3)
     y[:2] = 0.95, 0.65
-    found = empirical_bayes(y, v)
-    means, variances, density = [], [], []
-    grid = np.linspace(1e-7, 0.015, 4000)
-    for tau2 in grid:
-        w = 1 / (v + tau2)
-        mean = w @ y / w.sum()
-        log_density = np.log(w).sum() / 2 - np.log(w.sum()) / 2 - w @ (y - mean) ** 2 / 2
-        density.append(log_density)
-        means.append(y - v * w * (y - mean))
-        variances.append(v * (1 - v * w) + (v * w) ** 2 / w.sum())
-    density = np.exp(np.array(density) - max(density))
-    density /= density.sum()
-    posterior = density @ np.array(means)
-    variance = density @ np.array(variances) + density @ (np.array(means) - posterior) ** 2
-    assert_allclose(found.estimate, posterior, atol=0.002)
-    assert_allclose(found.standard_error, np.sqrt(variance), rtol=0.03)
+    centers, _, share = posterior(y, v)
+    assert_allclose(empirical_bayes(y, v).estimate, share @ centers, atol=0.002)
+
+
+@pytest.mark.parametrize("confidence_level", [0.5, 0.95])
+@pytest.mark.parametrize("tau", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize("n_groups", [4, 30])
+def test_limits_are_quantiles_of_the_posterior(n_groups, tau, confidence_level):
+    rng = np.random.default_rng(n_groups)
+    v = np.geomspace(2e-4, 1e-2, n_groups)
+    y = 0.8 + tau * rng.normal(size=n_groups) + np.sqrt(v) * rng.normal(size=n_groups)
+    low, high = posterior_limits(y, v, confidence_level)
+    centers, variances, share = posterior(y, v)
+    below_low, below_high = (
+        share @ stats.norm.cdf(limit, centers, np.sqrt(variances)) for limit in (low, high)
+    )
+    tail = (1 - confidence_level) / 2
+    assert_allclose(below_low, tail, rtol=0.01)
+    assert_allclose(1 - below_high, tail, rtol=0.01)
+
+
+def test_limits_do_not_depend_on_the_groups_computed_at_once(monkeypatch):
+    y, v = np.linspace(0.7, 0.9, 11), np.geomspace(1e-3, 1e-2, 11)
+    expected = posterior_limits(y, v, 0.95)
+    monkeypatch.setattr(shrinkage, "_GROUPS_AT_ONCE", 4)
+    assert_allclose(posterior_limits(y, v, 0.95), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.02, 0.1])
+def test_limits_cover_the_true_values_of_many_groups(tau):
+    """The estimate of tau2 is 0 in many samples with a small tau."""
+    rng, n_runs, k, v = np.random.default_rng(0), 20, 500, np.full(500, 0.005)
+    covered = []
+    for _ in range(n_runs):
+        true = 0.8 + tau * rng.normal(size=k)
+        low, high = posterior_limits(true + np.sqrt(v) * rng.normal(size=k), v, 0.95)
+        covered.append(((low <= true) & (true <= high)).mean())
+        assert (high - low < 2 * stats.norm.isf(0.025) * np.sqrt(v)).all()
+    assert np.mean(covered) > 0.94
 
 
 def test_eight_schools_have_the_pooled_mean_and_no_spread():
@@ -127,15 +170,14 @@ def test_reliability_increases_with_the_number_of_rows():
     found = empirical_bayes([0.7, 0.9, 0.8, 0.85, 0.75], v)
     assert (np.diff(found.reliability) < 0).all()
     assert_allclose(found.reliability, 1 - 2 / 4 * v / (v + found.tau2), rtol=1e-12)
-    assert found.standard_error[0] == pytest.approx(np.sqrt(1e-7), rel=1e-3)
 
 
 def test_equal_values_have_no_spread():
     found = empirical_bayes([0.8] * 6, [0.01] * 6)
     assert found.tau2 == 0.0
     assert_allclose(found.estimate, 0.8, rtol=1e-12)
-    # The variance of one of six equal values: v (1 - 5/6 * 3/5)
-    assert_allclose(found.standard_error, np.sqrt(0.01 * (1 - 5 / 6 * 3 / 5)), rtol=1e-12)
+    low, high = posterior_limits([0.8] * 6, [0.01] * 6, 0.95)
+    assert_allclose(0.8 - low, high - 0.8, rtol=1e-6)
 
 
 # The table ---------------------------------------------------------------------------------------
@@ -221,9 +263,23 @@ def test_a_level_below_one_half_keeps_the_smallest_auc():
     assert table["may_be_worst"].tolist() == (table["auc"] == table["auc"].min()).tolist()
 
 
+@pytest.mark.parametrize("is_perfect", [False, True])
+def test_groups_without_variation_have_bounded_variances(is_perfect):
+    y = np.tile(np.repeat([True, False], [20, 40]), 4)
+    scores = y + 0.1 if is_perfect else np.full(240, 0.3)
+    table = GroupAUC.from_predictions(y, scores, groups=np.repeat(range(4), 60)).ranking()
+    assert (table.note == "no variation seen: variance bounded").all()
+    # Variance of 20 independent pairs, with half a concordant and half a discordant pair added
+    auc = 20.5 / 21 if is_perfect else 0.5
+    v = np.full(4, auc * (1 - auc) / 20)
+    low, _ = posterior_limits(np.full(4, 1.0 if is_perfect else 0.5), v, 0.95)
+    assert_allclose(table.ci_low, low)
+    assert (table.ci_low < 0.97).all()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_shrunken_aucs_are_those_of_the_heterogeneity_table(weighted):
-    report = GroupAUC(counts_of(weighted=weighted))
+    report = GroupAUC(counts_of(seed=1, weighted=weighted))
     table, of_all = report.ranking(0.9), report.heterogeneity().loc["reml"]
     k, v = report.n_groups, report.variances.shared
     b = (k - 3) / (k - 1) * v / (v + report.tau**2)
@@ -231,15 +287,20 @@ def test_shrunken_aucs_are_those_of_the_heterogeneity_table(weighted):
     assert_allclose(
         table["shrunken_auc"], table["auc"] - b * (table["auc"] - of_all["mean"]), rtol=1e-8
     )
-    w = 1 / (v + report.tau**2)
-    error = v * (1 - (1 - w / w.sum()) * b)
-    error += (2 / (k - 3) * b**2 * w * (w @ v / w.sum() + report.tau**2)) * (
-        table["auc"] - of_all["mean"]
-    ) ** 2
-    reach = stats.norm.isf(0.05) * np.sqrt(error)
-    assert_allclose(table["ci_low"], np.maximum(table["shrunken_auc"] - reach, 0), rtol=1e-8)
-    assert_allclose(table["ci_high"], np.minimum(table["shrunken_auc"] + reach, 1), rtol=1e-8)
+    centers, variances, share = posterior(table["auc"].to_numpy(), v)
+    for name, probability in (("ci_low", 0.05), ("ci_high", 0.95)):
+        below = share @ stats.norm.cdf(table[name], centers, np.sqrt(variances))
+        is_inside = table[name].to_numpy() < 1
+        assert is_inside.sum() > 5
+        assert_allclose(below[is_inside], probability, atol=1e-3)
     assert (table["note"] == "").all()
+
+
+@pytest.mark.parametrize("n_groups", [4, 8])
+def test_limits_contain_the_shrunken_auc_at_any_confidence_level(n_groups):
+    table = GroupAUC(counts_of(n_groups=n_groups)).ranking(0.01)
+    assert (table["ci_low"] <= table["shrunken_auc"]).all()
+    assert (table["shrunken_auc"] <= table["ci_high"]).all()
 
 
 def test_a_summary_has_the_table_of_its_counts():
@@ -299,19 +360,26 @@ def test_weights_of_one_row_are_no_sample():
         sample_weight=[1, 1, 1, 1, 1, 1e6, 1, 1],
     )
     table = GroupAUC(counts).ranking()
-    assert table["note"].tolist() == ["", "not ranked: effective sample size of a class below 1.5"]
+    assert table["note"].tolist() == [
+        "not shrunken: fewer than four groups",
+        "not ranked: effective sample size of a class below 1.5",
+    ]
     assert table["rank"].isna().tolist() == [False, True]
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3])
 def test_fewer_than_four_groups_are_not_shrunken(n_groups):
-    report = GroupAUC(counts_of(n_groups=n_groups))
+    counts = counts_of(n_groups=n_groups)
+    report = GroupAUC(counts)
     table, intervals = report.ranking(0.8), report.confidence_intervals(0.8)
     assert_array_equal(table["shrunken_auc"], table["auc"])
     assert_array_equal(table["reliability"], 1.0)
     assert_array_equal(table["ci_low"], intervals["ci_low"])
     assert_array_equal(table["ci_high"], intervals["ci_high"])
     assert table["rank_high"].max() == n_groups
+    assert set(table["note"]) == {"not shrunken: fewer than four groups"}
+    of_bins = GroupAUC(counts.reduced(COARSE)).ranking()["note"]
+    assert of_bins.str.match("not shrunken: fewer than four groups; scores are binned").all()
 
 
 def test_tables_without_groups_or_rows():
@@ -383,7 +451,7 @@ def test_wrong_arguments_are_an_error():
 
 
 def test_sets_of_ranks_and_intervals_cover_the_truth():
-    rng, n_runs, k = np.random.default_rng(0), 60, 10
+    rng, n_runs, k = np.random.default_rng(0), 40, 10
     m = np.geomspace(10, 200, k).astype(int)
     groups = np.repeat(np.arange(k), 3 * m)
     y = np.concatenate([np.arange(3 * of) < of for of in m])
@@ -479,6 +547,63 @@ def test_equal_and_perfect_orders():
     assert perfect.pvalue == pytest.approx(6.0**-4)
 
 
+def models(n_models, clusters=None, n_groups=12):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(n_groups), 40)
+    y = rng.integers(0, 2, groups.size)
+    return {
+        f"model {i}": GroupAUC.from_predictions(
+            y, rng.normal(size=y.size) + i / n_models * y, groups=groups, clusters=clusters
+        )
+        for i in range(n_models)
+    }
+
+
+@pytest.mark.parametrize("confidence_level", [0.9, 0.95])
+def test_average_ranks_of_reports_are_those_of_scipy(confidence_level):
+    reports = models(5)
+    found = compare_average_ranks(reports, confidence_level=confidence_level)
+    aucs = np.array([report.by_group["auc"] for report in reports.values()])
+    assert_allclose(found.average_rank, stats.rankdata(-aucs, axis=0).mean(axis=1), rtol=1e-12)
+    assert found.average_rank.index.tolist() == list(reports)
+    assert_allclose(found.statistic, stats.friedmanchisquare(*aucs).statistic, rtol=1e-12)
+    f_form = 11 * found.statistic / (12 * 4 - found.statistic)
+    assert_allclose(found.pvalue, stats.f.sf(f_form, 4, 44), rtol=1e-10)
+    quantile = stats.studentized_range.ppf(confidence_level, 5, np.inf) / np.sqrt(2)
+    assert_allclose(found.critical_difference, quantile * np.sqrt(5 * 6 / (6 * 12)), rtol=1e-4)
+    pairs = {
+        frozenset(pair)
+        for pair in itertools.combinations(reports, 2)
+        if np.ptp(found.average_rank[list(pair)]) < found.critical_difference
+    }
+    in_sets = (itertools.combinations(names, 2) for names in found.undetected)
+    assert {frozenset(pair) for pair in itertools.chain(*in_sets)} == pairs
+    assert 0 < len(pairs) < 10
+    for names in found.undetected:
+        assert found.average_rank[list(names)].is_monotonic_increasing
+    assert f"p = {found.pvalue:.4g}" in repr(found)
+    assert "5 models, 12 groups" in repr(found)
+
+
+def test_average_ranks_need_independent_groups_and_the_same_rows():
+    patients = np.tile(np.arange(40), 12)
+    with pytest.raises(ValueError, match=r"average ranks assumes independent groups, but 40 of 40"):
+        compare_average_ranks(models(2, patients))
+    own = compare_average_ranks(models(2, np.arange(480) // 2))
+    assert_array_equal(own.average_rank, compare_average_ranks(models(2)).average_rank)
+    reports = models(2)
+    counts = reports["model 0"].counts
+    n_positives = counts.n_positives.tolist()
+    y, groups = np.repeat([0, 1, 1], [12, 12, 1]), [*range(12), *range(12), 3]
+    other = GroupAUC.from_predictions(y, np.arange(25), groups=groups)
+    with pytest.raises(
+        ValueError,
+        match=rf"same test rows; group 0 has {n_positives[0]} positives in the report 'model 0' "
+        r"and 1 in the report 'other'\. Score",
+    ):
+        compare_average_ranks({**reports, "other": other})
+
+
 @pytest.mark.parametrize("critical", [0.1, 0.5, 2.0])
 def test_undetected_sets_are_all_largest_sets(critical):
     ranks = np.random.default_rng(1).uniform(1, 7, 7).round(1)
@@ -491,3 +616,11 @@ def test_undetected_sets_are_all_largest_sets(critical):
     largest = [one for one in near if not any(one < other for other in near)]
     found = [set(models.tolist()) for models in undetected(ranks, critical)]
     assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
+
+
+def test_ranking_raises_if_undefined_is_raise():
+    report = GroupAUC.from_predictions(
+        [0, 1, 0], [0.1, 0.2, 0.3], groups=["a", "a", "b"], undefined="raise"
+    )
+    with pytest.raises(ValueError, match="1 of 2 groups"):
+        report.ranking()

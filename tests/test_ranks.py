@@ -24,7 +24,7 @@ def cases_with_rows(n_seeds, weights):
 
 @pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
 def test_ranks_among_all_rows_are_weights_of_lower_scores(version, weights):
-    for case, amounts, _, labels in cases_with_rows(20, weights):
+    for case, amounts, _, labels in cases_with_rows(12, weights):
         cells = cells_of(case, labels)
         found = ranks_among_all(cells)
         for side in range(2):
@@ -38,7 +38,7 @@ def test_ranks_among_all_rows_are_weights_of_lower_scores(version, weights):
 
 @pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
 def test_u2_over_others_equals_brute_force(version, weights):
-    for case, amounts, codes, labels in cases_with_rows(40, weights):
+    for case, amounts, codes, labels in cases_with_rows(16, weights):
         wins = np.sign(np.subtract.outer(case.scores, case.scores)) + 1.0
         products = wins * np.outer(amounts, amounts)
         over_all, over_others = np.zeros((2, 2, 2, len(labels)))

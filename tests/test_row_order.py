@@ -276,7 +276,7 @@ def test_a_permuted_y_is_no_mistake_of_the_user(index):
             scoring=scorer,
             cv=cv,
             groups=groups,
-            n_permutations=3,
+            n_permutations=1,
             random_state=0,
         )
         assert np.isfinite(scores).all()

@@ -35,12 +35,10 @@ def variances(table):
 
 
 def test_two_models_equal_proc():
-    """Values of pROC's roc.test on the same rows, as in test_comparison.py."""
+    """Statistic of pROC's roc.test on the same rows, as in test_comparison.py."""
     found = compare_models(Y, {"one": S1, "two": S2})
     row = found.table.loc[("one", "two")]
     assert row["statistic"] == pytest.approx(0.689591400229764, rel=1e-9)
-    assert row["pvalue"] == pytest.approx(0.490451176972435, rel=1e-9)
-    assert row["pvalue_adjusted"] == pytest.approx(0.490451176972435, rel=1e-9)
 
 
 def test_three_models_equal_delong_over_all_pairs_of_rows():
@@ -57,13 +55,20 @@ def test_three_models_equal_delong_over_all_pairs_of_rows():
     contrasts = np.array([[1, -1, 0], [1, 0, -1], [0, 1, -1]])
     of_contrasts = contrasts @ covariance @ contrasts.T
     z = contrasts @ auc / np.sqrt(np.diag(of_contrasts))
+    # Satterthwaite's degrees of freedom
+    of_class = [
+        np.var(contrasts @ of, axis=1, ddof=1) / of.shape[1] for of in (of_positives, of_negatives)
+    ]
+    squares = of_class[0] ** 2 / (y.sum() - 1) + of_class[1] ** 2 / ((~y).sum() - 1)
+    freedom = sum(of_class) ** 2 / squares
     found = compare_models(y, scores)
     assert_allclose(found.auc, auc, rtol=1e-12)
     assert_allclose(found.table["statistic"], z, rtol=1e-9)
-    assert_allclose(found.table["pvalue"], 2 * stats.norm.sf(np.abs(z)), rtol=1e-9)
-    # Adjusted p values and limits follow from the largest of three correlated normal variables.
+    assert_allclose(found.table["pvalue"], 2 * stats.t.sf(np.abs(z), freedom), rtol=1e-9)
+    # Adjusted p values and limits follow from the largest of three correlated t variables.
     rng = np.random.default_rng(1)
     draws = rng.multivariate_normal(np.zeros(3), covariance, 400_000) @ contrasts.T
+    draws /= np.sqrt(rng.chisquare(freedom.min(), 400_000) / freedom.min())[:, None]
     largest = np.abs(draws / np.sqrt(np.diag(of_contrasts))).max(axis=1)
     expected = (largest[:, None] > np.abs(z)).mean(axis=0)
     assert_allclose(found.table["pvalue_adjusted"], expected, rtol=0.03, atol=1e-3)
@@ -81,32 +86,46 @@ def test_variances_equal_sums_over_rows(weighted):
     )
     first, second = np.triu_indices(4, 1)
     own, pooled = (values[:, first] - values[:, second] for values in (own, pooled))
-    of_groups, of_all = np.zeros((3, 6)), np.zeros(6)
-    for mine in (y, ~y):
+    of_class, freedom, of_all = np.zeros((2, 3, 6)), np.zeros((2, 3, 1)), np.zeros(6)
+    for k, mine in enumerate((y, ~y)):
         for g in range(3):
             of_group = mine & (groups == g)
             v, total = w[of_group], w[mine].sum()
             pairs = v.sum() ** 2 - (v**2).sum()
-            for values, found in ((own, of_groups[g]), (pooled, of_all)):
+            freedom[k, g] = v.sum() ** 2 / (v**2).sum() - 1
+            for values, found in ((own, of_class[k, g]), (pooled, of_all)):
                 d = v[:, None] * (values[of_group] - np.average(values[of_group], 0, v))
                 share = 1.0 if values is own else v.sum() ** 2 / total**2
                 found += (d**2).sum(axis=0) / pairs * share
     found = compare_models(y, scores, groups=groups, sample_weight=weights)
     assert_allclose(variances(found.table), of_all, rtol=1e-9)
+    of_groups = of_class.sum(axis=0)
     assert_allclose(variances(found.by_group), of_groups.ravel(), rtol=1e-9)
     found = compare_models(y, scores, groups=groups, sample_weight=weights, statistic="positives")
     share = np.bincount(groups[y], w[y]) / w[y].sum()
-    assert_allclose(variances(found.table), share**2 @ of_groups, rtol=1e-9)
+    variance = share**2 @ of_groups
+    assert_allclose(variances(found.table), variance, rtol=1e-9)
+    # Degrees of freedom of the limits: smallest over pairs, with mean shares in the variance
+    of_pairs = of_groups**2 / (of_class**2 / freedom).sum(axis=0)
+    mean = (share[:, None] ** 2 * of_groups / variance).mean(axis=1, keepdims=True)
+    matrix = np.zeros((4, 4))
+    matrix[first, second] = matrix[second, first] = variance
+    least = (mean.sum() ** 2 / (mean**2 / of_pairs).sum(axis=0)).min()
+    null = LargestDifference.of(matrix, (first, second), least)
+    reach = (found.table["ci_high"] - found.table["difference"]) / np.sqrt(variance)
+    assert_allclose(reach, null.quantile(0.05), rtol=1e-9)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["unit weights", "weighted", "clusters", "shared clusters"])
 @pytest.mark.parametrize("statistic", ["pooled", *AVERAGES])
-def test_two_models_are_compared_as_by_compare_roc_auc(statistic, weighted):
-    y, scores, groups, weights = rows(1, n_models=2, weighted=weighted)
+def test_two_models_are_compared_as_by_compare_roc_auc(statistic, kind):
+    y, scores, groups, weights = rows(1, n_models=2, weighted=kind != "unit weights")
     # One group has a single positive, whose variance is bounded.
     lone = np.flatnonzero((groups == 2) & y)
     y[lone[1:]] = False
     known = {"groups": groups, "sample_weight": weights}
+    if "clusters" in kind:
+        known["clusters"] = np.arange(y.size) % 50 + (0 if "shared" in kind else 50 * groups)
     found = compare_models(y, scores, statistic=statistic, **known)
     expected = compare_roc_auc(y, *scores.values(), over="rows", **known)
     columns = ["auc_a", "auc_b", "difference", "ci_low", "ci_high", "statistic", "pvalue"]
@@ -115,6 +134,35 @@ def test_two_models_are_compared_as_by_compare_roc_auc(statistic, weighted):
     assert row["pvalue_adjusted"] == pytest.approx(row["pvalue"], rel=1e-9)
     by_group = found.by_group.droplevel(["model_a", "model_b"])
     pd.testing.assert_frame_equal(by_group, expected.by_group, rtol=1e-8)
+
+
+@pytest.mark.parametrize("statistic", ["pooled", "macro"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_each_of_several_pairs_is_compared_as_by_compare_roc_auc(statistic, clustered):
+    y, scores, groups, _ = rows(1, n_models=4)
+    known = {"groups": groups, "clusters": np.arange(y.size) % 50 if clustered else None}
+    found = compare_models(y, scores, statistic=statistic, **known)
+    columns = ["difference", "statistic", "pvalue"]
+    for (a, b), row in found.table.iterrows():
+        expected = compare_roc_auc(y, scores[a], scores[b], over="rows", **known)
+        assert_allclose(row[columns], expected.table.loc[statistic, columns].astype(float))
+        of_pair = found.by_group.xs((a, b), level=["model_a", "model_b"])
+        assert_allclose(of_pair[columns], expected.by_group[columns])
+    assert (found.table["pvalue_adjusted"] >= found.table["pvalue"]).all()
+    excludes = (found.table["ci_low"] > 0) | (found.table["ci_high"] < 0)
+    assert_array_equal(excludes, found.table["pvalue_adjusted"] < 0.05)
+
+
+def test_clusters_of_equal_rows_are_compared_as_single_rows():
+    """Five copies of each row in a cluster have the variance of one row."""
+    y, scores, *_ = rows(0, n=80)
+    five = np.repeat(np.arange(80), 5)
+    once = compare_models(y, scores).table
+    copies = {name: values[five] for name, values in scores.items()}
+    often = compare_models(y[five], copies, clusters=five).table
+    assert_allclose(often["statistic"], once["statistic"], rtol=1e-9)
+    lone = compare_models(y, scores, clusters=np.zeros(80)).table
+    assert lone[["pvalue", "pvalue_adjusted", "ci_low"]].isna().all(axis=None)
 
 
 def test_models_that_agree_on_nearly_all_rows():
@@ -128,17 +176,6 @@ def test_models_that_agree_on_nearly_all_rows():
     row = found.table.loc[("a", "b")]
     assert row["statistic"] == pytest.approx(expected.statistic, rel=1e-6)
     assert row["pvalue"] == pytest.approx(expected.pvalue, rel=1e-6)
-
-
-def test_rows_without_groups():
-    y, scores, *_ = rows(2, n_models=3)
-    found = compare_models(y, scores)
-    assert found.by_group is None
-    for first, second in found.table.index:
-        expected = compare_roc_auc(y, scores[first], scores[second])
-        assert found.table.loc[(first, second), "statistic"] == pytest.approx(
-            expected.statistic, rel=1e-8
-        )
 
 
 def test_p_values_by_group_are_adjusted_for_all_groups_and_comparisons():
@@ -326,6 +363,14 @@ ERRORS = {
         "scores must hold the scores of at least two models; got 1",
     ),
     "a vector": ({"scores": [0.1, 0.2, 0.3, 0.4]}, r"array of shape \(n_rows, n_models\); got"),
+    "a list of models": (
+        {"scores": [[0.1, 0.4, 0.3, 0.2], [0.4, 0.6, 0.1, 0.3]]},
+        r"got list of list of shape \(2, 4\) for 4 rows.*np\.column_stack",
+    ),
+    "repeated names": (
+        {"scores": pd.DataFrame([[0.1, 0.2]] * 4, columns=["a", "a"])},
+        "scores must have a different name for each model; got several columns named 'a'",
+    ),
     "unknown reference": (
         {"reference": "c"},
         "reference='c' is not among the models, 'a', 'b'",
@@ -343,6 +388,10 @@ ERRORS = {
     "lengths": (
         {"scores": {"a": [1, 2, 3, 4], "b": [1, 2, 3]}},
         r"scores\['b'\] has 3 rows and y_true has 4",
+    ),
+    "lengths of clusters": (
+        {"clusters": [1, 1, 2]},
+        "clusters has 3 rows and y_true has 4",
     ),
     "one class": ({"y_true": [1, 1, 1, 1]}, "y_true must hold both classes"),
     "level": ({"confidence_level": 95}, "Pass 0.95 for 95 %"),

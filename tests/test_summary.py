@@ -43,13 +43,26 @@ def counts_of(weighted=False, bins=None, scale=1.0):
 
 
 @pytest.fixture(params=[(False, None), (True, None), (False, COARSE), (True, COARSE)])
-def counts(request):
-    return counts_of(*request.param)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def counts(kind):
+    return counts_of(*kind)
 
 
 def reports(counts):
     """Reports on the counts, and on their summary."""
     return [GroupAUC(of, undefined="ignore") for of in (counts, counts.reduced("summary"))]
+
+
+@functools.cache
+def all_reports(*kind):
+    """Those of the counts of a kind; then those of their lowest and of their highest AUCs."""
+    counts = counts_of(*kind)
+    ends = zip(counts.extremes(), counts.reduced("summary").extremes(), strict=True)
+    return [reports(counts)] + [[GroupAUC(of, undefined="ignore") for of in end] for end in ends]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +79,8 @@ def reports(counts):
         lambda report: report.without_small_groups(40).tau,
     ],
 )
-def test_numbers_are_those_of_cells(counts, result):
-    of_cells, of_summary = reports(counts)
+def test_numbers_are_those_of_cells(kind, counts, result):
+    of_cells, of_summary = all_reports(*kind)[0]
     expected, found = result(of_cells), result(of_summary)
     if counts.is_weighted and counts.ranges is not None and hasattr(found, "pvalue"):
         # The extremes of binned counts add up weights in another order.
@@ -99,18 +112,13 @@ def test_numbers_are_those_of_cells(counts, result):
         lambda report: report.heterogeneity(),
     ],
 )
-def test_tables_are_those_of_cells(counts, table):
-    of_cells, of_summary = reports(counts)
+def test_tables_are_those_of_cells(kind, counts, table):
     is_exact = not (counts.is_weighted and counts.ranges is not None)
     same = functools.partial(
         pd.testing.assert_frame_equal, check_exact=is_exact, rtol=1e-9, atol=1e-12
     )
-    same(table(of_summary), table(of_cells))
-    for of_summary, of_cells in zip(
-        counts.reduced("summary").extremes(), counts.extremes(), strict=True
-    ):
-        both = (GroupAUC(of, undefined="ignore") for of in (of_summary, of_cells))
-        same(*map(table, both))
+    for of_cells, of_summary in all_reports(*kind):
+        same(table(of_summary), table(of_cells))
 
 
 def test_an_interval_of_bins_holds_the_exact_auc():
@@ -405,6 +413,7 @@ NEED_SCORES = {
     "cross_matrix",
     "decomposition",
     "error_rates",
+    "interval_widths",
     "measured",
     "pooled",
 }

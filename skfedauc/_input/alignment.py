@@ -1,6 +1,6 @@
 """Row order: agreement of pandas indexes, and group labels from columns or the index of X.
 
-As in scikit-learn, inputs match by position, after a check that pandas indexes agree. Only groups
+Inputs match by position, as in scikit-learn, after a check that pandas indexes agree. Only groups
 in a Series match the rows of X by index label.
 """
 
@@ -28,8 +28,8 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     inputs : mapping of str to object
         Inputs by argument name. The check skips inputs without an index.
     is_cut : bool, default=False
-        Whether scikit-learn may have selected the rows by position. The check does not recognize a
-        plain ``RangeIndex(n)`` then, and refuses only equal labels in different orders.
+        Whether scikit-learn may have selected the rows by position. If True, the check does not
+        recognize a plain ``RangeIndex(n)``, and refuses only equal labels in different orders.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     if not indexes:
         return
     names = list(inputs)
-    # Compare all indexes with one index: the first that is not a plain ``RangeIndex``, if any.
+    # Compare all indexes with the first index that is not a plain ``RangeIndex``, if any.
     reference = next((item for item in indexes if not _is_plain(item[1])), indexes[0])
     for item in indexes:
         index, other = item[1], reference[1]
@@ -108,24 +108,26 @@ def is_series(groups: Any) -> bool:
     return hasattr(groups, "iloc") and not hasattr(groups, "columns")
 
 
-def groups_of_rows(groups: Any, X: Any) -> Any:
-    """Return the group labels of the rows of X from column names, a Series or an array."""
+def groups_of_rows(groups: Any, X: Any, name: str = "groups") -> Any:
+    """Return the labels of the rows of X from column names, a Series or an array.
+
+    `name` is the name of the argument, for messages.
+    """
     if isinstance(groups, str):
-        return columns_of(X, [groups])
+        return columns_of(X, [groups], name)
     if is_column_names(groups):
         # A list with one string per row may contain labels instead of names.
         if len(groups) != np.shape(X)[0]:
-            return columns_of(X, groups)
+            return columns_of(X, groups, name)
         names = getattr(X, "column_names", getattr(X, "columns", ()))
         if set(groups) <= set(names):
             raise ValueError(
-                f"groups={shortened(groups)} could be the names of columns of X or the labels of "
-                "its "
-                "rows; pass labels as an array."
+                f"{name}={shortened(groups)} could be the names of columns of X or the labels of "
+                "its rows; pass labels as an array."
             )
         return groups
     if has_index(groups) and has_index(X) and not _is_by_position(groups, X):
-        return aligned(groups, X)
+        return aligned(groups, X, name)
     return groups
 
 
@@ -185,13 +187,9 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
         )
     if not nw.dependencies.is_into_dataframe(X):
         raise TypeError(
-            f"groups names the column{'s' if len(names) > 1 else ''} "
+            f"{name} names the column{'s' if len(names) > 1 else ''} "
             f"{listed(names)} of X, but X arrived as {type(X).__name__} "
-            "without named columns. Some tools turn X into a numpy array before they score; "
-            "with these, let scikit-learn route the groups: "
-            "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
-            "groups=labels in fit (or params={'groups': labels}). HistGradientBoosting and "
-            "ScoringMonitor route nothing: score the fitted estimator instead."
+            f"without named columns. {_unnamed_mend(name)}"
         )
     frame = nw.from_native(X, eager_only=True)
     check_column_names(names, frame.columns, name, table)
@@ -241,39 +239,48 @@ def column_named(X: Any, column: str | None, name: str, table: str) -> Any:
     return nw.to_native(frame[str(column)])
 
 
-def aligned(groups: Any, X: Any) -> Any:
+def _unnamed_mend(name: str) -> str:
+    """Return the remedy if X has lost its column names or its index."""
+    if name != "groups":
+        return f"Pass the values of {name} in the order of the rows, as an array."
+    return (
+        "Some tools turn X into a numpy array before they score; "
+        "with these, let scikit-learn route the groups: "
+        "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
+        "groups=labels in fit (or params={'groups': labels}). HistGradientBoosting and "
+        "ScoringMonitor route nothing: score the fitted estimator instead."
+    )
+
+
+def aligned(groups: Any, X: Any, name: str = "groups") -> Any:
     """Return the rows of a pandas Series that match the index labels of X, in the order of X."""
     if not hasattr(X, "index") or not hasattr(X, "columns"):
         if hasattr(X, "columns") or hasattr(X, "column_names"):
             raise TypeError(
-                "groups is a pandas Series, to be aligned with the index of X, but X is a "
+                f"{name} is a pandas Series, to be aligned with the index of X, but X is a "
                 f"{type(X).__module__.split('.')[0]} {type(X).__name__}, which has no index. "
-                "Make the labels a column of X and pass its name, groups='site'."
+                f"Make the labels a column of X and pass its name, {name}='site'."
             )
         raise TypeError(
-            "groups is a pandas Series, to be aligned with the index of X, but X arrived as "
-            f"{type(X).__name__} without an index. Some tools turn X into a numpy array "
-            "before they score; with these, let scikit-learn route the groups: "
-            "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
-            "groups=labels in fit (or params={'groups': labels}). HistGradientBoosting and "
-            "ScoringMonitor route nothing: score the fitted estimator instead."
+            f"{name} is a pandas Series, to be aligned with the index of X, but X arrived as "
+            f"{type(X).__name__} without an index. {_unnamed_mend(name)}"
         )
     if groups.index.equals(X.index):
         return groups
-    check_unique_index(groups, "groups")
-    check_unique_index(X, "X")
+    check_unique_index(groups, name, name)
+    check_unique_index(X, "X", name)
     places = groups.index.get_indexer(X.index)
     absent = X.index[places < 0]
     if absent.size:
         raise ValueError(
-            f"groups has no label for {absent.size} of {places.size} index labels of X, such "
+            f"{name} has no label for {absent.size} of {places.size} index labels of X, such "
             f"as [{all_shortened(absent[:3].tolist())}]; its index must hold these labels."
         )
-    _refuse_reset_index(groups, X, places)
+    _refuse_reset_index(groups, X, places, name)
     return groups.iloc[places]
 
 
-def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
+def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp], name: str) -> None:
     """Refuse index labels that are row numbers, shuffled in groups and increasing in X.
 
     Probably ``reset_index(drop=True)`` reset the index of X but not the index of the groups.
@@ -283,19 +290,20 @@ def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp]) -> None:
         return
     if np.array_equal(np.sort(groups.index.to_numpy()), np.arange(len(groups))):
         raise ValueError(
-            "the index of groups holds the row numbers 0 to "
+            f"the index of {name} holds the row numbers 0 to "
             f"{len(groups) - 1:,} in another order, and the index of X is increasing, as after "
-            "reset_index. To match rows by index label, pass groups=groups.sort_index(); if the "
-            "rows of groups are already in the order of X, reset the index of groups, too: "
-            "groups.reset_index(drop=True)."
+            f"reset_index. To match rows by index label, pass {name}={name}.sort_index(); if "
+            f"the rows of {name} are already in the order of X, reset the index of {name}, too: "
+            f"{name}.reset_index(drop=True)."
         )
 
 
-def check_unique_index(indexed: Any, name: str) -> None:
+def check_unique_index(indexed: Any, name: str, argument: str = "groups") -> None:
+    """Refuse an index with repeated labels; `argument` is the argument to align with X."""
     if not indexed.index.is_unique:
         repeated = indexed.index[indexed.index.duplicated()]
         raise ValueError(
             f"the index of {name} has {repeated.size} repeated labels, such as "
-            f"[{all_shortened(repeated[:3].tolist())}], so groups cannot be aligned with X; use "
-            "reset_index(drop=True) on both."
+            f"[{all_shortened(repeated[:3].tolist())}], so {argument} cannot be aligned with X; "
+            "use reset_index(drop=True) on both."
         )

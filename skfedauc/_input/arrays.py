@@ -69,7 +69,7 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
                 array = object_array(values)
         except MemoryError:
             raise
-        except Exception as error:  # other libraries raise various types of errors
+        except Exception as error:  # Other libraries raise various types of errors.
             raise ValueError(
                 f"{name} must be a one-dimensional array; got {described(values)}, "
                 f"which cannot be converted to an array ({error})."
@@ -80,15 +80,24 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
         array = array[:, 0]
     if array.ndim != 1:
         hint = ""
-        if name == "y_score" and array.ndim == 2 and array.shape[1] == 2:
+        is_table = name in ("y_score", "score_a", "score_b") and array.ndim == 2
+        if is_table and array.shape[1] == 2:
             hint = (
                 " It looks like the output of predict_proba: pass the column of the "
-                "positive class, y_score[:, 1]."
+                f"positive class, {name}[:, 1]."
             )
-        elif name == "y_score" and array.ndim == 2:
+        elif is_table:
             hint = (
                 " AUC compares one class with another: to compare class i with the rest pass "
-                "y_true == classes[i] and y_score[:, i]."
+                f"y_true == classes[i] and {name}[:, i]"
+            )
+            hint += (
+                "."
+                if name != "y_score"
+                else (
+                    "; to compare all classes, use MulticlassGroupAUC, or multi_class= of "
+                    "group_roc_auc_score."
+                )
             )
         raise ValueError(
             f"{name} must be one-dimensional; got an array of shape {array.shape}.{hint}"
@@ -317,7 +326,7 @@ def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> 
                 f"{name} must hold numbers; got an array of {array.dtype} such as "
                 f"[{all_shortened(array[:3].tolist())}]."
             )
-    with np.errstate(over="ignore"):  # the conversion of long doubles may overflow
+    with np.errstate(over="ignore"):  # The conversion of long doubles may overflow.
         return np.ascontiguousarray(array, np.float64)
 
 

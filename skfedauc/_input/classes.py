@@ -83,7 +83,7 @@ class Classes(NamedTuple):
 
     @property
     def lacks_positive(self) -> bool:
-        """Whether there are rows, but no rows with the positive label."""
+        """True if there are rows, but no rows with the positive label."""
         return bool(self.seen) and self.pos_label not in self.seen
 
 
@@ -113,8 +113,8 @@ def check_labels(
 ) -> tuple[NDArray[np.bool_], Classes]:
     """Return whether each label is positive, and the classes.
 
-    As in scikit-learn, `pos_label` is optional for booleans and for labels in {0, 1} or {-1, 1}.
-    The positive label is then 1. For labels with counts, `n_rows` is the number of rows of each
+    `pos_label` is optional for booleans and for labels in {0, 1} or {-1, 1}, as in scikit-learn.
+    The default positive label is 1. For labels with counts, `n_rows` is the number of rows of each
     label, for messages.
     """
     if hasattr(pos_label, "__len__") and not isinstance(pos_label, str | bytes):
@@ -127,7 +127,7 @@ def check_labels(
     if isinstance(pos_label, str):
         check_text([pos_label], "pos_label")
     if y.dtype.kind == "b":
-        y = y.view(np.uint8) != 0  # Boolean views of other bytes may have values above 1
+        y = y.view(np.uint8) != 0  # Boolean views of other bytes may have values above 1.
     if y.dtype.kind == "b" and pos_label in (None, True):
         return y, Classes.of(_distinct_bits(y), pos_label)
     # Integers 0 and 1, the common case, use only the lowest bit.
@@ -233,7 +233,7 @@ def hard_labels(
     y: NDArray[Any], scores: NDArray[np.float64] | NDArray[np.float32]
 ) -> tuple[float, float] | None:
     """Return the two values of scores that are class labels, or None for other scores."""
-    # The first 16 scores almost always have more than two values.
+    # Unless scores are class labels, the first 16 almost always have more than two distinct values.
     if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
         return None
     low, high = float(scores.min()), float(scores.max())

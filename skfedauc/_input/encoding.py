@@ -156,7 +156,7 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
         used = np.zeros(high - low + 1, np.bool_)
         for start in range(0, offsets.size, HASHED_ROWS):
             used[offsets[start : start + HASHED_ROWS]] = True
-            if used.all():  # the first rows often have every value
+            if used.all():  # The first rows often have every value.
                 return offsets, np.arange(high - low + 1) + low
         return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used) + low
     values = values.astype(np.int64, copy=False)
@@ -178,7 +178,7 @@ def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     for start in range(0, codes.size, HASHED_ROWS):
         mine = codes[start : start + HASHED_ROWS]
         example[mine] = np.arange(start, start + mine.size)
-        if example.min() >= 0:  # the first rows often contain every group
+        if example.min() >= 0:  # The first rows often contain every group.
             break
     return example
 
@@ -188,7 +188,7 @@ def in_order(
 ) -> tuple[NDArray[np.intp], Labels]:
     """Return numbers and sorted labels from codes of unsorted labels."""
     labels = checked_labels(labels, name)
-    if labels.dtype.kind != "O":  # conversion to one dtype may equate objects
+    if labels.dtype.kind != "O":  # Conversion to one dtype may equate objects.
         labels, numbers = np.unique(labels, return_inverse=True)
     else:
         order = order_of(labels.tolist())

@@ -1,6 +1,6 @@
 """Groups of rows from one or several columns of labels.
 
-Inside the package groups are numbered: the number of a group is the position of its label among
+Inside the package, groups have numbers: the number of a group is the position of its label among
 the sorted labels.
 """
 
@@ -61,11 +61,10 @@ def encode_groups(
         One column of labels, or several columns whose combinations are the groups: numpy, lists (of
         tuples, for several columns), pandas, polars, pyarrow.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label, which lack a label in one of the columns. "raise"
-        raises a ValueError. "drop" gives these rows the number -1. "group" uses the label `MISSING`
-        in the column.
+        How to treat rows without a label in one of the columns. "raise" raises a ValueError. "drop"
+        gives these rows the number -1. "group" uses the label `MISSING` in the column.
     n_rows : ndarray of int64, default=None
-        Number of rows of each label, for messages, if the labels are already counted.
+        Number of rows of each label, for messages; None if each label is one row.
 
     Returns
     -------
@@ -207,7 +206,7 @@ def _combined(
             n_combinations = (int(combined.max()) + 1) * labels.size
         combined = combined * labels.size + codes
     codes, _ = number_integers(combined)
-    # The label of a combination is read from one of its rows.
+    # Read the label of a combination from one of its rows.
     example = example_rows(codes)
     parts = [labels[part[example]].tolist() for part, labels in encoded]
     return codes, object_array(zip(*parts, strict=True))

@@ -58,7 +58,7 @@ def kind_of(labels: Labels | None) -> Any:
     for label in labels:
         own = kind_of_label(label.item() if isinstance(label, np.generic) else label)
         kind = own if kind is None else unite_kinds(kind, own)
-        if not _is_open(kind):  # the first label except MISSING usually determines the kind
+        if not _is_open(kind):  # The first label except MISSING usually determines the kind.
             break
     return kind
 

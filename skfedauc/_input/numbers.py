@@ -27,7 +27,12 @@ def check_whole_number(value: Any, name: str, at_least: int = 1) -> int:
 def check_share(value: Any, name: str) -> float:
     """Return a float between 0 and 1, exclusive, or raise an error."""
     if not is_number(value) or not 0 < value < 1:
-        raise ValueError(f"{name} must be a number between 0 and 1; got {shortened(value)}.")
+        hint = (
+            f" Pass {value / 100:g} for {value:g} %."
+            if is_number(value) and 1 < value < 100
+            else ""
+        )
+        raise ValueError(f"{name} must be a number between 0 and 1; got {shortened(value)}.{hint}")
     return float(value)
 
 

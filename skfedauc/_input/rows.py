@@ -45,8 +45,8 @@ class Rows(NamedTuple):
     classes : Classes
         Class labels, including the labels of rows left out.
     kept : None or ndarray of bool
-        Which of the rows that were passed are kept, if rows were counted before they were passed.
-        None if all are kept.
+        True for each kept row of the input, if the input has counts of rows. None if all rows
+        remain.
     clusters : None or ndarray of intp, shape (n_rows,)
         Cluster number of each row; each number from 0 to the largest number occurs.
     """
@@ -88,8 +88,8 @@ def check_rows(
     warn_labels : bool, default=True
         Whether to warn about scores that are class labels, and about a misspelled `pos_label`.
     n_rows : ndarray of int64, default=None
-        Number of rows that have the label, score, group and weight, if equal rows were counted
-        before; 1 or more. Messages and `n_missing` then count these rows.
+        For counted input: number of rows with the label, score, group and weight, 1 or more.
+        Messages and `n_missing` count these rows.
     clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
         Cluster of each row, labeled like groups. No row may lack a cluster.
 
@@ -100,7 +100,7 @@ def check_rows(
     Raises
     ------
     ValueError, TypeError
-        If an argument is invalid; the message says what to pass instead.
+        If an argument is invalid.
     """
     check_row_order(
         {

@@ -62,7 +62,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
         return of_all_rows(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
     if is_text:
-        if hasattr(native, "factorize"):  # pandas stores these strings in arrow arrays
+        if hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
             codes, labels = native.factorize()
             return in_order(codes, np.asarray(labels, object), name)
         if nw.dependencies.is_polars_series(native):

@@ -1,11 +1,12 @@
 """The kernel, which counts rows by group and score, and counts pairs from these counts.
 
 A *cell* is one distinct score within one group, with the numbers of negatives and of positives with
-this score. This folder contains all loops over rows or cells. The loops are in C++ (`module.cpp`
-and the headers), and in numpy for installations without a compiler (`_numpy.py`). The C++ code
-first converts scores to integers in the order of the scores (`keys.h`). Then the code moves the
-rows of each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and counts
-equal scores as cells (`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts pairs.
+this score. The folder `_kernel` contains all loops over rows or cells. The loops are in C++
+(`module.cpp` and the headers), and in numpy for installations without a compiler (`_numpy.py`). The
+C++ code first converts scores to integers in the order of the scores (`keys.h`). Then the code
+moves the rows of each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and
+counts equal scores as cells (`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts
+pairs.
 
 The environment variable ``SKFEDAUC_KERNEL`` selects the kernel. "compiled" raises an ImportError if
 the compiled kernel is missing, and "numpy" selects the kernel in numpy. By default, the package
@@ -97,7 +98,7 @@ class Concordance(NamedTuple):
     n_negatives, n_positives : ndarray of int64, shape (n_groups,)
         Rows.
     negatives, positives : ndarray of int64 or float64, shape (n_groups,)
-        Weights of the rows. These are the numbers of rows if every row has weight 1.
+        Weights of the rows; the numbers of rows if every row has weight 1.
     u2 : ndarray of uint64, object or float64, shape (n_groups,)
         Twice Mann-Whitney's U, for which a concordant pair counts 2 and a tie counts 1. The AUC of
         a group is ``u2 / (2 * negatives * positives)``. Without weights, the values are exact
@@ -156,10 +157,10 @@ def count_rows(
     n_threads = 1
     if scores.size >= _FEW_ROWS:
         n_threads = min(1 + scores.size // _FEW_ROWS, _MOST_THREADS, _effective_n_jobs(n_jobs))
-    classes = _array(positive, np.bool_).view(np.uint8)  # a Boolean array may have bytes above 1
+    classes = _array(positive, np.bool_).view(np.uint8)  # A Boolean array may have bytes above 1.
     rows = _array(scores), classes, _array(groups, np.int64)
     weights = _array(weights, np.float64)
-    n_groups = n_groups if scores.size else 0  # every group has rows
+    n_groups = n_groups if scores.size else 0  # Every group has rows.
     return Cells(*_implementation.count_rows(*rows, n_groups, weights, n_threads))
 
 
@@ -179,7 +180,7 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     -------
     Cells
     """
-    n_groups = n_groups if cells.scores.size else 0  # every group has rows
+    n_groups = n_groups if cells.scores.size else 0  # Every group has rows.
     return _compact(
         _implementation.add_cells(
             _columns(cells, _dtype([cells])), _array(groups, np.int64), n_groups

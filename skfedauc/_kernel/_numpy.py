@@ -1,6 +1,6 @@
 """The kernel in plain numpy, for installations without the compiled kernel and for tests.
 
-Both kernels take the same arguments and return bit-identical results. All sums of floats use
+The two kernels take the same arguments and return bit-identical results. All sums of floats use
 `bincount` or `cumsum`, because these functions, unlike `reduceat`, add one number after the other.
 """
 
@@ -24,7 +24,7 @@ def count_rows(
     weights: Array | None,
     n_threads: int,
 ) -> Tuple:
-    scores = scores.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+    scores = scores.astype(np.float64) + 0.0  # Convert -0.0 to 0.0.
     order, cell, first, starts = _sorted(scores, groups, n_groups)
     in_order, n_cells = positive[order] != 0, first.size
     sums: Array | None = None

@@ -1,4 +1,4 @@
-"""`GroupAdjustedClassifier`: scores of a classifier as percentiles among a group's negatives."""
+"""Define `GroupAdjustedClassifier`, with scores as percentiles among a group's negatives."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from skfedauc.mitigation.target import Target, target_of
 from skfedauc.model_selection.splitter import SplitWarning, WithinGroupStratifiedKFold
 
 _SCORES = ("decision_function", "predict_proba")
+_NEEDS_SCORES = "Pass a classifier with one of these methods, such as LogisticRegression()."
 # Training and test rows of each fold
 Folds: TypeAlias = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Binary classifier whose scores are percentiles among the negatives of a row's group.
+    """Binary classifier with percentiles among the negatives of a row's group as scores.
 
     The percentile of a row is the share of its group's negatives with a lower score; a tie counts
     one half. Percentiles of different groups are comparable: a common threshold on percentiles has
@@ -43,20 +44,22 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     Parameters
     ----------
     estimator : classifier
-        The classifier to adjust: unfitted, or fitted and wrapped as ``FrozenEstimator(model)``.
+        Unfitted classifier to adjust, or fitted classifier in a ``FrozenEstimator(model)``.
     groups : str, int, or list or tuple of str or of int
-        Name or names of the columns of X with the groups; groups are the combinations of their
-        labels. If X is an array, pass positions from 0; if X is a DataFrame, pass names.
+        Name or names of the columns of X with the groups; groups are the combinations of the
+        labels. Pass positions from 0 for an array X, and names for a DataFrame.
     cv : int, splitter, iterable or None, default=5
-        Folds for the scores of the training rows, to which new scores are compared. An int is the
-        number of folds of a `WithinGroupStratifiedKFold`. A row is scored by a clone that was not
-        fitted to the row. None uses the scores of the classifier that was fitted to the same rows,
-        which is right only for a `FrozenEstimator` that was fitted to other rows.
+        Folds for the scores of the training rows, which serve as the reference for new scores. An
+        int is the number of folds of a `WithinGroupStratifiedKFold`. In each fold, a clone with the
+        other rows as its training rows scores the test rows. None uses the scores of the classifier
+        itself for its training rows. Use None only for a `FrozenEstimator` with other training
+        rows.
     unseen : {"raise", "pooled"}, default="raise"
-        How to treat groups without negatives among the training rows, in fit and later: raise a
+        Treatment of groups without negatives among the training rows, in fit and later: raise a
         ValueError ("raise"), or use the percentile among the negatives of all groups ("pooled").
     false_positive_rate : float, default=0.05
-        Share of each group's negatives that `predict` assigns to the positive class.
+        Share of each group's negatives that `predict` assigns to the positive class. The share is
+        higher in groups with few negatives; see the notes.
     drop : bool, default=True
         Whether to drop the group columns from the features of the classifier.
 
@@ -67,7 +70,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     estimator_ : classifier
         The classifier, fitted to all training rows.
     groups_ : list
-        Labels of the groups with negatives among the training rows, sorted.
+        Sorted labels of the groups with negatives among the training rows.
     n_features_in_ : int
         Number of columns of X in fit, including group columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -75,7 +78,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     See Also
     --------
-    GroupPercentileTransformer : The percentiles of a column of scores.
+    GroupPercentileTransformer : Percentiles of a column of scores.
     skfedauc.plotting.GroupRocCurveDisplay : Draw the covariate-adjusted ROC curve.
     sklearn.model_selection.FixedThresholdClassifier : Another threshold for `predict`.
 
@@ -83,28 +86,39 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     -----
     Scikit-learn's searches and scorers do not pass metadata to ``predict`` or
     ``decision_function``, so this estimator reads the groups from columns of X. A transformer of
-    scores cannot be the last step of a pipeline that is scored, because scorers need the
+    scores cannot be the last step of a pipeline for scorers, because scorers need the
     ``decision_function`` of a classifier.
 
     The scores of training rows are too extreme if a classifier overfits. New negatives would then
-    have percentiles near 1. The training rows are therefore scored out of fold.
+    have percentiles near 1. `fit` therefore compares new scores with out-of-fold scores of the
+    training rows.
 
-    Scores between two neighboring negatives of the group have the same percentile, and so do all
-    scores above the negatives. Ties of new rows are more frequent if a group has few negatives. In
-    simulations with normal scores, the pooled AUC of new percentiles was .014 below the average by
-    positives on average with 10 or 20 training negatives per group, and .001 to .003 below it with
-    100 training negatives.
+    All scores between two neighboring negatives of the group have the same percentile. All scores
+    above the negatives also have the same percentile. Ties of new rows are more frequent if a group
+    has few negatives. In simulations with normal scores, the mean pooled AUC of new percentiles was
+    below the average by positives. The difference was .014 with 10 or 20 training negatives per
+    group, and .001 to .003 with 100 training negatives.
 
-    Let the reference rows be the training rows with the scores that `fit` compares with. Then:
+    The false positive rate of new rows also depends on the number of negatives. Let r be
+    `false_positive_rate`, and let a group have n training negatives without ties. If the scores of
+    new negatives have the same distribution, the expected rate is ``ceil(n * r) / (n + 1)``. This
+    rate is at least ``1 / (n + 1)``, and `fit` warns if ``1 / (n + 1)`` is above r. For
+    ``r = 0.05``, the expected rate is .091 with 10 negatives, at most .091 with 19 or more
+    negatives, and at most .059 with 100 or more negatives.
 
-    - the mean percentile of the positives equals the average by positives of these scores exactly,
-      because the mean percentile of a group's positives is the group's AUC with ties as one half;
-    - the AUC of each group is unchanged;
-    - the pooled AUC of the percentiles treats the negatives as finite samples of the uniform
-      distribution. It differs from the average by positives by at most half the mean over all
-      negatives of the share of the largest tie block of negatives in the group. Without ties, the
-      bound is the number of groups divided by twice the number of negatives. Both are equal if all
-      groups have the same number of negatives, and no negatives of a group are tied.
+    For the training rows with their reference scores in `fit`, the percentiles have three
+    properties:
+
+    - The mean percentile of the positives equals the average by positives of the reference scores
+      exactly. For each group, the mean percentile of the positives is the AUC with ties as one
+      half.
+    - The AUC of each group does not change.
+    - The pooled AUC of the percentiles treats the negatives as finite samples of the uniform
+      distribution. The pooled AUC differs from the average by positives by a bounded amount. For
+      each group, take the share of the largest tie block among its negatives. The bound is half the
+      mean of this share over all negatives. Without ties, the bound is the number of groups divided
+      by twice the number of negatives. The pooled AUC equals the average if all groups have the
+      same number of negatives, and no group has tied negatives.
 
     References
     ----------
@@ -153,12 +167,13 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Parameters
         ----------
         X : DataFrame or array of shape (n_rows, n_columns)
-            Features and group columns; pandas, polars or pyarrow, or an array.
+            Features and group columns, in a DataFrame of pandas, polars or pyarrow, or an array.
         y : array-like of shape (n_rows,)
             Labels of two classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of 0 or more, of the negatives in percentiles and of the rows in the fit of the
-            classifier. With metadata routing, both must request the weights.
+            Weights of 0 or more for the negatives in percentiles, and for the rows in the fit of
+            the classifier. With metadata routing, this estimator and the classifier must request
+            the weights.
         **params : dict
             Other metadata for the classifier's fit; needs scikit-learn's metadata routing.
 
@@ -170,15 +185,20 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Raises
         ------
         ValueError, TypeError
-            If the group columns are absent from X or have missing values, if there are not two
-            classes, if a group has no negatives and `unseen` is "raise", or if the folds do not
-            test each row once.
+            If X lacks the group columns, or the columns have missing values. If y does not have two
+            classes. If a group has no negatives, and `unseen` is "raise". If the folds do not test
+            each row once.
+
+        Warns
+        -----
+        UserWarning
+            If a group has fewer negatives than ``1 / false_positive_rate - 1``.
         """
         unseen = check_unseen(self.unseen)
         if not isinstance(self.drop, bool):
             raise TypeError(f"drop must be True or False; got {_words.shortened(self.drop)}.")
         _input.check_share(self.false_positive_rate, "false_positive_rate")
-        _sklearn.refuse_without_scores(self.estimator, _SCORES)
+        _sklearn.refuse_without_scores(self.estimator, _SCORES, _NEEDS_SCORES)
         X = sensitive.checked(self, X, reset=True)
         target = target_of(y, self)
         check_consistent_length(X, target.codes, sample_weight)
@@ -186,6 +206,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         chosen = reference_rows(target, weights)
         fit_params = self._fit_params(sample_weight, params)
         features, groups = self._parts(X)
+        self._warn_if_few(groups, chosen)
         y = target.classes[target.codes]
         folds = None if self.cv is None else self._folds(X, target, groups)
         self.estimator_ = clone(self.estimator).fit(features, y, **fit_params)
@@ -214,7 +235,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Raises
         ------
         ValueError, TypeError
-            If the columns of X differ from fit, or if X holds a group without negatives in fit and
+            If the columns of X differ from fit. If X has a group without negatives in fit, and
             `unseen` is "raise".
         """
         check_is_fitted(self)
@@ -234,7 +255,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Returns
         -------
         ndarray of shape (n_rows,)
-            Scores; `predict` returns ``classes_[1]`` for scores above 0.
+            Scores. `predict` returns ``classes_[1]`` for scores above 0.
 
         Raises
         ------
@@ -266,7 +287,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return labels
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata routing: metadata of `fit` is routed to the classifier's fit.
+        """Return the metadata routing, which routes metadata of `fit` to the classifier's fit.
 
         Returns
         -------
@@ -288,12 +309,32 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             return dict(process_routing(self, "fit", **given).estimator.fit)
         return {_sklearn.weight_name(self.estimator): given["sample_weight"]}
 
+    def _warn_if_few(self, groups: Groups, chosen: NDArray[np.bool_]) -> None:
+        """Warn if groups have too few negatives for the false positive rate."""
+        n_negatives = np.bincount(groups.codes[chosen], minlength=groups.labels.size)
+        least = (1.0 / self.false_positive_rate) * (1.0 - 1e-9) - 1.0
+        few = (n_negatives > 0) & (n_negatives < least)
+        if not few.any():
+            return
+        fewest = int(n_negatives[few].min())
+        _input.warn(
+            f"{_words.counted(int(few.sum()), 'group')} of {groups.labels.size:,} "
+            f"({_words.listed(groups.labels[few].tolist(), most=5)}) "
+            f"{'has' if few.sum() == 1 else 'have'} too few negatives for "
+            f"false_positive_rate={self.false_positive_rate:g}: with n negatives, the rate of new "
+            f"rows is 1 / (n + 1) or more, which is {1 / (fewest + 1):.3g} with {fewest}. Pass a "
+            f"higher rate, merge groups until each has {int(np.ceil(least))} negatives, or ignore "
+            "this warning if you use only percentiles.",
+            UserWarning,
+        )
+
     def _folds(self, X: Any, target: Target, groups: Groups) -> Folds:
         """Return the training and test rows of each fold; the folds test each row once."""
         n_rows = groups.codes.size
         if isinstance(self.cv, int | np.integer):
             n_splits = _input.check_whole_number(self.cv, "cv", 2)
-            # Rows of rare groups are scored by models without these groups, which is harmless.
+            # Suppress the warning: a model that lacks a rare group may score the rows of this
+            # group.
             splitter = WithinGroupStratifiedKFold(n_splits).with_warning(
                 SplitWarning(is_quiet=True)
             )
@@ -312,7 +353,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     def _out_of_fold(
         self, features: Any, y: NDArray[Any], folds: Folds, fit_params: dict[str, Any]
     ) -> Floats:
-        """Score each row by a clone of the classifier that was not fitted to the row."""
+        """Score each row by a clone of the classifier whose training rows exclude this row."""
         scores = np.empty(y.size)
         for train, test in folds:
             params = _sklearn.of_rows(features, fit_params, train)
@@ -328,7 +369,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return sensitive.without(X, columns, "groups") if self.drop else X, groups
 
     def _scores_of(self, estimator: Any, features: Any) -> Floats:
-        values = _sklearn.response_values(estimator, features, _SCORES)
+        values = _sklearn.response_values(estimator, features, _SCORES, _NEEDS_SCORES)
         return _input.check_scores(values, "the scores of the estimator")
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""`GroupPercentileTransformer`: columns of scores as percentiles among each group's negatives."""
+"""Define `GroupPercentileTransformer`, for percentiles of scores among each group's negatives."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from skfedauc.mitigation.target import target_of
 class GroupPercentileTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Transform columns of scores to percentiles among the negatives of a row's group.
 
-    The percentile of a row is the share of its group's negatives, among the training rows, with a
-    lower score; a tie counts one half. Percentiles put scores with a different distribution in each
-    group, such as a marker measured by different devices, on a common scale [1]_.
+    The percentile of a row is the share of its group's training negatives with a lower score; a tie
+    counts one half. Scores may have a different distribution in each group, such as a marker from
+    different devices. Percentiles put such scores on a common scale [1]_.
 
     Parameters
     ----------
     groups : str, int, or list or tuple of str or of int
-        Name or names of the columns of X with the groups; groups are the combinations of their
-        labels. If X is an array, pass positions from 0; if X is a DataFrame, pass names. All other
-        columns are scores.
+        Name or names of the columns of X with the groups; groups are the combinations of the
+        labels. Pass positions from 0 for an array X, and names for a DataFrame. All other columns
+        are scores.
     unseen : {"raise", "pooled"}, default="raise"
-        How to treat groups without negatives among the training rows, in fit and later: raise a
+        Treatment of groups without negatives among the training rows, in fit and later: raise a
         ValueError ("raise"), or use the percentile among the negatives of all groups ("pooled").
 
     Attributes
@@ -46,7 +46,7 @@ class GroupPercentileTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEst
     classes_ : ndarray of shape (2,)
         Sorted class labels of y. Rows of the first class are the negatives.
     groups_ : list
-        Labels of the groups with negatives among the training rows, sorted.
+        Sorted labels of the groups with negatives among the training rows.
     n_features_in_ : int
         Number of columns of X in fit, including group columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -60,11 +60,12 @@ class GroupPercentileTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEst
     Notes
     -----
     On the training rows, the mean percentile of the positives equals the average of the group AUCs
-    weighted by positives, and the AUC of each group is unchanged. `GroupAdjustedClassifier` states
-    when the pooled AUC of the percentiles equals this average, and a bound of the difference.
+    weighted by positives, and the AUC of each group does not change. The notes of
+    `GroupAdjustedClassifier` state when the pooled AUC of the percentiles equals this average, and
+    bound the difference.
 
-    A training row is one of the negatives that it is compared with. Fitted to scores of a model,
-    the transformer needs out-of-fold scores of the training rows, as from ``cross_val_predict``.
+    The reference negatives include the training negative itself. For scores of a model, pass
+    out-of-fold scores of the training rows to `fit`, for instance from ``cross_val_predict``.
 
     References
     ----------
@@ -99,11 +100,12 @@ class GroupPercentileTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEst
         Parameters
         ----------
         X : DataFrame or array of shape (n_rows, n_columns)
-            Columns of scores, and group columns; pandas, polars or pyarrow, or an array.
+            Columns of scores and group columns, in a DataFrame of pandas, polars or pyarrow, or an
+            array.
         y : array-like of shape (n_rows,)
             Labels of two classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of 0 or more of the negatives.
+            Weights of 0 or more for the negatives.
 
         Returns
         -------
@@ -113,8 +115,9 @@ class GroupPercentileTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEst
         Raises
         ------
         ValueError, TypeError
-            If the group columns are absent from X or have missing values, if scores are not finite,
-            if there are not two classes, or if a group has no negatives and `unseen` is "raise".
+            If X lacks the group columns, or the columns have missing values. If scores are not
+            finite, or y does not have two classes. If a group has no negatives, and `unseen` is
+            "raise".
         """
         unseen = check_unseen(self.unseen)
         X = sensitive.checked(self, X, reset=True)
@@ -143,7 +146,7 @@ class GroupPercentileTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEst
         Raises
         ------
         ValueError, TypeError
-            If the columns of X differ from fit, or if X holds a group without negatives in fit and
+            If the columns of X differ from fit. If X has a group without negatives in fit, and
             `unseen` is "raise".
         """
         check_is_fitted(self)
@@ -155,7 +158,7 @@ class GroupPercentileTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEst
         Parameters
         ----------
         input_features : array-like of str of shape (n_columns,), default=None
-            Names of the columns of X, if X in fit had no names.
+            Names of the columns of X, for an X without names in fit.
 
         Returns
         -------
@@ -194,6 +197,6 @@ class GroupPercentileTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEst
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        # A statement about y; the transformer is not a classifier.
+        # Describe y as binary; the transformer is not a classifier.
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags

@@ -1,9 +1,10 @@
 """Percentiles of scores among the negatives of each group.
 
 The percentile of a score in a group is the share of the group's negatives with a lower score; a tie
-counts one half. The percentile of a positive is its placement value within the group; Pepe and Cai
+counts one half. The percentile of a positive is its placement value within the group. Pepe and Cai
 [1]_ count the negatives with a higher score instead. The distribution of the positives' percentiles
-determines the covariate-adjusted ROC curve [2]_, and its mean is the area under this curve.
+determines the covariate-adjusted ROC curve [2]_. The mean of this distribution is the area under
+the curve.
 
 References
 ----------
@@ -28,7 +29,7 @@ from skfedauc.mitigation.target import Target
 
 Floats = NDArray[np.float64]
 
-# How to treat rows of groups that have no negatives among the training rows
+# Treatment of rows of groups without negatives among the training rows
 Unseen: TypeAlias = Literal["raise", "pooled"]
 
 
@@ -60,8 +61,8 @@ class Reference(NamedTuple):
     scores : ndarray of float64, shape (n_scores,)
         Distinct scores in ascending order.
     sums : ndarray, shape (n_scores + 1,)
-        Weight of the negatives before each score, and of all negatives. The sums are whole numbers
-        without weights, so that equal shares are equal as floats.
+        Weight of the negatives before each score, and of all negatives. Without weights, the sums
+        are whole numbers, so that equal shares are equal as floats.
     """
 
     scores: Floats
@@ -99,7 +100,7 @@ class GroupReferences:
     Attributes
     ----------
     labels : list
-        Labels of the groups with negatives, sorted.
+        Sorted labels of the groups with negatives.
 
     Raises
     ------
@@ -157,7 +158,7 @@ class GroupReferences:
 
 
 def reference_rows(target: Target, weights: Floats | None) -> NDArray[np.bool_]:
-    """Return which rows are negatives with a weight above 0; raise a ValueError if none is."""
+    """Return which rows are negatives with a weight above 0; require at least one such row."""
     chosen: NDArray[np.bool_] = target.codes == 0
     if weights is not None:
         chosen = chosen & (weights > 0)
@@ -170,7 +171,7 @@ def reference_rows(target: Target, weights: Floats | None) -> NDArray[np.bool_]:
 
 
 def check_unseen(unseen: Any) -> Unseen:
-    """Return `unseen` after checking it."""
+    """Return `unseen`; raise an error for an invalid value."""
     if unseen not in ("raise", "pooled"):
         raise ValueError(
             "unseen must be 'raise' (an error) or 'pooled' (the negatives of all groups); got "

@@ -1,8 +1,8 @@
 """Rates of decisions by group, and tests of equal rates, from counts.
 
 Decisions are a `ScoreCounts` with the score 1 for rows with a positive prediction, and 0 for other
-rows. This `ScoreCounts` holds counts by group, decision and class, and can merge with the decisions
-on other rows.
+rows. Such a `ScoreCounts` holds counts by group, decision and class, and can merge with the
+decisions on other rows.
 
 References
 ----------
@@ -182,9 +182,9 @@ def n_rows_of_rates(counts: ScoreCounts) -> dict[str, NDArray[np.int64]]:
 def metric_frame(decisions: ScoreCounts, features: pd.DataFrame) -> MetricFrame:
     """Return fairlearn's `MetricFrame` of the rates, with the labels of the groups in `features`.
 
-    The frame has one weighted row for each group, label and decision. All three rates are selection
-    rates of the rows in the denominator of the rate. The true positive rate of a group without
-    positives is therefore undefined, while fairlearn's ``true_positive_rate`` returns 0.
+    The frame has one weighted row for each group, label and decision. A rate is the selection rate
+    of the rows in its denominator. Therefore, the true positive rate of a group without positives
+    is undefined. Fairlearn's ``true_positive_rate`` returns 0 for such a group.
     """
     from fairlearn.metrics import MetricFrame, selection_rate
 
@@ -224,14 +224,15 @@ def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
     """Return the p value of Pearson's chi-squared test of equal shares in all groups [1]_.
 
     The null distribution is chi-squared if each group has an expected count of at least five for
-    either decision [2]_. Otherwise the function simulates the null distribution with a fixed seed,
-    given the number of rows of each group and the number of selected rows.
+    either decision [2]_. Otherwise, the function simulates the null distribution with a fixed seed.
+    Simulated tables have the observed number of rows of each group and the observed number of
+    selected rows.
     """
     from scipy.stats import chi2_contingency
 
     decided = np.column_stack([n_rows * shares, n_rows * (1.0 - shares)])
     if not decided.any(axis=0).all():
-        return 1.0  # all rows have the same decision
+        return 1.0  # All rows have the same decision.
     found = chi2_contingency(decided, correction=False)
     if found.expected_freq.min() >= _LEAST_EXPECTED:
         return float(found.pvalue)
@@ -269,7 +270,12 @@ def null_difference(shares: Floats, n_rows: Floats) -> float:
     shares_of_all = low + (high - low) * (np.arange(_N_SHARES) + 0.5) / _N_SHARES
     # P(largest <= x) is the product of P(share <= x). Likewise, P(smallest > x) is the product of
     # P(share > x).
-    at_most = bdtr(np.floor(shares_of_all[:, None] * sizes), sizes, overall)
-    largest = np.prod(at_most**counts, axis=1)
-    smallest = np.prod((1.0 - at_most) ** counts, axis=1)
+    n_selected = np.floor(sizes[:, None] * shares_of_all)
+    # Neighboring shares can be the same number of rows. Compute the probability of a number once.
+    is_new = np.diff(n_selected, axis=1, prepend=-1.0) > 0.0
+    n_of_size = np.broadcast_to(sizes[:, None], is_new.shape)
+    found = bdtr(n_selected[is_new], n_of_size[is_new], overall)
+    at_most = found[np.cumsum(is_new) - 1].reshape(is_new.shape)
+    largest = np.prod(at_most ** counts[:, None], axis=0)
+    smallest = np.prod((1.0 - at_most) ** counts[:, None], axis=0)
     return float((1.0 - largest - smallest).mean() * (high - low))

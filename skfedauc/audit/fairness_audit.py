@@ -18,7 +18,7 @@ from skfedauc.audit.findings import findings
 from skfedauc.audit.gaps import GroupComparison
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts, left_out
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, MulticlassGroupAUC
 
 if TYPE_CHECKING:
     import os
@@ -47,14 +47,16 @@ class FairnessAudit:
         `decisions`. Without `decisions`, "auto" uses the threshold 0.5 if all scores are from 0 to
         1, and no threshold otherwise. None uses no threshold, and the audit covers the ranking
         only. A threshold for binned scores has to be an edge of a bin, such as 0.5 for
-        `Bins.of_probabilities`. "auto" uses no threshold if 0.5 is within a bin. After
-        ``reduced(min_count=)``, ranges of scores may contain any edge: count by bins without
+        `Bins.of_probabilities`. "auto" uses no threshold if 0.5 is within a bin. "auto" also uses
+        no threshold for a report of a `MulticlassGroupAUC`, because a classifier of three or more
+        classes does not decide by a threshold on the score of one class. After
+        ``reduced(min_count=)``, ranges of scores may contain any edge. Then count by bins without
         `min_count`, or pass None.
     min_per_class : int, default=10
-        Least number of rows for a comparison. `min_per_class` counts rows of any class for a
-        selection rate, positives for a true positive rate, negatives for a false positive rate, and
-        rows of each class for an AUC. Groups with fewer rows are small. The audit shows small
-        groups without comparing their values.
+        Least number of rows for a comparison. For an AUC, `min_per_class` counts rows of each
+        class. For a selection rate, `min_per_class` counts rows of any class. For a true or false
+        positive rate, `min_per_class` counts positives or negatives. Groups with fewer rows are
+        small. The audit shows small groups without comparing their values.
     reference : "rest" or a group's label, default="rest"
         Reference for the AUC of each group: the other groups ("rest") or one group. See
         `GroupAUC.compare_groups`. If a group has the name "rest", pass this label in a list.
@@ -83,10 +85,10 @@ class FairnessAudit:
     TypeError
         If `report` is not a GroupAUC, or `decisions` is not a ScoreCounts.
     ValueError
-        If the report has no groups or covers several folds. If `decisions` do not match the rows of
-        the report, or accompany a threshold. If the reference is not a group or is a small group,
-        or another argument is invalid. A `DisclosureError` if the threshold is within a bin or
-        range of binned scores.
+        If the report has no groups or has clusters, or if it covers several folds. If `decisions`
+        do not match the rows of the report, or accompany a threshold. If the reference is not a
+        group or is a small group, or another argument is invalid. A `DisclosureError` if the
+        threshold is within a bin or range of binned scores.
 
     See Also
     --------
@@ -121,11 +123,13 @@ class FairnessAudit:
         favorable: Favorable | None = None,
     ) -> None:
         if not isinstance(report, GroupAUC):
-            raise TypeError(
-                f"report must be a GroupAUC; got {type(report).__name__}. Use "
+            mend = (
                 "FairnessAudit.from_predictions(y_true, y_score, groups=...) for rows, and "
                 "FairnessAudit(GroupAUC(counts, undefined='ignore')) for a ScoreCounts."
             )
+            if isinstance(report, MulticlassGroupAUC):
+                mend = f"FairnessAudit(report[{next(iter(report))!r}]) for one of its reports."
+            raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Use {mend}")
         if report.counts.groups is None:
             raise ValueError("an audit needs groups; the report has none.")
         if report.n_groups == 0:
@@ -137,7 +141,11 @@ class FairnessAudit:
                 "or use FairnessAudit.from_predictions."
             )
         report.pairs.check_has_scores("FairnessAudit")
-        report.pairs.check_independent_rows("an audit")
+        report.pairs.check_independent_rows(
+            "an audit",
+            " The tests and comparisons of GroupAUC (test_difference, compare_groups) allow for "
+            "clusters.",
+        )
         min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.favorable = arguments.check_favorable(favorable)
         self.reference = reference
@@ -147,13 +155,18 @@ class FairnessAudit:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = deciding.check_decisions(decisions, report.counts)
-        elif threshold == "auto" and arguments.are_probabilities(report.counts):
+        elif (
+            threshold == "auto"
+            and not report.pairs.is_multiclass
+            and arguments.are_probabilities(report.counts)
+        ):
             self.threshold = 0.5 if deciding.bin_of_threshold(report.counts, 0.5) is None else None
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
         self._set_comparison(GroupComparison(report, decisions, min_per_class, label))
-        # Findings do not explain missing decisions if the user requested the ranking alone.
-        self._is_ranking_chosen = threshold is None
+        # Findings do not explain missing decisions if the user requested the ranking alone, or if
+        # the scores rank one of several classes.
+        self._is_ranking_chosen = threshold is None or report.pairs.is_multiclass
         self._is_adjusted_with_others = False
 
     def _set_comparison(self, comparison: GroupComparison) -> None:
@@ -185,7 +198,7 @@ class FairnessAudit:
         y_true : array-like of shape (n_rows,)
             Labels of two classes.
         y_score : array-like of shape (n_rows,)
-            Finite scores, which are higher for the positive class.
+            Finite scores; higher scores mean the positive class.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns)
             Sensitive features. Each combination of several columns is a group.
         y_pred : array-like of shape (n_rows,), default=None
@@ -198,7 +211,7 @@ class FairnessAudit:
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
-            The positive label, which labels other than {0, 1}, {-1, 1} or booleans require.
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         min_per_class : int, default=10
             Least number of rows, positives or negatives for a comparison. The audit shows smaller
             groups without a comparison; see the class.
@@ -446,7 +459,7 @@ class FairnessAudit:
         -------
         list of FairnessAudit
             New audits of the same groups, in the same order. The adjusted p values and findings of
-            each account for the claims of all audits, with equal weight for each audit; see
+            each audit account for the claims of all audits, with equal weight for each audit; see
             `n_claims`. An audit by several columns counts as one audit by all columns, and has a
             page without sections by column.
 
@@ -501,8 +514,8 @@ class FairnessAudit:
         comparison of rates.
 
         ``auc``, with the limits ``ci_low`` and ``ci_high`` of the 95 % interval. ``reference_auc``
-        is the AUC of the reference (see `GroupAUC.compare_groups`), and ``pvalue`` belongs to the
-        null hypothesis that the two AUCs are equal.
+        is the AUC of the reference (see `GroupAUC.compare_groups`). The null hypothesis of
+        ``pvalue`` is that the two AUCs are equal.
 
         ``bpsn_auc``, ``bnsp_auc``, ``xauc_disparity``, ``positive_aeg`` and ``negative_aeg`` (see
         `GroupAUC.bias_by_group`), and the ``xauc_pvalue`` of the null hypothesis that the disparity
@@ -569,13 +582,14 @@ class FairnessAudit:
 
     @property
     def n_claims(self) -> int:
-        """Number of tested claims, for all of which the adjusted p values account.
+        """Number of tested claims. The adjusted p values account for all of these claims.
 
         An audit by several columns includes the claims of the audits by each column alone. Holm's
-        method [1]_ with weights adjusts the p values. All groupings have equal weight, and so do
-        all questions of a grouping. The questions are the largest difference of AUCs, the equality
-        of all AUCs, the AUC of each group, the xAUC disparities, and the three rates. All groups of
-        a question have equal weight. At most 5 % of audits of groups without any gap make a claim.
+        method [1]_ with weights adjusts the p values. All groupings have equal weight, and all
+        questions of a grouping have equal weight. The questions are the largest difference of AUCs,
+        the equality of all AUCs, the AUC of each group, the xAUC disparities, and the three rates.
+        All groups of a question have equal weight. At most 5 % of audits of groups without any gap
+        make a claim.
 
         References
         ----------
@@ -609,10 +623,10 @@ class FairnessAudit:
         """Fairlearn's `MetricFrame` of the decision rates of all groups.
 
         The audit computes the frame from counts. The `overall`, `by_group`, `difference()` and
-        `ratio()` of the frame equal the values of a frame from rows, with one exception. The true
-        positive rate of a group without positives and the false positive rate of a group without
-        negatives are undefined here, but 0 in fairlearn. Access raises a ValueError in an audit of
-        the ranking alone.
+        `ratio()` of the frame equal the values of a frame from rows, with one exception. In
+        fairlearn, the true positive rate of a group without positives is 0, and likewise the false
+        positive rate of a group without negatives. Such rates are undefined in this frame. Access
+        raises a ValueError in an audit of the ranking alone.
         """
         if self.decisions is None:
             raise ValueError(
@@ -701,7 +715,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def _parts(self) -> list[GroupComparison]:
-        """Comparisons by each column alone, for whose claims the audit also adjusts p values."""
+        """Comparisons by each column alone; the audit also adjusts p values for their claims."""
         if len(self.columns) == 1:
             return []
         return [self.comparison.regrouped([name]) for name in self.columns]

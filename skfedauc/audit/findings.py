@@ -150,7 +150,7 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
             f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(tables)}"
         )
     if tables.compared.n_groups == 2:
-        return  # for two groups, the test of equal AUCs is the test of the difference
+        return  # For two groups, the test of equal AUCs is the test of the difference.
     adjusted_pvalue = _adjusted_of_equality(tables)
     if math.isnan(adjusted_pvalue):
         return
@@ -184,7 +184,7 @@ def _adjusted_of_equality(tables: AuditTables) -> float:
 
 
 def _on_single_groups(tables: AuditTables) -> Iterator[str]:
-    if tables.compared.n_groups <= 2:  # the sentence on the difference covers two groups
+    if tables.compared.n_groups <= 2:  # The sentence on the difference covers two groups.
         return
     found = tables.by_group[tables.by_group["pvalue_adjusted"] < SIGNIFICANT]
     reference = tables.reference
@@ -232,7 +232,7 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[str]:
         )
         return
     scores = _scored(tables, [group], gap["value"])
-    if tables.compared.n_groups == 2:  # the disparities of two groups differ in sign only
+    if tables.compared.n_groups == 2:  # The disparities of two groups differ in sign only.
         yield f"The model {scores} {others}: {numbers}."
         return
     yield f"Most clearly, the model {scores} {others}: {numbers}."
@@ -306,7 +306,7 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
             f"{_rates_judged(tables, parity, 'selection_rate')}"
         )
     odds = _row(tables.gaps, "equalized_odds_difference")
-    if isinstance(odds["rate"], float):  # no rate has two groups with enough rows
+    if isinstance(odds["rate"], float):  # No rate has two groups with enough rows.
         return
     for rate in (odds["rate"], *({*_RATES} - {"selection_rate", odds["rate"]})):
         is_odds = rate == odds["rate"]

@@ -93,12 +93,12 @@ class GroupComparison:
 
     @functools.cached_property
     def is_small(self) -> NDArray[np.bool_]:
-        """Whether each group has too few rows of a class for a comparison of AUCs."""
+        """True for each group with too few rows of a class for a comparison of AUCs."""
         return is_small(self.report.counts, self.min_per_class)
 
     @functools.cached_property
     def has_enough(self) -> dict[str, NDArray[np.bool_]]:
-        """Whether each group has enough rows in the denominator of each rate."""
+        """True for each group with enough rows in the denominator, by rate."""
         n_rows = deciding.n_rows_of_rates(self.report.counts)
         return {rate: n >= max(self.min_per_class, 1) for rate, n in n_rows.items()}
 

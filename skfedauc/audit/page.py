@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import importlib
 import importlib.metadata
 import importlib.resources
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from skfedauc.audit.findings import SIGNIFICANT, answers, closing
 from skfedauc.audit.tables import AuditTables, classes_in_words
 from skfedauc.report import GroupAUC
 from skfedauc.report.bounds import certain_range, statistic_bounds
+
+if TYPE_CHECKING:
+    import jinja2
 
 # Largest number of groups in a table, and of characters in the tooltip of a long label
 MOST_ROWS = 1000
@@ -124,13 +128,6 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         If jinja2 or matplotlib is missing.
     """
     check_installed()
-    import jinja2
-
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["hash_for_policy"] = _hash_for_policy
-    source = importlib.resources.files(__package__).joinpath("page.html.jinja").read_text("utf-8")
     facts = [_facts(section) for section in sections]
     found = [sentence for section in sections for sentence in answers(section.tables)]
     shared = {
@@ -138,7 +135,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         for name, text in facts[0].items()
         if all(others.get(name) == text for others in facts)
     }
-    return environment.from_string(source).render(
+    return _template().render(
         subject=_words.shortened_label(subject) if subject else "",
         facts={"Groups by": _by(sections[-1].tables), **shared},
         sections=[
@@ -156,6 +153,19 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         versions={"skfedauc": skfedauc.__version__}
         | {name: importlib.metadata.version(name) for name in ("fairlearn", "scikit-learn")},
     )
+
+
+@functools.cache
+def _template() -> jinja2.Template:
+    """Return the compiled template of a page."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["hash_for_policy"] = _hash_for_policy
+    source = importlib.resources.files(__package__).joinpath("page.html.jinja").read_text("utf-8")
+    return environment.from_string(source)
 
 
 def check_installed() -> None:
@@ -350,7 +360,7 @@ def _number(value: float, sign: str = "") -> str:
 
 
 def _label_cell(label: Any, place: float | str = "") -> _Cell:
-    if isinstance(label, float):  # NaN marks a gap without a lowest or highest group
+    if isinstance(label, float):  # NaN marks a gap without a lowest or highest group.
         return _Cell(_UNDEFINED)
     whole = _words.label_text(label)
     text = _words.shortened_text(whole)

@@ -82,12 +82,12 @@ class AuditTables:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether rows have weights."""
+        """True if rows have weights."""
         return self.report.counts.is_weighted
 
     @property
     def is_binned(self) -> bool:
-        """Whether scores are binned."""
+        """True for binned scores."""
         return self.report.pairs.is_binned
 
 

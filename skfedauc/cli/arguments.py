@@ -61,7 +61,7 @@ class ReportOptions:
 
     @property
     def json_is_printed(self) -> bool:
-        """Whether JSON replaces the printed report."""
+        """True if JSON replaces the printed report."""
         return self.json == STDIN
 
     @property
@@ -71,7 +71,7 @@ class ReportOptions:
 
     @property
     def has_audit(self) -> bool:
-        """Whether the command makes a fairness audit."""
+        """True if the command makes a fairness audit."""
         return self.html is not None or self.json is not None
 
     @property
@@ -150,6 +150,7 @@ class ReportArguments(ReportOptions):
 
     file: str
     missing: Literal["drop", "group"] = "group"
+    clusters: str | None = None
 
     @property
     def inputs(self) -> list[str]:

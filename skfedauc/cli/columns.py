@@ -32,7 +32,7 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
     what : str
         Description of the error in the bad rows, such as "empty".
     mend : str, default=""
-        How to repair the column.
+        Remedy for the column.
     """
     if bad.any():
         first = int(bad.argmax())
@@ -53,7 +53,7 @@ class Groups(NamedTuple):
     Attributes
     ----------
     labels : pd.DataFrame
-        One column for each column of groups, with the kept rows only.
+        A column of labels for each column of groups, with the kept rows only.
     has_label : ndarray of bool, shape (n_rows,)
         Whether the table keeps each row. With "drop", the table keeps rows with at least one label.
     dropped : frozenset of str
@@ -110,7 +110,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     values = np.asarray(distinct)
     is_float = values.dtype.kind == "f"
     if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
-        values = values.astype(np.int64)  # these floats are integers
+        values = values.astype(np.int64)  # These floats are integers.
     texts = _input.without_zero_decimals([str(value) for value in values])
     text = np.array([*texts, None], object)
     return pd.Series(text[codes], index=column.index, dtype=object)

@@ -56,7 +56,7 @@ def holds_private_counts(path: str) -> bool:
     try:
         metadata = pyarrow_parquet().read_metadata(path).metadata or {}
         facts = json.loads(metadata.get(b"skfedauc", b"null"))
-    except Exception:  # a damaged file may raise any exception
+    except Exception:  # A damaged file may raise any exception.
         return False
     return isinstance(facts, dict) and facts.get("format") == PRIVATE_FORMAT
 

@@ -22,7 +22,7 @@ from skfedauc.cli.text import aligned, report_lines
 def demo() -> list[str]:
     """Return the lines of a search, selection and report on scikit-learn's diabetes data."""
     X, y = _diabetes()
-    # Every part has both classes of every group, so all AUCs are defined.
+    # Every part has both classes of every group, so all AUCs exist.
     strata = X["group"] + y.astype(str)
     X_train, X_test, y_train, y_test, strata_train, _ = train_test_split(
         X, y, strata, test_size=0.5, stratify=strata, random_state=0

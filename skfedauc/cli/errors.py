@@ -1,4 +1,4 @@
-"""Errors with which a command ends, each with an exit code and a line on standard error."""
+"""Errors that end a command, each with an exit code and a line on standard error."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Counted:
     counts : ScoreCounts
         Counts whose group labels are tuples for several columns.
     columns : tuple of str
-        Names of the columns of groups.
+        Names of the columns of groups and of the column of clusters.
     subject : str
         First words of the message for an absent class, such as "column 'died' has".
     dropped : frozenset of str
@@ -63,6 +63,8 @@ class Counted:
     has_weights : bool
     decisions : ScoreCounts or None
         Counts of the decisions by the same groups.
+    clusters : str or None
+        Name of the column of clusters, or None if all rows are independent.
     """
 
     counts: ScoreCounts
@@ -72,13 +74,19 @@ class Counted:
     lacks_one: bool = False
     has_weights: bool = False
     decisions: ScoreCounts | None = None
+    clusters: str | None = None
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """Names of the columns of groups."""
+        return tuple(name for name in self.columns if name != self.clusters)
 
     @functools.cached_property
     def with_a_label(self) -> ScoreCounts:
         """Counts of the rows that are in at least one report."""
-        if not self.dropped.issuperset(self.columns):
+        if not self.dropped.issuperset(self.group_columns):
             return self.counts
-        return _without(self.counts, [set(range(len(self.columns)))])
+        return _without(self.counts, [{self.columns.index(name) for name in self.group_columns}])
 
     def groupings(self) -> list[Grouping]:
         """Return a report by each column and by all columns, or by all columns only for a summary.
@@ -92,12 +100,19 @@ class Counted:
 
     def _groupings(self) -> Iterator[Grouping]:
         # A summary does not determine the AUC of several groups together.
-        several = len(self.columns) > 1 and self.counts.disclosure != "summary"
-        for columns in [*((name,) for name in self.columns if several), self.columns]:
-            counts = self._by(self.counts, columns)
+        names = self.group_columns
+        several = len(names) > 1 and self.counts.disclosure != "summary"
+        of_clusters = () if self.clusters is None else (self.clusters,)
+        for columns in [*((name,) for name in names if several), names]:
+            counts = self._by(self.counts, (*columns, *of_clusters))
             lacking = self.columns if self.lacks_one else columns
             self._check_classes(counts, lacking)
-            report = GroupAUC(counts, undefined="ignore", group_names=columns)
+            report = GroupAUC(
+                counts,
+                undefined="ignore",
+                group_names=(*columns, *of_clusters),
+                clusters=self.clusters,
+            )
             decisions = None if self.decisions is None else self._by(self.decisions, columns)
             yield Grouping(columns, report, lacking, decisions)
 

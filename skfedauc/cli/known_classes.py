@@ -21,10 +21,11 @@ class KnownClasses(NamedTuple):
         Number of cells with rows of one class, and without overlap with a range of the other class
         in the group.
     n_rows : int
-        Number of rows in these cells. The class of these rows is known for any score.
+        Number of rows in these cells. The group and the score of such a row reveal the class.
     n_rows_in_part : int
         Number of rows in cells that overlap only partly with ranges of the other class in the
-        group. The class of such a row is known if the score is outside of the overlap.
+        group. The group and the score reveal the class of such a row if the score is outside of the
+        overlap.
     """
 
     n_cells: int
@@ -35,8 +36,8 @@ class KnownClasses(NamedTuple):
 def known_classes(counts: ScoreCounts) -> KnownClasses:
     """Count the rows whose class follows from the group and the score.
 
-    The class of a row is known if ranges of the group with the row's score have rows of one class
-    only.
+    The group and the score of a row reveal the class if all ranges of the group with this score
+    have rows of one class.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
     cells, ranges = counts.cells, counts.ranges
     negatives, positives = cells.negatives.astype(np.int64), cells.positives.astype(np.int64)
     n_rows, has_both = negatives + positives, (negatives > 0) & (positives > 0)
-    if ranges is None or counts.bins is not None:  # no ranges of a group overlap
+    if ranges is None or counts.bins is not None:  # No ranges of a group overlap.
         return KnownClasses(int((~has_both).sum()), int(n_rows[~has_both].sum()), 0)
     begins, ends = _places(cells.groups, ranges)
     n_cells, n_known, n_in_part = 0, 0, 0
@@ -65,7 +66,7 @@ def _places(groups: NDArray[np.intp], ranges: NDArray[np.float64]) -> tuple[Inte
     Places are whole numbers in the order of the scores. Groups have separate places.
     """
     low, high = ranges
-    with np.errstate(over="ignore"):  # infinity is above the largest score
+    with np.errstate(over="ignore"):  # Infinity is above the largest score.
         behind = np.nextafter(high, np.inf)
     scores, ranks = np.unique(np.concatenate([low, behind]), return_inverse=True)
     first_of_group = groups.astype(np.int64) * scores.size

@@ -32,8 +32,8 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
     Raises
     ------
     CommandError
-        If a file does not hold counts, if files do not fit together or hold the same counting, or
-        if writing the sum fails.
+        If a file does not hold counts, or if writing the sum fails. If files do not fit together,
+        or hold the same counting.
     """
     lines: list[str] = []
     columns: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ def _of_groups(error: MergeError, _: tuple[str, ...]) -> str:
 
 
 def _of_kinds(error: MergeError, columns: tuple[str, ...]) -> str | None:
-    if error.place is None:  # the files have groups by different numbers of columns
+    if error.place is None:  # The files have groups by different numbers of columns.
         return None
     (before, first), (kind, path) = error.found
     of_first, of_path = (_KINDS.get(each, str(each)) for each in (before, kind))

@@ -60,6 +60,13 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         "label: drop them from the reports by that column (drop), or report them like other "
         "groups (group) (default: %(default)s)",
     )
+    parser.add_argument(
+        "--clusters",
+        metavar="COL",
+        help="group column of the file that holds clusters, such as patients with several rows "
+        "each; intervals and tests by the other columns then allow for dependent rows of a "
+        "cluster; not with --html or --json, whose audit assumes independent rows",
+    )
     _add_outputs_of_report(parser)
 
 

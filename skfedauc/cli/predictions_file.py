@@ -1,7 +1,7 @@
 """Conversion of a file of predictions to a table of the needed columns.
 
 Cells of text files stay text: "007" and "NA" are labels, and scores keep every digit. Only empty
-cells are missing. The program refuses a file that may be damaged.
+cells are missing. The program refuses files with signs of damage.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class _TextFile:
                 number = -1
                 for cells in csv.reader(text, delimiter=separator):
                     if not cells or (len(cells) == 1 and not cells[0].strip()):
-                        continue  # pandas skips blank lines
+                        continue  # Pandas skips blank lines.
                     number += 1
                     if len(cells) < n_columns:
                         raise CommandError(
@@ -199,7 +199,7 @@ class _TextFile:
             csv.field_size_limit(limit)
 
     def _open(self) -> Any:
-        """Return a binary stream, or the path of a file that is not compressed."""
+        """Return a binary stream, or the path of a file without compression."""
         if self._content is not None:
             return io.BytesIO(self._content)
         return _Decompressed(self.path) if self.path.lower().endswith(".gz") else self.path
@@ -258,7 +258,7 @@ def _read_parquet(arguments: PredictionsArguments) -> pd.DataFrame:
         return _parquet_columns(pyarrow, parquet, arguments.file, arguments.columns)
     except MemoryError:
         raise
-    except pyarrow.ArrowException as error:  # not always OSError or ValueError
+    except pyarrow.ArrowException as error:  # The error is not always an OSError or ValueError.
         raise OSError(*error.args) from None
 
 
@@ -268,7 +268,7 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
     if 8 * len(needed) * parquet.read_metadata(path).num_rows > _most_bytes(path):
         raise CommandError(_expands(path, "as CSV"))
     table = parquet.read_table(path, columns=needed, page_checksum_verification=True)
-    table.validate(full=True)  # detects invalid UTF-8 and codes outside a dictionary
+    table.validate(full=True)  # Detect invalid UTF-8 and codes outside a dictionary.
     series = {}
     for name in needed:
         column = table[name]

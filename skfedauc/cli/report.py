@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skfedauc._words import listed
+from skfedauc._input import MISSING
+from skfedauc._words import listed, shortened
 from skfedauc.cli.arguments import ReportArguments
 from skfedauc.cli.counts_file import columns_of, headline, n_by_class, read_counts
 from skfedauc.cli.disclosure import level_in_words
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_page_can_be_made, results
+from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import needs_scores
 
 
@@ -41,14 +43,18 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
             f"{arguments.file}: {needs_scores('the fairness audit').removesuffix('.')}; without "
             "--html and --json, the report has what a summary determines"
         )
+    if arguments.clusters is not None:
+        _check_clusters(arguments, counts)
     has_weights = counts.is_weighted
+    grouped_by = [name for name in columns if name != arguments.clusters]
     counted = Counted(
         counts,
         columns,
         subject=f"{arguments.file} has",
-        dropped=frozenset(columns if arguments.missing == "drop" else ()),
+        dropped=frozenset(grouped_by if arguments.missing == "drop" else ()),
         lacks_one=counts.n_missing > 0,
         has_weights=has_weights,
+        clusters=arguments.clusters,
     )
     facts = {
         "file": arguments.file,
@@ -62,3 +68,28 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
     disclosed = "" if counts.disclosure == "exact" else f", {level_in_words(counts)}"
     first_line = headline(counted.with_a_label, arguments.file, f"{weighted}{disclosed}")
     yield from results(counted.groupings(), first_line, facts, arguments.file, arguments)
+
+
+def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:
+    """Raise an error unless the counts and the other arguments permit clusters."""
+    if arguments.has_audit:
+        raise CommandError(
+            "--clusters is not available with --html or --json: their audit assumes independent "
+            "rows; without these options, the report has intervals and tests of the AUCs"
+        )
+    columns = columns_of(counts)
+    if arguments.clusters not in columns or len(columns) < 2:
+        raise CommandError(
+            "--clusters must be one of several group columns of the file; got "
+            f"{shortened(arguments.clusters)}, and the columns are {listed(columns)}; count by "
+            "groups and clusters, such as --group site --group patient"
+        )
+    if counts.disclosure == "summary":
+        needed = needs_scores("a report with clusters").removesuffix(".")
+        raise CommandError(f"{arguments.file}: {needed}")
+    place = columns.index(arguments.clusters)
+    if any(label[place] == MISSING for label in counts.groups or ()):
+        raise CommandError(
+            f"{arguments.file}: rows without a label in the column of clusters "
+            f"{shortened(arguments.clusters)} are not one cluster; drop these rows, and count again"
+        )

@@ -54,6 +54,10 @@ def _grouping_line(grouping: Grouping) -> str:
     line += f", {counted(report.n_groups, 'group')}"
     if report.n_undefined:
         line += f", {report.n_undefined:,} of them undefined (one class only)"
+    clusters = report.pairs.clusters
+    if clusters is not None:
+        line += f"; {counted(clusters.n_clusters, 'cluster')}"
+        line += f" ({clusters.n_shared:,} in several groups)" if clusters.n_shared else ""
     if report.n_undefined == report.n_groups:
         line += (
             "; does each row have a group of its own? "
@@ -84,15 +88,20 @@ def _decomposition_line(report: GroupAUC) -> str:
 def _test_lines(grouping: Grouping) -> list[str]:
     """Return the lines of the tests of equal group AUCs, or no lines for undefined tests."""
     report = grouping.report
-    test = report.test_equal_groups()
-    if math.isnan(test.pvalue):
+    if report.n_groups - report.n_undefined < 2:
         return []
-    left_out = f" ({test.n_left_out:,} too small to be tested)" if test.n_left_out else ""
+    lines = []
+    # The test assumes that groups share no clusters.
+    if not report.variances.shares_clusters:
+        test = report.test_equal_groups()
+        if math.isnan(test.pvalue):
+            return []
+        left_out = f" ({test.n_left_out:,} too small to be tested)" if test.n_left_out else ""
+        lines.append(f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.")
     difference = report.test_difference()
-    lines = [
-        f"Test that all groups{left_out} have the same AUC: p = {test.pvalue:.2g}.",
-        f"Largest difference of two groups: {_interval(difference)}.{_clearest(difference)}",
-    ]
+    lines.append(
+        f"Largest difference of two groups: {_interval(difference)}.{_clearest(difference)}"
+    )
     expected = _null_difference(report)
     if expected is not None:
         lines.append(
@@ -112,7 +121,9 @@ def _test_lines(grouping: Grouping) -> list[str]:
 
 
 def _null_difference(report: GroupAUC) -> float | None:
-    """Return the expected difference of equal groups, or None if the counts lack the detail."""
+    """Return the expected difference of equal groups, or None if the counts do not give it."""
+    if report.variances.shares_clusters:
+        return None
     try:
         return report.null_difference
     except DisclosureError:

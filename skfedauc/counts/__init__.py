@@ -4,7 +4,12 @@ from skfedauc._kernel import Cells, Concordance
 from skfedauc.counts.agreement import MergeError
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, DisclosureError
-from skfedauc.counts.multiclass import MultiClass, MulticlassCounts, check_multi_class
+from skfedauc.counts.multiclass import (
+    MultiClass,
+    MulticlassCounts,
+    MulticlassRows,
+    check_multi_class,
+)
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.score_counts import ScoreCounts
 from skfedauc.counts.withheld import Withheld
@@ -18,6 +23,7 @@ __all__ = [
     "MergeError",
     "MultiClass",
     "MulticlassCounts",
+    "MulticlassRows",
     "Origin",
     "ScoreCounts",
     "Source",

@@ -1,6 +1,6 @@
-"""Checks that score counts can be merged.
+"""Checks that parts of score counts agree before `ScoreCounts.merge` adds them up.
 
-Errors name the first part that differs, and the earlier part from which it differs.
+Errors name the first part that differs and the earlier part that contradicts this part.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from skfedauc.counts.state import State
 
 
 class MergeError(ValueError):
-    """Error for parts that cannot be merged.
+    """Error for parts of score counts that do not agree.
 
     Attributes
     ----------
     reason : str
-        Difference between the parts: "pos_label", "labels" (more than two class labels, or two
-        class labels without the positive label), "groups" (only some parts have groups), "columns"
-        (the group columns), "kinds" (the kinds of group labels), "disclosure" (the level of
-        disclosure or the bins); or "repeated", if parts have rows of the same counting.
+        Difference between the parts: "pos_label" (the positive label), "labels" (more than two
+        class labels, or two class labels without the positive label), "groups" (only some parts
+        have groups), "columns" (the group columns), "kinds" (the kinds of group labels) or
+        "disclosure" (the level of disclosure or the bins). The reason is "repeated" if parts have
+        rows of the same counting.
     found : tuple of (value, str)
-        The values that differ, each with the name of the first part that has it. The values are
-        class labels; whether there are groups; kinds of group labels; levels of disclosure (the
-        `Bins` of binned counts); or sources.
+        Values that differ, each with the name of the first part with the value. The values are
+        class labels, booleans for parts with and without groups, kinds of group labels, levels of
+        disclosure (the `Bins` of binned counts), or sources.
     place : int or None
-        Number of the group column whose labels are of different kinds.
+        Number of the group column that has labels of different kinds.
     """
 
     reason: str = ""
@@ -88,7 +89,7 @@ class Agreement:
         self._by_level: dict[Any, tuple[str, str]] = {}
 
     def check(self, name: str, state: State) -> None:
-        """Refuse a part that cannot be merged with earlier parts.
+        """Raise an error for a part that does not agree with earlier parts.
 
         Raises
         ------
@@ -103,13 +104,13 @@ class Agreement:
     def check_level(self, name: str, state: State) -> None:
         """Refuse a part with another level of disclosure or with other bins.
 
-        Ranges that are not bins of one rule can be merged with any bins. Summaries can be merged if
-        their groups differ.
+        Ranges that are not bins of one rule agree with any bins. Summaries agree if their groups
+        differ.
 
         Raises
         ------
         MergeError
-            If it has.
+            If the part has another level of disclosure or other bins.
         """
         level = level_of(state)
         if level == "summary":
@@ -151,7 +152,7 @@ class Agreement:
             )
 
     def _check_classes(self, name: str, state: State) -> None:
-        """Refuse a part that makes two positive labels, or more than two labels."""
+        """Raise an error if the parts have two positive labels, or more than two labels."""
         if state.origin.classes == self._classes:
             return
         seen, positive = state.origin.classes
@@ -170,9 +171,9 @@ class Agreement:
             ) from error
 
     def _check_columns(self, name: str, state: State) -> None:
-        """Refuse groups by partly the same columns; warn if all columns have other names."""
+        """Compare the names of the group columns; raise an error, or warn if all names differ."""
         columns = state.origin.group_names
-        # Counts without rows have no labels that could be mixed up.
+        # Counts without rows have no group labels.
         if not columns or columns in self._by_columns or not state.n_groups:
             return
         for others, first in self._by_columns.items():
@@ -196,7 +197,7 @@ class Agreement:
     def _check_groups(self, name: str, state: State) -> None:
         """Refuse a part without groups if earlier parts have groups, and the reverse."""
         labels = state.labels
-        if labels is not None and labels.size == 0:  # counts without rows merge with all groups
+        if labels is not None and labels.size == 0:  # counts without rows agree with all groups
             return
         self._by_grouping.setdefault(labels is not None, name)
         if len(self._by_grouping) > 1:
@@ -222,7 +223,7 @@ class Agreement:
             united = _input.unite_kinds(before, own)
             if united is None:
                 raise self._error_of_kinds((before, first), (own, name), place=place)
-            if united != before:  # only rows without a label had been found before
+            if united != before:  # earlier parts have only rows without a label
                 self._kinds[place] = united, name
 
     def _error_of_kinds(
@@ -255,27 +256,27 @@ def _two_groupings(
 
 
 class Repeats:
-    """Countings in all parts, so that no row counts twice.
+    """Countings of all parts, to detect rows that count twice.
 
-    Counts that were never saved or sent have no sources, and are not compared.
+    The check skips counts without sources: counts that the user never saved or sent.
     """
 
     def __init__(self) -> None:
-        # Parts by the identifiers of their sources: the name, and the name that messages show
+        # Name of the part, and its name in messages, by the identifier of each source
         self._found: dict[str, tuple[str, str]] = {}
-        # Parts by the names of their sources, as messages show them
+        # Name of the part in messages, by the name of each source
         self._by_name: dict[str, str] = {}
-        # Parts by their content, and whether all their sources have names
+        # Name of the part, and whether all its sources have names, by the content of the part
         self._by_content: dict[tuple[int, ...], tuple[str, bool]] = {}
         self._alike: list[str] = []
 
     def check(self, name: str, state: State) -> None:
-        """Refuse a part with a counting that is in a part before; note a part like another one.
+        """Raise an error if an earlier part has the same counting; note parts with equal content.
 
         Raises
         ------
         MergeError
-            If a counting is repeated; the message names both parts.
+            If two parts have rows of the same counting; the message names both parts.
         """
         sources = state.origin.sources
         if not sources:
@@ -301,7 +302,7 @@ class Repeats:
         self._note_alike(shown if len(sources) == 1 else name, by_name, state)
 
     def _note_alike(self, shown: str, by_name: dict[str, str], state: State) -> None:
-        """Note a part with the source name of a part before, or with its content."""
+        """Note a part if an earlier part has the same source name or equal content."""
         content = _content_of(state)
         has_names = all(source.name is not None for source in state.origin.sources)
         before, had_names = self._by_content.setdefault(content, (shown, has_names))
@@ -313,12 +314,13 @@ class Repeats:
                 "the same source name"
             )
         elif is_repeated and not (has_names and had_names):
-            # Different names say that both are to count: small countings are equal by chance.
+            # Different names say that both parts count: small countings may be equal by
+            # coincidence.
             self._alike.append(f"{before} and {shown} are different countings with equal counts")
         self._by_name = by_name | self._by_name
 
     def warn(self) -> None:
-        """Warn once of the parts that may be the same rows, counted again."""
+        """Warn once about the parts that may hold the same rows."""
         if not self._alike:
             return
         first, *others = self._alike
@@ -331,7 +333,7 @@ class Repeats:
 
 
 def _content_of(state: State) -> tuple[int, ...]:
-    """Return numbers that equal counts share, and different counts practically never."""
+    """Return a fingerprint of the counts; different counts practically never share it."""
     totals = state.n_rows
     sizes = (array.size for array in state.arrays)
     return *totals, *sizes, checksum_of(state.arrays, state.labels, Origin())

@@ -1,4 +1,4 @@
-"""Sum of the counts of batches, which a checkpoint keeps if counting ends early."""
+"""Sum of the counts of batches; a checkpoint keeps the sum if counting ends early."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skfedauc.counts.state import State
 
 
 class _Done(NamedTuple):
-    """Counts of the first batches: merged counts, and counts that wait for a merge.
+    """Counts of the first batches: merged counts and counts before their merge.
 
     Attributes
     ----------
@@ -18,7 +18,7 @@ class _Done(NamedTuple):
     merged : State or None
         Merged counts, or None before the first merge.
     waiting : tuple of State
-        Counts that wait for a merge.
+        Counts before their merge.
     """
 
     n_batches: int = 0
@@ -27,19 +27,19 @@ class _Done(NamedTuple):
 
 
 class BatchSums:
-    """Sum of the batches counted so far, which a checkpoint keeps if counting ends early.
+    """Sum of the counts of batches; a checkpoint keeps the sum if counting ends early.
 
     Parameters
     ----------
     merge : callable
-        Adds up a list of counts.
+        Function that adds up a list of counts.
     checkpoint : Checkpoint or None
 
     Attributes
     ----------
     done : _Done
-        A single assignment replaces this attribute. An interrupt therefore leaves each batch either
-        counted or not counted.
+        A single assignment replaces this attribute, so that an interrupt cannot leave a batch
+        partly counted.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class BatchSums:
         self._n_kept = self.done.n_batches
 
     def add(self, parts: list[State]) -> None:
-        """Add the counts of the batches of a round, which wait for a merge."""
+        """Append the counts of the batches of a round, without merging them."""
         done = self.done
         self.done = _Done(done.n_batches + len(parts), done.merged, (*done.waiting, *parts))
 
     def merge_if_due(self) -> None:
-        """Merge large counts that wait, and write the checkpoint after some time."""
+        """Merge the appended counts if they are large, and write the checkpoint after some time."""
         size = 0 if self.done.merged is None else self.done.merged.cells.scores.size
         if sum(part.cells.scores.size for part in self.done.waiting) >= max(size, 1 << 16):
             self._merge_all()

@@ -1,4 +1,4 @@
-"""Batches of rows: counted by joblib workers, a few at a time, and merged."""
+"""Counting of batches of rows in joblib workers, and merging of the counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from skfedauc.counts.readers import is_lazy, is_path, read_batch
 from skfedauc.counts.state import State
 from skfedauc.counts.sums import sum_of, sum_within
 
-# Packages of joblib backends whose own errors are about workers and not about batches
+# Packages of joblib backends that raise their own errors about workers
 _BACKENDS = ("distributed", "ray")
 
 
@@ -60,7 +60,7 @@ def count_batches(
         columns=columns,
         pos_label=pos_label,
         missing=missing,
-        # Summaries of batches cannot be merged, because they have the same groups.
+        # Count exactly here, because `merge` refuses summaries with the same groups.
         disclosure="exact" if level == "summary" else level,
         has_ranges=max_cells is not None,
     )
@@ -77,7 +77,7 @@ def count_batches(
 
 
 def check_label_and_score(columns: Columns) -> None:
-    """Refuse columns without a label or score column."""
+    """Raise an error for columns without a label or score column."""
     named = [name for name, value in columns._asdict().items() if value is not None]
     if named and (columns.label is None or columns.score is None):
         raise ValueError(
@@ -122,7 +122,7 @@ def count_batch(
     rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
     names = _input.names_of(rows.labels, arguments.get("groups"))
     state = at_level(count_rows(rows, group_names=names), disclosure)
-    if has_ranges:  # and all cells
+    if has_ranges:  # keep all cells
         state = within(state, max(state.cells.scores.size, 1))
     return state
 
@@ -138,10 +138,10 @@ def merged_batches(
 ) -> State:
     """Count batches in joblib workers, a round at a time, and merge the results.
 
-    A round is read only after the previous round is counted, because joblib's generators read ahead
-    and keep all waiting batches in memory. Results are merged into the sum whenever the results are
-    as large as the sum. Memory then stays within a small multiple of the sum, and each cell is
-    merged only a few times.
+    The loop reads a round after the previous round has ended, because joblib's generators read
+    ahead and keep all waiting batches in memory. The loop merges the results of the rounds once
+    they are as large as the sum. Memory then stays within a small multiple of the sum, and each
+    cell enters only a few merges.
     """
     _refuse_single_batch(batches)
     n_workers = effective_n_jobs(n_jobs)
@@ -172,7 +172,7 @@ def merged_batches(
 
 
 def _refuse_single_batch(batches: Any) -> None:
-    """Refuse a table, a path and other objects that are no iterable of batches."""
+    """Raise an error for a table, a path and other objects that are not iterables of batches."""
     if is_lazy(batches):
         raise TypeError(
             "batches must be an iterable of batches; got a single "
@@ -197,7 +197,7 @@ def _counted_round(
     first: int,
     checkpoint: Checkpoint | None,
 ) -> list[State]:
-    """Return the counts of the batches of a round, of which `first` is the number of the first."""
+    """Return the counts of the batches of a round; its first batch has the number `first`."""
     try:
         return list(workers(delayed(_counted_batch)(count, *item) for item in batch_round))
     except Exception as error:
@@ -210,13 +210,13 @@ def _counted_round(
 
 
 def _is_of_worker(error: Exception) -> bool:
-    """Return whether an error says that a worker was lost, rather than that a batch is invalid."""
+    """Return whether an error reports a lost worker rather than an invalid batch."""
     package = type(error).__module__.partition(".")[0]
     return isinstance(error, BrokenExecutor) or package in _BACKENDS
 
 
 def _lost(error: Exception, first: int, last: int, checkpoint: Checkpoint | None) -> RuntimeError:
-    """Return the error for a worker that was killed, for instance when out of memory, or failed."""
+    """Return the error for a worker that failed or ended early, for instance without memory."""
     kind = type(error).__name__
     is_killed = isinstance(error, BrokenExecutor) or "Killed" in kind or "Died" in kind
     what = "was killed, perhaps for lack of memory,"
@@ -237,7 +237,7 @@ def _lost(error: Exception, first: int, last: int, checkpoint: Checkpoint | None
 
 
 def _for_workers(batch: Any) -> Any:
-    """Return a batch that workers can read: with copied arrays, or with an absolute path.
+    """Return a batch for the workers: copies of arrays, or an absolute path.
 
     A reader may reuse the buffers of arrays, and workers may have another working directory.
     """
@@ -266,7 +266,7 @@ def _counted_batch(count: Callable[[Any], State], number: int, batch: Any) -> St
 
 
 def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Exception:
-    """Return the error to raise for an error in a batch; it names the file of the batch."""
+    """Return an error that names the file of the batch, for an error in this batch."""
     name = f"batch {number} ({os.fspath(batch)!r})" if is_path(batch) else f"batch {number}"
     for kind in (TypeError, ValueError):
         if isinstance(error, kind):

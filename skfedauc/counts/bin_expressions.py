@@ -1,8 +1,8 @@
-"""Numbers of bins as narwhals expressions, which engines compute exactly where the rows are.
+"""Numbers of bins as narwhals expressions, which databases and lazy tables compute exactly.
 
-Only operations that are exact in float64 are used: comparisons, ``1 - score`` for scores above 0.5,
-multiplication by a power of two, and rounding down. Constants are powers of two, whole numbers and
-edges.
+Expressions use only operations that are exact in float64: comparisons, ``1 - score`` for scores
+above 0.5, multiplication by a power of two, and rounding down. Constants are powers of two, whole
+numbers and edges.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Result of the expression for scores that it does not bin
 NOT_BINNED = -(1 << 40)
-# Exponents of the absolute values whose bins engines compute: from 5.4e-20 to 1.8e19
+# Exponents of the absolute values from 5.4e-20 to 1.8e19; expressions bin only these
 _EXPONENTS = range(-64, 64)
 
 
@@ -34,8 +34,8 @@ def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
     -------
     Expr
         The expression is `NOT_BINNED` for missing, NaN and infinite scores and for scores outside
-        the domain. For the rule `Scores`, it is also `NOT_BINNED` if the absolute value is above 0
-        and below 2**-64, or at least 2**64: an expression for all exponents would be too long.
+        the domain. The rule `Scores` also leaves out absolute values above 0 and below 2**-64, and
+        of 2**64 or more, because an expression for all exponents would be too long.
     """
     import narwhals.stable.v2 as nw
 
@@ -89,16 +89,16 @@ def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
 def _parts_of(
     value: nw.Expr, edges: Sequence[float], factors: Sequence[nw.Expr], firsts: Sequence[nw.Expr]
 ) -> nw.Expr:
-    """Return the number of a part of equal width, counted from the first part between two edges.
+    """Return the number of a part of equal width, starting from the first part between two edges.
 
-    The constants are chosen apart from the arithmetic, because Spark takes seconds for a `when`
-    whose results are 128 formulas.
+    Each `when` chooses only constants, because Spark takes seconds for a `when` with 128 formulas
+    as results.
     """
     return (value * _chosen(value, edges, factors)).floor() + _chosen(value, edges, firsts)
 
 
 def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) -> nw.Expr:
-    """Return result i for values from edge i - 1 to below edge i, by a balanced tree."""
+    """Return result i for values from edge i - 1 to below edge i, from a balanced tree."""
     import narwhals.stable.v2 as nw
 
     if not edges:

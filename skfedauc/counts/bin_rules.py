@@ -1,8 +1,8 @@
 """Rules that map scores to numbered bins, exact in float64.
 
-Each rule numbers its bins in the order of the scores, and returns the lowest and the highest
-float64 of each bin. The upper bits of a positive float64, read as an integer, are its binary
-exponent and the leading bits of its fraction: they split each power of two into equal parts.
+Every rule numbers its bins in the order of the scores, and returns the lowest and the highest
+float64 of each bin. The upper bits of a positive float64 hold its binary exponent and the leading
+bits of its fraction. As an integer, these bits split each power of two into equal parts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Rule(Protocol):
 
     @property
     def state(self) -> dict[str, Any]:
-        """The constructor of `Bins`, ``"rule"``, and its arguments by name."""
+        """Return the constructor of `Bins` as ``"rule"``, and its arguments by name."""
 
     @property
     def first(self) -> int:
@@ -53,8 +53,8 @@ class Rule(Protocol):
 class Probabilities:
     """Octaves of the distance to the nearer of 0 and 1, each split into equal parts.
 
-    The bins of the lower half are, in order: the distance 0; all distances below the lowest octave;
-    the parts of the octaves. The upper half mirrors the lower half, and also has the score 0.5.
+    The bins of the lower half are, in order, the distance 0, all distances below the lowest octave,
+    and the parts of the octaves. The upper half mirrors the lower half, and also has the score 0.5.
     """
 
     octaves: int
@@ -62,7 +62,7 @@ class Probabilities:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The constructor of `Bins` and its arguments."""
+        """Return the name of the constructor of `Bins`, and its arguments."""
         return {"rule": "of_probabilities", "octaves": self.octaves, "parts": self.parts}
 
     @property
@@ -110,7 +110,7 @@ class Probabilities:
         of_distance = np.where(is_lower, numbers, self.last - numbers)
         shift = _shift_of(self.parts)
         lows = (of_distance - 2 + (_bits_of(self._lowest_octave) >> shift)) << shift
-        ends = lows + (1 << shift)  # the next bin begins here
+        ends = lows + (1 << shift)  # lowest value of the next bin
         lows[of_distance < 2] = of_distance[of_distance < 2]  # the bits of 0.0 and of 5e-324
         ends[of_distance == 0] = 1
         ends[of_distance == 1] = _bits_of(self._lowest_octave)
@@ -132,7 +132,7 @@ class Scores:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The constructor of `Bins` and its arguments."""
+        """Return the name of the constructor of `Bins`, and its arguments."""
         return {"rule": "of_scores", "parts": self.parts}
 
     @property
@@ -175,7 +175,7 @@ class Edges:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The constructor of `Bins` and its arguments."""
+        """Return the name of the constructor of `Bins`, and its arguments."""
         return {"rule": "at", "edges": list(self.edges)}
 
     @property
@@ -224,8 +224,8 @@ def refines(fine: Rule, coarse: Rule) -> bool:
         return False
     if isinstance(fine, Scores):
         if isinstance(coarse, Scores):
-            return fine.parts >= coarse.parts  # both are powers of two
-        # There are too many bins to go through: each edge must be the lowest score of a bin.
+            return fine.parts >= coarse.parts  # both numbers of parts are powers of two
+        # Check the edges rather than the many bins: each edge must be the lowest score of a bin.
         edges = coarse.ranges(np.arange(coarse.first + 1, coarse.last + 1))[0]
         return np.array_equal(fine.ranges(fine.numbers(edges))[0], edges)
     low, high = fine.ranges(np.arange(fine.first, fine.last + 1))
@@ -259,7 +259,7 @@ def arguments_in(state: object) -> tuple[str, dict[str, Any]]:
             f"{f' and the rule {_words.shortened(rule)}' if isinstance(rule, str) else ''}."
         )
     arguments = {name: state[name] for name in known}
-    # Other types have surprising conversions, such as True to 1.0 and nested lists to columns.
+    # Refuse types with surprising conversions, such as True to 1.0 and nested lists to columns.
     for name, value in arguments.items():
         if name == "edges":
             expected = "a list of numbers"

@@ -1,4 +1,4 @@
-"""`Bins`: a rule that maps each score to a bin, so that a site need not disclose its scores."""
+"""Define `Bins`, a rule that maps each score to a bin, so that a site can keep its scores."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 # Largest number of parts of an octave, which limits the memory of the bins
 _MOST_PARTS = 1 << 16
-# Octaves and bits of a part, up to which each bin next to 1 has at least one float64
+# Limit of octaves plus bits of a part; within this limit, each bin next to 1 has a float64
 _MOST_BITS = 51
 
 
 class _Counts(Protocol):
-    """Score counts; their module imports this one."""
+    """Protocol of score counts, because the module of `ScoreCounts` imports this module."""
 
     @property
     def cells(self) -> Cells: ...
@@ -43,17 +43,18 @@ class Bins:
     """Rule that maps each score to a numbered bin, exact in float64.
 
     Score counts by bin disclose less than score counts by score: a site sends the number of rows of
-    each class in each bin, and not the scores. Counts with equal `Bins` are merged by addition.
+    each class in each bin, and not the scores. `ScoreCounts.merge` adds up counts with equal
+    `Bins`.
 
     Build `Bins` with `of_probabilities` (scores from 0 to 1), `of_scores` (scores of any range),
     `at` (cut points) or `of_quantiles` (cut points that sites agree on in one round).
 
-    Bins are numbered in the order of the scores. Each bin has a lowest and a highest float64 score.
-    There are no gaps between bins: the float64 above the highest score of a bin is the lowest score
-    of the next bin.
+    The numbers of the bins follow the order of the scores. Each bin has a lowest and a highest
+    float64 score. There are no gaps between bins: the float64 above the highest score of a bin is
+    the lowest score of the next bin.
 
-    `Bins` are immutable and hashable. They are equal if the same constructor made them from the
-    same arguments.
+    `Bins` are immutable and hashable. Two `Bins` are equal if the same constructor made them from
+    the same arguments.
 
     Attributes
     ----------
@@ -66,8 +67,8 @@ class Bins:
 
     Notes
     -----
-    Scores are compared as float64. Scores in float32 are converted to float64 without rounding,
-    so a float32 score is in the bin of its exact value: ``np.float32(0.1)`` is larger than 0.1.
+    Bins compare scores as float64. The conversion of a float32 score to float64 is exact, so the
+    score is in the bin of its exact value: ``np.float32(0.1)`` is larger than 0.1.
 
     Examples
     --------
@@ -105,11 +106,11 @@ class Bins:
     def of_probabilities(cls, octaves: int = 20, parts: int = 64) -> Bins:
         """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
 
-        Each score has the distance ``q = min(p, 1 - p)`` to the nearer of 0 and 1. The range of
-        distances from ``2**-(octaves + 1)`` to 1/2 is split into octaves: the largest distance of
-        an octave is twice its smallest distance. Each octave is split into equal parts. The scores
-        exactly 0 and exactly 1 have bins of their own. The distances between 0 and
-        ``2**-(octaves + 1)`` also have bins of their own, one near 0 and one near 1.
+        Each score has the distance ``q = min(p, 1 - p)`` to the nearer of 0 and 1. Octaves cover
+        the distances from ``2**-(octaves + 1)`` to 1/2: the largest distance of an octave is twice
+        its smallest distance. Each octave has parts of equal width. The scores exactly 0 and
+        exactly 1 have bins of their own. The distances between 0 and ``2**-(octaves + 1)`` also
+        have bins of their own, one near 0 and one near 1.
 
         Parameters
         ----------
@@ -123,9 +124,9 @@ class Bins:
         Returns
         -------
         Bins
-            ``2 * (octaves * parts + 1) + 2`` bins, by default 2,564. They are symmetric: a score
-            p above 0.5 and the score 1 - p are in bins of equal distance from the first and the
-            last bin. The score 0.5 is in the upper half.
+            ``2 * (octaves * parts + 1) + 2`` bins, by default 2,564. The bins are symmetric: a
+            score p above 0.5 and the score 1 - p are in bins of equal distance from the first and
+            the last bin. The score 0.5 is in the upper half.
 
         Raises
         ------
@@ -151,8 +152,8 @@ class Bins:
     def of_scores(cls, parts: int = 64) -> Bins:
         """Return bins for scores of any range: a fixed number of bins for each power of two.
 
-        Scores are split by their sign and by the powers of two of their absolute value. The range
-        between two powers of two is split into equal parts. The score 0 has a bin of its own.
+        The sign of a score and the powers of two around its absolute value determine a range, which
+        has parts of equal width. The score 0 has a bin of its own.
 
         Parameters
         ----------
@@ -188,8 +189,8 @@ class Bins:
         Parameters
         ----------
         edges : array-like of shape (n_edges,)
-            Finite cut points in increasing order, at least one. Each is the lowest score of a bin.
-            The scores below the first edge are a bin too.
+            Finite cut points in increasing order, at least one. A cut point is the lowest score of
+            a bin. The scores below the first cut point are a bin too.
 
         Returns
         -------
@@ -230,22 +231,23 @@ class Bins:
 
         Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
         receives the cut points. The certain intervals of AUCs are mostly narrower than with the
-        same number of fixed bins. They are never narrower than the certain intervals of `counts`,
-        because the cut points are edges of the bins of `counts`: use many bins in this round.
+        same number of fixed bins. The intervals are never narrower than the certain intervals of
+        `counts`, because the cut points are edges of the bins of `counts`. Use many bins in this
+        round.
 
         Parameters
         ----------
         counts : ScoreCounts
-            Counts of the rows of all sites and groups, usually binned. Weights are not used.
+            Counts of the rows of all sites and groups, usually binned. The method ignores weights.
         n_bins : int
             Largest number of bins, 2 or more.
 
         Returns
         -------
         Bins
-            Bins of `at`, whose edges are edges of the bins (or scores) of `counts`. Of all such
-            bins, these have the smallest limit on the number of rows of a bin. Only a single bin or
-            score of `counts` may have more rows than the limit; it is then a bin of its own.
+            Bins of `at`, whose edges are edges of the bins (or scores) of `counts`. The edges
+            minimize the limit on the number of rows of a bin. A single bin or score of `counts`
+            with more rows than the limit is a bin of its own.
 
         Raises
         ------
@@ -293,7 +295,7 @@ class Bins:
         Parameters
         ----------
         state : mapping
-            A mapping with the keys of `to_dict`, such as one that was read from JSON.
+            A mapping with the keys of `to_dict`, for instance from JSON.
 
         Returns
         -------
@@ -324,7 +326,7 @@ class Bins:
         Returns
         -------
         dict
-            ``"rule"``, the name of the constructor, and its arguments by name: integers, and the
+            The name of the constructor as ``"rule"``, and the arguments by name: integers, and the
             edges as a list of floats. Bins of `of_quantiles` have the rule ``"at"``.
 
         Examples
@@ -350,13 +352,13 @@ class Bins:
         Parameters
         ----------
         scores : array-like of shape (n_scores,)
-            Finite scores; from 0 to 1 for `of_probabilities`.
+            Finite scores, which are from 0 to 1 for `of_probabilities`.
 
         Returns
         -------
         ndarray of int64, shape (n_scores,)
-            Numbers that do not decrease with the score: from 0 to ``n_bins - 1``, or of both signs
-            for `of_scores`.
+            Numbers in the order of the scores, from 0 to ``n_bins - 1``; `of_scores` also has
+            negative numbers.
 
         Raises
         ------
@@ -389,8 +391,8 @@ class Bins:
         Returns
         -------
         ndarray of shape (2, n_numbers)
-            The lowest and the highest float64 score of each bin. Both belong to the bin. A bin
-            without a lower or upper limit ends at the lowest or highest float64.
+            The lowest and the highest float64 score of each bin. The bin includes both scores. A
+            bin without a lower or upper limit ends at the lowest or highest float64.
 
         Raises
         ------
@@ -416,9 +418,9 @@ class Bins:
         Returns
         -------
         ndarray of shape (n_numbers,)
-            The middle of the lowest and the highest score of each bin, which belongs to the bin
-            and increases with the number. A bin of `at` without a lower or upper limit is
-            represented by its score next to the edge.
+            The middle of the lowest and the highest score of each bin. The middle belongs to the
+            bin, and increases with the number. The representative of a bin of `at` without a lower
+            or upper limit is the score of the bin next to the edge.
 
         Raises
         ------
@@ -433,7 +435,7 @@ class Bins:
         """
         checked = self._check_numbers(numbers)
         low, high = self._rule.ranges(checked)
-        # The bins of `of_scores` are narrow, so that no difference overflows.
+        # No difference overflows, because the bins of `of_scores` are narrow.
         if isinstance(self._rule, Edges):
             low = np.where(checked == 0, high, low)
             high = np.where(checked == self._rule.last, low, high)
@@ -444,7 +446,7 @@ class Bins:
         return middle
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        """Return the number of the bin as an expression of narwhals, for tables in other engines.
+        """Return the number of the bin as a narwhals expression, for tables in other engines.
 
         The expression is exact: databases and lazy tables compute the numbers of `numbers_of`.
         `ScoreCounts.from_table` uses it.
@@ -458,14 +460,15 @@ class Bins:
         -------
         narwhals.stable.v2.Expr
             The number as Int64, or ``-2**40`` for a score that the expression leaves to
-            `numbers_of`: a missing, NaN or infinite score; for `of_probabilities`, a score outside
-            the range from 0 to 1; for `of_scores`, a score other than 0 whose absolute value is
-            below ``2**-64`` (5.4e-20) or at least ``2**64`` (1.8e19).
+            `numbers_of`. Such scores are missing, NaN or infinite. For `of_probabilities`, they
+            also include scores outside the range from 0 to 1. For `of_scores`, they also include
+            nonzero scores with an absolute value below ``2**-64`` (5.4e-20) or of ``2**64``
+            (1.8e19) or more.
 
         Notes
         -----
-        The length of the expression is proportional to the number of octaves, not of parts; for
-        `at`, to the number of edges.
+        The length of the expression is proportional to the number of octaves; the number of parts
+        does not matter. For `at`, the length is proportional to the number of edges.
 
         Examples
         --------
@@ -556,7 +559,7 @@ class Bins:
 
 
 def _check_parts(parts: Any) -> int:
-    """Return the number of parts after checking that it is a power of two."""
+    """Return the number of parts; raise an error unless the number is a power of two."""
     parts = _input.check_whole_number(parts, "parts")
     if parts > _MOST_PARTS or parts & (parts - 1):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""File with the counts of the first batches, from which `ScoreCounts.from_batches` resumes."""
+"""File with the counts of the first batches, so that `ScoreCounts.from_batches` can resume."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skfedauc.counts.parquet import pyarrow_parquet, read_file
 from skfedauc.counts.readers import identity_of
 from skfedauc.counts.state import State, restored
 
-# Largest share of the run time that is spent on writing the file
+# Largest share of the run time for writing the file
 _SHARE = 0.1
 
 
@@ -31,16 +31,16 @@ class Checkpoint:
     path : str or os.PathLike
         File to write, and to read if it exists.
     arguments : dict
-        Arguments of the call. `read` refuses a file that was written with other arguments.
+        Arguments of the call. `read` refuses a file from a call with other arguments.
     scores_of : callable
-        Returns the scores of a batch, or the bins of the scores if counts are binned.
+        Function that returns the scores of a batch, or the bins of the scores for binned counts.
 
     Notes
     -----
-    A checksum of the first batches tells whether a later call has the same batches. The checksum
+    A checksum of the first batches shows whether a later call has the same batches. The checksum
     covers the scores of batches that hold rows, and the identities of batches that workers read.
-    With binned counts it covers the bins of the scores: from a checksum of exact scores, guesses of
-    the score of a batch of one row could be tested.
+    With binned counts, the checksum covers the bins of the scores: a checksum of exact scores would
+    let an attacker test guesses of the score in a batch of one row.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Checkpoint:
                 f"checkpoint={os.fspath(path)!r} is a device or a pipe, which keeps nothing; pass "
                 "the path of a file."
             )
-        pyarrow_parquet()  # raise the error for a missing package before batches are counted
+        pyarrow_parquet()  # raise the error for a missing package before counting
         self.path = os.fspath(path)
         self._arguments = json.loads(json.dumps(arguments, default=entry_of))
         self._scores_of = scores_of
@@ -65,7 +65,7 @@ class Checkpoint:
         self._checksums = {0: 0}
 
     def after_those_done(self, numbered: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        """Go through all batches, and yield the batches that the file does not cover."""
+        """Read all batches, and yield the batches that the file does not cover."""
         n_read = 0
         for number, batch in numbered:
             n_read = number + 1
@@ -91,7 +91,7 @@ class Checkpoint:
         Raises
         ------
         ValueError
-            If the file is damaged, or was written with other arguments.
+            If the file is damaged, or comes from a call with other arguments.
         """
         if not os.path.exists(self.path):
             return 0, None
@@ -112,7 +112,7 @@ class Checkpoint:
         return self._n_done, state
 
     def is_due(self) -> bool:
-        """Return whether enough time has passed since the file was last written."""
+        """Return whether enough time has passed since the last write of the file."""
         return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
 
     def write(self, n_batches: int, state: State) -> None:
@@ -129,7 +129,7 @@ class Checkpoint:
         self._took = self._written - began
 
     def remove(self) -> None:
-        """Remove the file after all batches are counted."""
+        """Remove the file after the last batch."""
         if os.path.isfile(self.path):
             os.unlink(self.path)
 

@@ -25,7 +25,7 @@ class Columns(NamedTuple):
 
     @property
     def by_argument(self) -> dict[str, list[str]]:
-        """Names of the columns that each argument names."""
+        """Return the names of the columns for each argument."""
         group = [self.group] if isinstance(self.group, str) else self.group
         named = {
             "label": self.label and [self.label],
@@ -37,7 +37,7 @@ class Columns(NamedTuple):
 
 
 def check_columns(columns: Columns, required: tuple[str, ...] = ()) -> None:
-    """Refuse names that are not text, repeated groups, and required names that are None."""
+    """Raise an error for names that are not text, repeated groups, and missing required names."""
     for name in ("label", "score", "weight"):
         value = getattr(columns, name)
         if not isinstance(value, str) and (value is not None or name in required):
@@ -75,7 +75,7 @@ def arguments_of(table: Any, columns: Columns, name: str = "the batch") -> dict[
 
 
 def _as_frame(table: Any) -> Any:
-    """Return the table; a pyarrow RecordBatch is converted to a Table."""
+    """Return the table, after conversion of a pyarrow RecordBatch to a Table."""
     if type(table).__name__ == "RecordBatch":
         import pyarrow as pa
 

@@ -25,7 +25,7 @@ def count_rows(
     n_jobs : int, default=None
         Number of threads.
     group_names : tuple of str, default=()
-        Names of the columns that the groups come from.
+        Names of the group columns.
     """
     n_jobs = _input.check_n_jobs(n_jobs)
     n_groups = 1 if rows.labels is None else rows.labels.size

@@ -8,12 +8,12 @@ from skfedauc._kernel import Cells
 from skfedauc._words import described
 from skfedauc.counts.bins import Bins
 
-# What `reduced` and other functions take as `disclosure`
+# Values of the argument `disclosure` of `reduced` and other functions
 Disclosure: TypeAlias = Literal["exact", "bins", "summary"] | Bins
 
 
 class _Counts(Protocol):
-    """`ScoreCounts` or `State`; their modules import this one."""
+    """Protocol of `ScoreCounts` and `State`, because their modules import this module."""
 
     @property
     def cells(self) -> Cells: ...
@@ -57,7 +57,7 @@ def needs_scores(result: str) -> str:
 
 
 def cells_for(counts: _Counts, result: str) -> Cells:
-    """Return the cells of score counts, for a result that needs them.
+    """Return the cells of score counts, for a result that needs cells.
 
     Raises
     ------
@@ -95,6 +95,6 @@ def check_disclosure(disclosure: object) -> Literal["exact", "summary"] | Bins:
 
 
 def bins_of(disclosure: object) -> Bins | None:
-    """Return the bins that rows are counted by; None if they are counted by score."""
+    """Return the bins of binned counts, or None for exact counts and summaries."""
     level = check_disclosure(disclosure)
     return level if isinstance(level, Bins) else None

@@ -1,4 +1,4 @@
-"""Columns of a file that follow the group columns, and the cells or the summary that they hold.
+"""Columns of cells or of a summary in a file, which follow the group columns.
 
 Exact counts have the columns of `ScoreCounts.to_counts`. Binned counts have two more columns with
 the ranges of the scores. Summaries have numbers of rows, sums of weights, and sums over pairs of
@@ -35,9 +35,8 @@ def cell_columns(is_binned: bool, is_weighted: bool) -> tuple[str, ...]:
 def summary_columns(is_weighted: bool, has_limits: bool) -> tuple[str, ...]:
     """Return the names of the columns of a summary that follow the group columns.
 
-    `u2` is twice Mann-Whitney's U, and the names of the other sums are those of `OwnMoments`.
-    ``lowest_`` and ``highest_`` are the sums for the lowest and for the highest AUC that ranges of
-    scores permit.
+    `u2` is twice Mann-Whitney's U; the other sums have the names of `OwnMoments`. ``lowest_`` and
+    ``highest_`` are the sums for the lowest and for the highest AUC that ranges of scores permit.
     """
     prefixes = _PREFIXES if has_limits else _PREFIXES[:1]
     sums = [prefix + name for prefix in prefixes for name in ("u2", *OwnMoments._fields)]
@@ -73,7 +72,7 @@ def columns_of(
 
 
 def array_of(values: NDArray[Any], wanted: Any) -> Any:
-    """Return an Arrow array with signed counts, since unsigned columns wrap around."""
+    """Return an Arrow array with signed integers, since unsigned integers wrap around."""
     import pyarrow as pa
 
     if pa.types.is_decimal(wanted):

@@ -1,7 +1,7 @@
-"""Metadata of a file of score counts, and its checks.
+"""Metadata of a file of score counts, and checks of the metadata.
 
-The metadata hold what the columns do not tell: version, totals, group names, class labels, sources,
-level of disclosure, bins, withheld groups, and the SHA-256 of the content.
+The metadata hold the version, totals, group names, class labels, sources, level of disclosure,
+bins, withheld groups, and the SHA-256 of the content.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _withheld_of(facts: Mapping[str, Any]) -> Withheld:
 
 
 def check_facts(facts: Any, name: str) -> None:
-    """Refuse metadata that lack a value, or have a value of another type.
+    """Raise an error for metadata that lack a value or have a value of another type.
 
     Raises
     ------

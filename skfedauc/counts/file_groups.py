@@ -1,6 +1,6 @@
-"""Group columns of a file, with one value per row, and the groups that they make.
+"""Group columns of a file with one value per row, and the groups of these rows.
 
-`group_columns` has the values of the groups.
+The module `group_columns` converts the values of the groups.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def groups_of(columns: Sequence[Any], n_rows: int) -> tuple[NDArray[np.int64], l
 
 
 def _encoded(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.bool_] | None]:
-    """Return values of all rows, texts that the values number, and whether a value is absent."""
+    """Return values of all rows, the texts that the values index, and where values are absent."""
     import pyarrow as pa
 
     is_missing = column.is_null().to_numpy() if column.null_count else None

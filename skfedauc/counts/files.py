@@ -1,10 +1,11 @@
-"""Score counts as the content of a Parquet file, which other tools can read, and back.
+"""Conversion of score counts to the content of a Parquet file, and back.
 
-The file has one row per cell, with the columns of `ScoreCounts.to_counts`, sorted by group and
-score. The metadata of the file has the key ``skfedauc``, a JSON object (`file_facts`).
+Other tools can read the file. The file has one row per cell, with the columns of
+`ScoreCounts.to_counts`, sorted by group and score. The metadata of the file has the key
+``skfedauc``, a JSON object (`file_facts`).
 
 Exact counts have version 1 of the format. Binned counts have version 2: two more columns hold the
-ranges of the scores, and the metadata holds the level of disclosure and the bins. Summaries have
+ranges of the scores, and the metadata hold the level of disclosure and the bins. Summaries have
 version 3, with one row per group and the columns of `file_columns.summary_columns`.
 """
 
@@ -37,7 +38,7 @@ from skfedauc.counts.tables import names_of_columns
 _CUT_OFF = "its end is missing, so it was probably cut off when it was copied"
 # Rows of a row group; each row group has its own dictionaries.
 _GROUP_ROWS = 1 << 20
-# Values of a sample that shows whether values repeat, so that a dictionary saves space
+# Size of the sample of values that shows whether a dictionary saves space
 _SAMPLE = 1 << 16
 
 
@@ -64,7 +65,7 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     starts, counted = file_columns.columns_of(state.content, state.ranges)
     columns = None if state.labels is None else columns_of(state.labels)
     if columns is not None and len(starts) == 1:
-        # Only the names determine the number of columns.
+        # Without groups, only the names of the group columns determine the number of columns.
         columns *= max(1, len(state.origin.group_names))
     facts = facts_of(state, starts, counted, columns, checkpoint)
     facts["sha256"] = _digest(facts, arrays_of(state.content, state.ranges), columns or [])
@@ -114,7 +115,7 @@ def _written(
 
 
 def _repeats(values: NDArray[np.float64]) -> bool:
-    """Return whether values repeat so much that a dictionary takes less space."""
+    """Return whether a dictionary of the values takes less space than the values."""
     if values.size > _SAMPLE:
         values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
     return np.unique(values).size <= values.size // 2
@@ -141,7 +142,7 @@ def _tables(
 
 
 def _schema(facts: Mapping[str, Any], may_lack: Sequence[bool]) -> Any:
-    """Return the Arrow schema that the metadata calls for."""
+    """Return the Arrow schema that the metadata determine."""
     import pyarrow as pa
 
     types = {
@@ -176,7 +177,7 @@ def _schema(facts: Mapping[str, Any], may_lack: Sequence[bool]) -> Any:
 def read_content(data: Any, name: str) -> tuple[State, Any]:
     """Return the score counts and the entry of a checkpoint, after checking that a file is whole.
 
-    `state.restored` has to check the result: a checksum does not show that rows have these counts.
+    Pass the result to `state.restored`: a checksum does not show that rows can have these counts.
 
     Parameters
     ----------
@@ -251,7 +252,7 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
 
 
 def _table(file: Any, facts: dict[str, Any], data: Any) -> tuple[Any, list[str]]:
-    """Return the columns, and the names of the columns that follow the group columns."""
+    """Return the table of a file, and the names of the columns after the group columns."""
     kinds = [column["kind"] for column in facts["group_columns"] or []]
     fields = _schema(facts, [kind != "text" for kind in kinds])
     _check_columns(file.schema_arrow, fields)
@@ -271,7 +272,7 @@ def _table(file: Any, facts: dict[str, Any], data: Any) -> tuple[Any, list[str]]
 def _counts(
     starts: NDArray[np.int64], counted: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> tuple[Cells | Summary, Ranges | None]:
-    """Return the counts, after comparing their numbers with the metadata."""
+    """Return the counts, after comparing the totals of the counts with the metadata."""
     content: Cells | Summary
     if facts["version"] == SUMMARY:
         if starts.size - 1 != starts[-1]:

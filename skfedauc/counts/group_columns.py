@@ -1,6 +1,6 @@
-"""Group labels as columns of a file, one value per group, and back.
+"""Conversion of group labels to columns of a file with one value per group, and back.
 
-A column has one of these kinds:
+Columns have these kinds:
 
 ========  ==========================================  ===================================
 kind      labels                                      values
@@ -35,7 +35,7 @@ from skfedauc.counts.label_entries import entry_of, label_of
 
 KINDS = ("boolean", "integer", "unsigned", "text", "date", "instant", "coded")
 _KIND_OF_INTEGERS = {"i": "integer", "u": "unsigned"}
-# Microseconds of the first and of the last date that Python has
+# Microseconds of the first and of the last date in Python
 _FIRST, _LAST = (
     int(np.datetime64(date, "us").astype(np.int64))
     for date in (datetime.datetime.min, datetime.datetime.max)
@@ -43,16 +43,17 @@ _FIRST, _LAST = (
 
 
 class GroupColumn(NamedTuple):
-    """One part of the labels of all groups.
+    """Column of the group labels, with one value per group.
 
     Attributes
     ----------
     kind : str
         One of `KINDS`.
     values : ndarray, shape (n_groups,)
-        bool, int64, uint64, or object (strings). Values of groups without a label have no meaning.
+        bool, int64, uint64, or object (strings). The values of groups without a label are
+        arbitrary.
     is_missing : ndarray of bool, shape (n_groups,), or None
-        Whether the label is `MISSING`; None if no label is, or for text.
+        Whether the label is `MISSING`; None without such labels, or for text.
     zone : str or None
         Name of the time zone of instants.
     labels : list of [str, entry] or None
@@ -67,12 +68,12 @@ class GroupColumn(NamedTuple):
 
 
 def columns_of(labels: NDArray[Any]) -> list[GroupColumn]:
-    """Return the columns of group labels; the parts of a tuple are one column each.
+    """Return the columns of group labels, with one column for each part of a tuple.
 
     Raises
     ------
     TypeError
-        If a label cannot be restored from a file, such as a member of an Enum.
+        If a file cannot hold a label, such as a member of an Enum.
     """
     return [_column_of(part) for part in _input.columns_of_labels(labels)]
 
@@ -114,7 +115,7 @@ def _column_of(labels: NDArray[Any]) -> GroupColumn:
 
 
 def _spread(known: NDArray[Any], is_missing: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the values of all groups from the values of the groups with a label."""
+    """Expand the values of the groups with a label to the values of all groups."""
     if not is_missing.any():
         return known
     values = object_array([""] * is_missing.size) if known.dtype.kind == "O" else None
@@ -138,14 +139,14 @@ def _texts(coded: list[str], labels: list[Any]) -> dict[str, str]:
 
 
 def _checked_dates(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Refuse dates that Python's dates cannot represent, and NaT."""
+    """Raise an error for NaT and for dates that Python cannot represent."""
     if values.size and (values.min() < _FIRST or values.max() > _LAST):
         raise ValueError("dates must be from the years 1 to 9999")
     return values
 
 
 def labels_of(columns: list[GroupColumn]) -> NDArray[Any]:
-    """Return the group labels of columns that were read from a file.
+    """Return the group labels of columns from a file.
 
     Raises
     ------
@@ -173,7 +174,7 @@ def _labels_of(column: GroupColumn) -> NDArray[Any]:
 
 def _known_labels(column: GroupColumn, known: NDArray[Any]) -> NDArray[Any]:
     if column.kind == "unsigned":
-        # Integers that fit have the signed type, in which equal labels have equal arrays.
+        # Integers that fit have the signed type, so that equal labels have equal arrays.
         is_small = known.size == 0 or int(known.max()) < 1 << 63
         return known.astype(np.int64) if is_small else known
     if column.kind == "date":
@@ -188,7 +189,7 @@ def _known_labels(column: GroupColumn, known: NDArray[Any]) -> NDArray[Any]:
         return object_array(instants)
     if column.kind == "coded":
         label_of_text = {text: label_of(entry) for text, entry in column.labels or []}
-        # Labels of another kind have a simpler column, and arrays of another type.
+        # Labels that a simpler kind of column can hold have arrays of another type.
         if _column_of(object_array(label_of_text.values())).kind != "coded":
             raise ValueError("coded labels are of another kind")
         return object_array(label_of_text[text] for text in known)

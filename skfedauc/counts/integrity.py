@@ -1,4 +1,4 @@
-"""Checks of score counts that were loaded: order, counts, weights, labels and checksum."""
+"""Checks of score counts from a file or a pickle: order, counts, weights, labels and checksum."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def checksum_of(arrays: Sequence[NDArray[Any]], labels: NDArray[Any] | None, ori
         text = "\0".join(map(_text_of, labels.tolist()))
         checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"), checksum)
     known = [origin.n_missing, list(origin.group_names), *map(_as_list, origin.classes)]
-    if origin.sources:  # pickles of counts that were never saved keep the checksum that they had
+    if origin.sources:  # pickles of unsaved counts keep the checksum of earlier versions
         known += [[*map(list, origin.sources)], origin.is_complete]
     if origin.bins is not None:
         known += [origin.bins.to_dict()]
@@ -53,7 +53,7 @@ def _as_list(labels: Any) -> Any:
 
 
 def _text_of(label: Any) -> str:
-    """Return a unique text for a label, which does not depend on versions of libraries."""
+    """Return a unique text for a label that does not depend on versions of libraries."""
     if isinstance(label, str):
         return label
     if isinstance(label, tuple):
@@ -76,7 +76,7 @@ def check_state(
     ranges: Ranges | None = None,
     name: str = "the pickled ScoreCounts",
 ) -> None:
-    """Refuse score counts that no rows can have, or whose checksum differs.
+    """Raise an error for score counts that no rows can have, or with a wrong checksum.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ def check_state(
     labels : ndarray or None
     origin : Origin
     checksum : int, default=None
-        Checksum that the score counts had; None if it is not to be compared.
+        Expected checksum of the score counts; None to skip the comparison.
     ranges : ndarray or None, default=None
         Ranges of the cells of binned score counts.
     name : str, default="the pickled ScoreCounts"
-        What the score counts were read from, for the message.
+        Name of the object that holds the score counts, for the message.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def _wrong_summary(summary: Summary) -> str | None:
 
 
 def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
-    """Phrase with the first wrong cell and its score."""
+    """Return a phrase with the first wrong cell and the score of this cell."""
     cell = int(np.argmax(is_wrong))
     return f", at cell {cell} with the score {scores[cell]:.17g}"
 
@@ -231,7 +231,7 @@ def _wrong_origin(origin: Any) -> str | None:
 
 
 def wrong_sources(sources: Any, is_complete: Any) -> str | None:
-    """Return why these cannot be the sources of counts; None if they can."""
+    """Return why these sources are invalid; None for valid sources."""
     if not isinstance(sources, tuple) or not all(
         isinstance(source, Source)
         and isinstance(source.identifier, str)
@@ -242,7 +242,7 @@ def wrong_sources(sources: Any, is_complete: Any) -> str | None:
         return "its sources are none"
     if sources != in_order(sources):
         return "its sources are not in order"
-    # Counts that were never saved have no sources, so their rows are in none.
+    # Complete sources cannot be empty, because unsaved counts have no sources.
     is_possible = isinstance(is_complete, bool) and (sources or not is_complete)
     return None if is_possible else "its sources are none"
 
@@ -252,7 +252,7 @@ def check_weight_sums(
     negatives: NDArray[np.integer[Any]],
     positives: NDArray[np.integer[Any]],
 ) -> None:
-    """Refuse sums of weights and of squared weights that no rows can have."""
+    """Raise an error for sums of weights and of squared weights that no rows can have."""
     for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
         total, squares = weights[place], weights[place + 2]
         empty = counts == 0

@@ -1,6 +1,6 @@
-"""Joining of neighboring cells, so that the number of cells is limited.
+"""Joining of neighboring cells, to limit the number of cells.
 
-A joined cell has the rows of the cells that are joined, and a range that holds their ranges.
+A joined cell has the rows of several cells, and a range that holds the ranges of these cells.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from skfedauc.counts.state import State
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Rows of the same class in a range count as this number of rows of the other class. Rows that are
-# counted later may have the other class.
+# Cost of a pair of rows of the same class, as a share of the cost of a pair of different classes.
+# Later rows in a range may have the other class.
 _SAME_CLASS = 0.1
 
 
@@ -43,7 +43,7 @@ def within(state: State, max_cells: int) -> State:
 def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[Cells, Ranges]:
     """Join neighboring cells of each group until there are `max_cells`.
 
-    The joins are those that widen the certain interval of the AUC least.
+    The function chooses the joins that widen the certain interval of the AUC least.
 
     Parameters
     ----------
@@ -59,23 +59,23 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
     cells : Cells
         The joined cells, sorted as before.
     ranges : ndarray of float64, shape (2, max_cells)
-        Their ranges.
+        Ranges of the joined cells.
 
     Notes
     -----
     A join makes the order of some pairs of a negative and a positive unknown. The cost of a join is
-    the share of these pairs among all pairs, plus the mean over groups of their share among the
-    pairs of the group. This cost alone would join long runs of one class, and later rows of the
-    other class would fall into these long ranges. Pairs of the same class therefore count too, with
-    a small factor.
+    the share of these pairs among all pairs, plus the mean over groups of the share of these pairs
+    among the pairs of the group. This cost alone would join long runs of one class. Later rows of
+    the other class would then fall into these long ranges. Pairs of the same class therefore count
+    too, with a small factor.
 
-    Ranges should be cut at the same scores if counts are reduced apart and then merged. A join
-    therefore costs more if the joined range has a score within it that is rounder, as a binary
-    fraction, than the scores next to its ends.
+    Sites that reduce their counts separately should cut ranges at the same scores. A join therefore
+    costs more if the joined range contains a rounder binary fraction than the scores next to its
+    ends.
 
-    Each round makes the joins with the lowest costs. Of two joins of the same cell, the round makes
-    the one with the lower cost. Costs of the same binary order count as equal in this comparison,
-    so that the number of rounds grows with the logarithm of the number of cells.
+    Each round makes the joins with the lowest costs. The round makes the cheaper of two joins of
+    the same cell. Costs of the same binary order count as equal in this comparison, so that the
+    number of rounds grows with the logarithm of the number of cells.
     """
     chain = _Chain(cells, ranges)
     while chain.size > max_cells:
@@ -94,7 +94,7 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
 
 
 class _Chain:
-    """Sorted cells, whose neighbors can be joined.
+    """Chain of sorted cells that joins neighbors.
 
     Attributes
     ----------
@@ -112,10 +112,11 @@ class _Chain:
         self.low, self.high = low.copy(), high.copy()
         self._codes = cells.groups
         self._shares = _shares(amounts, amounts.sum(axis=1))
-        # Shares of all rows whose range ends below the range, or begins at or below its end
+        # Shares of the rows with a range below this range, and with a range that begins at or below
+        # the end of this range
         self._below = _shares_before(self._shares, high, low, "left")
         self._upto = _shares_before(self._shares, low, high, "right")
-        # Pairs of these shares give the mean width of the intervals of the groups.
+        # Shares of each group; pairs of these shares give the mean width of the groups' intervals
         self._in_group = None
         if n_groups > 1:
             of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)
@@ -130,8 +131,8 @@ class _Chain:
         """Join pairs of neighboring cells, at most `most`."""
         costs = self._costs()
         limit = np.partition(costs, most - 1)[most - 1]
-        # Of two joins of a cell, the join with the lower cost is made. Costs of the same binary
-        # order are in random order.
+        # Of two joins of a cell, make the join with the lower cost. Costs of the same binary order
+        # have random order.
         self._round += 1
         is_joined = costs <= limit
         ranks = np.frexp(np.maximum(costs, np.finfo(np.float64).tiny))[1].astype(np.int64) << 32
@@ -158,12 +159,12 @@ class _Chain:
             self._in_group = np.add.reduceat(self._in_group, first, axis=1)
 
     def _costs(self) -> Floats:
-        """Return the cost of joining each cell with the next one; infinite between groups."""
+        """Return the cost of joining each cell with the next cell; infinite between groups."""
         left, right = slice(None, -1), slice(1, None)
         shares, low, high = self._shares, self.low, self.high
         is_range = low < high
         overlap = (high[left] >= low[right]) & (low[left] <= high[right])
-        # Pairs of the rows of each cell, and of each two neighbors
+        # Pairs of rows within each cell, and between neighboring cells
         own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
         # Pairs with all rows within the range; pairs within the cell count twice
         within = _pairs(shares, self._upto - self._below)
@@ -172,7 +173,8 @@ class _Chain:
             np.maximum(self._upto[:, left], self._upto[:, right])
             - np.minimum(self._below[:, left], self._below[:, right]),
         )
-        # Pairs within the range of the joined cell, each once, minus pairs that are unknown already
+        # Pairs within the range of the joined cell, each once, minus pairs whose order is already
+        # unknown
         known = within - own * (2 - is_range)
         cost = joined - (own[left] + own[right] + between) - known[left] - known[right]
         cost += overlap * between
@@ -204,20 +206,21 @@ def _shares_before(
 
 
 def _pairs(left: Floats, right: Floats) -> Floats:
-    """Return products of shares of different classes, plus a part of products of one class."""
+    """Return products of shares of different classes, plus a fraction of products of one class."""
     of_other_class = left[0] * right[1] + left[1] * right[0]
     return np.asarray(of_other_class + _SAME_CLASS * (left * right).sum(axis=0))
 
 
 def _crossing(low: Floats, high: Floats) -> Floats:
-    """Return factors for the costs of joins whose ranges cross scores rounder than their ends.
+    """Return factors that raise the costs of joins whose range crosses a rounder score.
 
-    The factor is the square of the ratio of two lengths: the length of the shortest range between
-    multiples of a power of two that holds the range, and the length of the range.
+    The factor is the squared ratio of two lengths. The numerator is the length of the shortest
+    range between multiples of a power of two that holds the range. The denominator is the length of
+    the range.
     """
     below, above = _in_order(low), _in_order(high)
     differing = (below ^ above).astype(np.float64)
-    differing[differing < 0] = 2.0**63  # the range has 0 within it
+    differing[differing < 0] = 2.0**63  # the range contains 0
     length = np.ldexp(1.0, np.frexp(differing)[1])
     return (length / (above.astype(np.float64) - below + 1)) ** 2
 

@@ -1,4 +1,4 @@
-"""Group labels as values that JSON can represent, and back."""
+"""Conversion of group labels to values that JSON can represent, and back."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def label_of(entry: Any) -> Any:
     Raises
     ------
     ValueError, TypeError, KeyError
-        If the entry is not one that `entry_of` makes.
+        If `entry_of` does not make such an entry.
     """
     if isinstance(entry, list):
         return tuple(map(label_of, entry))

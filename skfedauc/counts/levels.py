@@ -1,4 +1,4 @@
-"""Levels of disclosure of score counts, and the reduction of counts to a lower level."""
+"""Levels of disclosure of score counts, and reduction of counts to a lower level."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def level_of(state: State) -> Any:
 
 
 def common_level(one: Any, other: Any) -> Any:
-    """Return the highest level to which `at_level` can reduce counts of both levels.
+    """Return the highest level that `at_level` can give for counts of both levels.
 
-    The levels are results of `level_of`. The result is None if there is no such level, or if the
+    Both arguments are results of `level_of`. The result is None without such a level, or if the
     level depends on the ranges of the counts.
     """
     if "summary" in (one, other):
@@ -44,7 +44,7 @@ def common_level(one: Any, other: Any) -> Any:
 
 
 def mend_of_levels(one: Any, other: Any) -> str:
-    """Return a sentence that says how to merge counts of two different results of `level_of`."""
+    """Return a sentence with the remedy for merging counts of two different levels."""
     common = common_level(one, other)
     if common is not None:
         return f"ScoreCounts.merge(parts, disclosure={common!r}) reduces all of them first."
@@ -54,7 +54,7 @@ def mend_of_levels(one: Any, other: Any) -> str:
 
 
 def at_level(state: State, disclosure: object, *, widen: bool = False) -> State:
-    """Return the counts at a level of disclosure; the same state if nothing changes.
+    """Reduce counts to a level of disclosure; return the same state if nothing changes.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def at_level(state: State, disclosure: object, *, widen: bool = False) -> State:
     disclosure : "exact", "bins", "summary" or Bins
     widen : bool, default=False
         Whether to widen ranges that are not bins of one rule. Such a range becomes the union of the
-        new bins that it overlaps. Otherwise, each range must lie within one bin.
+        new bins that overlap the range. If False, each range must lie within one bin.
 
     Raises
     ------
     DisclosureError
         If the counts disclose less than this level.
     ValueError, TypeError
-        If `disclosure` is no level, or a score is outside the scores of the bins.
+        If `disclosure` is not a level, or a score is outside the domain of the bins.
     """
     level = check_disclosure(disclosure)
     if level == "summary":

@@ -1,4 +1,4 @@
-"""Largest number of rows that score counts can count exactly."""
+"""Limit on the number of rows in exact score counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_ROWS = 1 << 40
 
 
 def check_n_rows(counts: ArrayLike, name: str) -> None:
-    """Refuse more rows of a class than exact counts permit."""
+    """Raise an error for more rows of a class than exact counts permit."""
     total = float(np.sum(counts, dtype=np.float64))
     if total > MOST_ROWS:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Merging of score counts that come one by one, in rounds of bounded memory."""
+"""Merging of score counts from an iterable, in rounds of bounded memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from skfedauc.counts.levels import at_level
 from skfedauc.counts.state import State
 from skfedauc.counts.sums import sum_of
 
-# Parts wait until those that the caller does not keep have at least _ROUND cells, and at least as
-# many cells as the counts that are merged already. A part takes as much memory as its cells and
-# another _CELLS_PER_PART cells.
+# A round ends once its parts have at least _ROUND cells, and at least as many cells as the merged
+# counts. Parts that the caller keeps in memory do not count. Each part takes as much memory as its
+# cells and another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
 
 
@@ -28,7 +28,7 @@ class Part(NamedTuple):
         Name in messages.
     state : State
     is_kept : bool
-        Whether the caller keeps the counts in memory, so that merging them early saves nothing.
+        Whether the caller keeps the counts in memory, so that an early merge saves no memory.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | None) -> State:
-    """Check parts, and merge them.
+    """Check that parts agree, and merge the parts.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | 
     repeated : {"raise", "allow"}
         Whether rows of the same counting may count several times.
     disclosure : "exact", "bins", "summary", Bins or None
-        Level to which parts are reduced; None if all parts have the same level.
+        Level of the result, to which the function reduces the parts; None for parts of one level.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def _n_cells(state: State) -> int:
 def _checked(
     parts: Iterable[Part], level: Disclosure | None, *, allow_repeated: bool
 ) -> Iterator[Part]:
-    """Yield the parts at the level of the result, after checking them."""
+    """Check each part, and yield the part at the level of the result."""
     repeats = Repeats()
     agreement = Agreement(
         "parts",
@@ -106,7 +106,7 @@ def _reduced(part: Part, level: Disclosure) -> Part:
 
 
 def check_iterable(parts: Any, kind: type) -> None:
-    """Refuse arguments that are no iterable of parts, such as a table or a row of a table.
+    """Raise an error for an argument that is not an iterable of parts, such as a table or a row.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
-"""Sums by group from which the AUC of each group and the variance of this AUC follow.
+"""Sums by group that determine the AUC of each group and the variance of this AUC.
 
-The sums are a few numbers per group. They are computed from cells, or stored in place of cells.
+The sums are a few numbers per group. Exact and binned counts compute the sums from cells; summaries
+store the sums in place of cells.
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ from skfedauc._kernel import Cells, Concordance, ranks_in_groups
 Floats = NDArray[np.float64]
 
 _CELLS_AT_ONCE = 1 << 16
+
+# Bound on the rounding error of the deviations of placement values from their mean. The error is
+# largest for millions of weighted rows. A single discordant pair of m positives and n negatives
+# gives the positives deviations with the root mean square 1 / (n sqrt(m)).
+_ROUNDING_ERROR = 1e-10
 
 
 class ClassRows(NamedTuple):
@@ -39,17 +45,17 @@ class ClassRows(NamedTuple):
 
     @property
     def pairs(self) -> Floats:
-        """Weight of the ordered pairs of two different rows; 0 for a single row."""
+        """Return the weight of the ordered pairs of two different rows; 0 for a single row."""
         return np.where(self.n > 1, self.weight**2 - self.squares, 0.0)
 
     @property
     def effective(self) -> Floats:
-        """Effective sample size (Kish); 0 without rows."""
+        """Return Kish's effective sample size; 0 without rows."""
         return ratio(self.weight**2, self.squares, 0.0)
 
     @property
     def half_over_weight(self) -> Floats:
-        """One half over the weight of the rows; 0 without rows."""
+        """Return one half divided by the weight of the rows; 0 without rows."""
         return ratio(0.5, self.weight, 0.0)
 
 
@@ -63,8 +69,8 @@ class OwnMoments(NamedTuple):
     positives_squared, negatives_squared : ndarray of float64, shape (n_groups,)
         Sum of the squares of these differences, with squared weights.
     comparisons, comparisons_squared : ndarray of float64, shape (n_groups,)
-        Sum of the comparisons (1, one half or 0) of a positive with a negative, and sum of their
-        squares, with products of squared weights.
+        Sum of the comparisons (1, one half or 0) of a positive with a negative, and sum of the
+        squared comparisons. Both sums have products of squared weights as weights.
     """
 
     positives_once: Floats
@@ -76,7 +82,7 @@ class OwnMoments(NamedTuple):
 
 
 def rows_by_class(cells: Cells, found: Concordance) -> tuple[ClassRows, ClassRows]:
-    """Return the rows of the negatives and of the positives of each group."""
+    """Return numbers and weights of the negatives and of the positives of each group."""
     squares: tuple[Any, Any] = (found.n_negatives, found.n_positives)
     if cells.weights is not None and found.u2.size:
         starts, (of_negatives, of_positives) = cells.starts[:-1], cells.weights[2:]
@@ -122,7 +128,7 @@ def own_moments(
     auc[np.isnan(auc)] = 0.0
     over_negatives, over_positives = negatives.half_over_weight, positives.half_over_weight
     sums = np.zeros((6, auc.size))
-    # Read the cells in blocks that are small enough for the cache.
+    # Read the cells in blocks that fit in the cache.
     for begin in range(0, groups.size, _CELLS_AT_ONCE):
         block = slice(begin, begin + _CELLS_AT_ONCE)
         group = groups[block]
@@ -148,7 +154,22 @@ def own_moments(
         )
         for i, amount in enumerate(amounts):
             sums[i, here] += np.add.reduceat(amount, np.maximum(starts[here] - begin, 0))
+    for class_sums, rows in ((sums[0:2], positives), (sums[2:4], negatives)):
+        class_sums[:, is_rounding_error(class_sums[1], rows.squares)] = 0.0
     return OwnMoments(*sums)
+
+
+def is_rounding_error(squared: Any, weights: Any) -> Any:
+    """Return whether sums of squared deviations of placement values or AUCs are rounding error.
+
+    Equal values have no variance, but each may differ from the computed mean by rounding error.
+
+    Parameters
+    ----------
+    squared, weights : float or ndarray of float64
+        Weighted sum of the squared deviations, and the sum of the same weights.
+    """
+    return squared <= _ROUNDING_ERROR**2 * weights
 
 
 def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:

@@ -1,11 +1,11 @@
-"""`MulticlassCounts`: score counts of several classes, one class against another or the rest."""
+"""Score counts of several classes, comparing one class with another class or with the rest."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ def check_multi_class(multi_class: Any) -> MultiClass:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class MulticlassCounts:
-    """Mergeable score counts of rows of three or more classes.
+    """Mergeable score counts of rows from three or more classes.
 
     Make counts with `from_predictions`, and merge them with ``+`` or `merge`.
 
@@ -41,9 +41,9 @@ class MulticlassCounts:
         "ovr" compares each class with the rest, and "ovo" compares each class with each other
         class.
     parts : dict of ScoreCounts
-        With "ovr", the counts of the rows of all classes by label: the rows of the class are
-        positives, and their score is the score of the class. With "ovo", the counts of the rows of
-        two classes by ``(positive, negative)``: the score is the score of the positive class.
+        With "ovr", the keys are class labels. Each value counts all rows by the score of the class,
+        with the rows of the class as positives. With "ovo", the keys are ``(positive, negative)``.
+        Each value counts the rows of two classes by the score of the positive class.
 
     Raises
     ------
@@ -108,50 +108,59 @@ class MulticlassCounts:
             Labels of three or more classes.
         y_score : array-like of shape (n_rows, n_classes)
             Finite scores of each class, such as probabilities or decision values. The scores of a
-            row need not add up to 1.
+            row need not add up to 1. The columns of a data frame are matched by name: each name is
+            a label, also as text. Columns with default names (0, 1, ... or column_0, column_1, ...)
+            and the columns of an array are in the order of `labels`.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Group label of each row; see `ScoreCounts.from_predictions`.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
         labels : array-like of shape (n_classes,), default=None
-            Class label of each column of `y_score`. None means the sorted labels of `y_true`; pass
-            `labels` if the rows may lack a class, as on a device of few rows.
+            Class labels, in the order of the columns of `y_score` unless the columns have labels as
+            names. None means the sorted labels of `y_true`; pass `labels` if the rows may lack a
+            class, as on a device of few rows.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+            Treatment of rows without a group label; see `ScoreCounts.from_predictions`.
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
-            What the counts disclose of the scores; see `ScoreCounts.reduced`.
+            Level of disclosure of the scores; see `ScoreCounts.reduced`.
 
         Returns
         -------
         MulticlassCounts
         """
-        multi_class, missing = check_multi_class(multi_class), _input.check_missing(missing)
-        _input.check_row_order(
-            {"y_true": y_true, "y_score": y_score, "groups": groups, "sample_weight": sample_weight}
+        rows = MulticlassRows.checked(
+            y_true,
+            y_score,
+            groups=groups,
+            multi_class=multi_class,
+            labels=labels,
+            sample_weight=sample_weight,
+            missing=missing,
         )
-        y = _input.column_of(y_true, "y_true")
-        known = _checked_labels(y, labels)
-        scores = _checked_scores(y_score, known, is_given=labels is not None)
-        by_class = {
-            label: _input.check_rows(
-                np.asarray(y == label, np.bool_),
-                scores[:, column],
-                groups,
-                sample_weight,
-                name=f"y_score[:, {column}]",
-                missing=missing,
-                warn_labels=False,
-            )
-            for column, label in enumerate(known)
+        return cls.of_rows(rows, disclosure)
+
+    @classmethod
+    def of_rows(cls, rows: MulticlassRows, disclosure: Disclosure = "exact") -> MulticlassCounts:
+        """Count validated rows.
+
+        Parameters
+        ----------
+        rows : MulticlassRows
+            Rows of all classes.
+        disclosure : "exact", "bins", "summary" or Bins, default="exact"
+            Level of disclosure of the scores; see `ScoreCounts.reduced`.
+
+        Returns
+        -------
+        MulticlassCounts
+        """
+        parts = {
+            key: ScoreCounts.of_rows(rows.of(key), None, rows.names).reduced(disclosure)
+            for key in keys_of(rows.by_class, rows.multi_class)
         }
-        names = _input.names_of(by_class[known[0]].labels, groups)
-        parts = {}
-        for key in keys_of(known, multi_class):
-            rows = _of_class(by_class, key) if multi_class == "ovr" else _of_two(by_class, *key)
-            parts[key] = ScoreCounts.of_rows(rows, None, names).reduced(disclosure)
-        return cls(tuple(known), multi_class, parts)
+        return cls(tuple(rows.by_class), rows.multi_class, parts)
 
     @classmethod
     def merge(cls, parts: Iterable[MulticlassCounts]) -> MulticlassCounts:
@@ -210,6 +219,94 @@ class MulticlassCounts:
         )
 
 
+class MulticlassRows(NamedTuple):
+    """Validated rows of three or more classes.
+
+    Attributes
+    ----------
+    by_class : dict of Rows
+        By label, all rows with the score of the class. The rows of the class are positives.
+    multi_class : {"ovr", "ovo"}
+    names : tuple of str
+        Names of the group columns.
+    """
+
+    by_class: Mapping[Any, _input.Rows]
+    multi_class: MultiClass
+    names: tuple[str, ...]
+
+    @classmethod
+    def checked(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        groups: Any,
+        multi_class: Any,
+        labels: Any,
+        sample_weight: Any,
+        missing: Any,
+        clusters: Any = None,
+    ) -> MulticlassRows:
+        """Validate the arguments of `MulticlassCounts.from_predictions`."""
+        multi_class, missing = check_multi_class(multi_class), _input.check_missing(missing)
+        _input.check_row_order(
+            {
+                "y_true": y_true,
+                "y_score": y_score,
+                "groups": groups,
+                "sample_weight": sample_weight,
+                "clusters": clusters,
+            }
+        )
+        y = _input.column_of(y_true, "y_true")
+        known = _checked_labels(y, labels)
+        columns = _columns_of(y_score, known)
+        scores = _checked_scores(y_score, known, is_given=labels is not None)
+        by_class = {
+            label: _input.check_rows(
+                np.asarray(y == label, np.bool_),
+                scores[:, column],
+                groups,
+                sample_weight,
+                name=f"y_score[:, {column}]",
+                missing=missing,
+                warn_labels=False,
+                clusters=clusters,
+            )
+            for label, column in zip(known, columns, strict=True)
+        }
+        names = _input.names_of(by_class[known[0]].labels, groups)
+        return cls(by_class, multi_class, names)
+
+    @property
+    def first(self) -> _input.Rows:
+        """Return all rows, with the scores of the first class."""
+        return next(iter(self.by_class.values()))
+
+    def numbers(self, key: Any) -> NDArray[np.intp]:
+        """Return the positions of the rows of a comparison among all rows."""
+        if self.multi_class == "ovr":
+            return np.arange(self.first.positive.size)
+        one, other = key
+        return np.flatnonzero(self.by_class[one].positive | self.by_class[other].positive)
+
+    def of(self, key: Any) -> _input.Rows:
+        """Return the rows of a comparison, with the names of both classes for messages and audits.
+
+        Parameters
+        ----------
+        key : object
+            Label of a class ("ovr"), or labels of the positive and of the negative class ("ovo").
+        """
+        if self.multi_class == "ovr":
+            text = _words.label_text(key)
+            return _named(self.by_class[key], text, f"not {text}")
+        one, other = key
+        found = _rows_at(self.by_class[one], self.numbers(key))
+        return _named(found, _words.label_text(one), _words.label_text(other))
+
+
 def keys_of(labels: Iterable[Any], multi_class: MultiClass) -> list[Any]:
     """Return the labels, or all pairs of a positive and a negative label."""
     return list(labels) if multi_class == "ovr" else list(itertools.permutations(labels, 2))
@@ -238,14 +335,40 @@ def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
     return known
 
 
+def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
+    """Return the number of the column of each label: by name, or by position without names.
+
+    Text matches too, because some data frames have only text as names.
+    """
+    by_position = list(range(len(labels)))
+    names = list(getattr(y_score, "column_names", getattr(y_score, "columns", ())))
+    if len(names) != len(labels):
+        return by_position
+    texts = list(map(str, names))
+    # Names that pandas, pyarrow and Polars give to the columns of an array
+    is_default = texts in ([str(n) for n in by_position], [f"column_{n}" for n in by_position])
+    for known, wanted in ((names, labels), (texts, list(map(str, labels)))):
+        if len(set(known)) == len(known) and set(known) == set(wanted):
+            found = [known.index(label) for label in wanted]
+            if is_default and found != by_position:
+                raise ValueError(
+                    f"the names of the columns of y_score, {_words.listed(names)}, are labels in "
+                    f"another order than the classes, {_words.listed(labels)}, but can also be "
+                    "default names. Pass an array with the columns in the order of the classes, "
+                    "or the columns in this order, with the classes as names."
+                )
+            return found
+    if is_default:
+        return by_position
+    raise ValueError(
+        f"the columns of y_score are {_words.listed(names)}, but the classes are "
+        f"{_words.listed(labels)}. Rename the columns to the classes, or pass an array with the "
+        "columns in the order of the classes."
+    )
+
+
 def _checked_scores(y_score: Any, labels: list[Any], *, is_given: bool) -> NDArray[Any]:
-    """Return the scores as an array with a column for each label."""
-    columns = list(getattr(y_score, "columns", ()))
-    if columns != labels and len(columns) == len(labels) and set(columns) == set(labels):
-        raise ValueError(
-            f"the columns of y_score are {_words.listed(columns)}, in another order than the "
-            f"classes, {_words.listed(labels)}. Pass y_score[labels]."
-        )
+    """Return the scores as an array with as many columns as labels."""
     scores = np.asarray(y_score)
     if scores.ndim != 2 or scores.shape[1] != len(labels):
         mend = "" if is_given else " If the rows lack a class, pass labels=."
@@ -256,27 +379,22 @@ def _checked_scores(y_score: Any, labels: list[Any], *, is_given: bool) -> NDArr
     return scores
 
 
-def _of_class(by_class: Mapping[Any, _input.Rows], label: Any) -> _input.Rows:
-    """Return the rows of all classes, with the scores of a class."""
-    text = _words.label_text(label)
-    return _named(by_class[label], text, f"not {text}")
-
-
-def _of_two(by_class: Mapping[Any, _input.Rows], one: Any, other: Any) -> _input.Rows:
-    """Return the rows of two classes, with the scores of the first class."""
-    rows = by_class[one]
-    kept = rows.positive | by_class[other].positive
-    codes, labels = rows.codes, rows.labels
+def _rows_at(rows: _input.Rows, numbers: NDArray[np.intp]) -> _input.Rows:
+    """Return the rows with these numbers, and only the groups and clusters of these rows."""
+    codes, labels, clusters = rows.codes, rows.labels, rows.clusters
     if codes is not None and labels is not None:
-        codes, labels = _input.drop_unused(codes[kept], labels)
-    of_two = rows._replace(
-        positive=rows.positive[kept],
-        scores=rows.scores[kept],
+        codes, labels = _input.drop_unused(codes[numbers], labels)
+    if clusters is not None:
+        n_clusters = int(clusters.max(initial=-1)) + 1
+        clusters, _ = _input.drop_unused(clusters[numbers], np.arange(n_clusters))
+    return rows._replace(
+        positive=rows.positive[numbers],
+        scores=rows.scores[numbers],
         codes=codes,
         labels=labels,
-        weights=None if rows.weights is None else rows.weights[kept],
+        weights=None if rows.weights is None else rows.weights[numbers],
+        clusters=clusters,
     )
-    return _named(of_two, _words.label_text(one), _words.label_text(other))
 
 
 def _named(rows: _input.Rows, positive: str, negative: str) -> _input.Rows:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """A counting of rows that was saved or sent.
+    """Counting of rows that the user saved or sent.
 
     Attributes
     ----------
     identifier : str
-        128 random bits as 32 hexadecimal digits, made when the counts were first saved.
+        128 random bits as 32 hexadecimal digits; the first save makes the identifier.
     name : str or None
-        Name given as ``source=`` when the counts were saved.
+        Value of the argument `source` of the save.
     """
 
     identifier: str
@@ -34,17 +34,16 @@ class Origin(NamedTuple):
     Attributes
     ----------
     n_missing : int
-        Number of rows left out because they have no group label.
+        Number of rows that the counts leave out because these rows have no group label.
     group_names : tuple of str
-        Names of the columns that the groups come from. Empty if the names are unknown, or differ
-        between merged score counts.
+        Names of the group columns. Empty if the names are unknown, or differ between merged score
+        counts.
     classes : Classes
-        Class labels of the rows. Empty if they are unknown, as for score counts made from counts.
+        Class labels of the rows. Empty if the labels are unknown, as in `ScoreCounts.from_counts`.
     sources : tuple of Source
-        The countings that were saved or sent and are part of these counts, sorted by name and
-        identifier.
+        Saved or sent countings in these counts, sorted by name and identifier.
     is_complete : bool
-        Whether `sources` include all rows. If not, saving the counts adds a source.
+        Whether `sources` include all rows. If False, saving the counts adds a source.
     bins : Bins or None
         Rule that maps scores to bins. None for exact counts, and for ranges of scores that are not
         bins of one rule.
@@ -67,10 +66,10 @@ class Origin(NamedTuple):
         Raises
         ------
         ValueError
-            If their class labels are incompatible.
+            If the class labels are incompatible.
         """
-        # Different names merge to no names, so that the result does not depend on the order of
-        # merging.
+        # Merged parts with different names have no names, so that the order of merging has no
+        # effect.
         names = {origin.group_names for origin in origins}
         bins = {origin.bins for origin in origins}
         return cls(
@@ -88,7 +87,7 @@ class Origin(NamedTuple):
         return self._replace(group_names=(), withheld=self.withheld.without_labels())
 
     def saved(self, name: str | None) -> Origin:
-        """Return the metadata with a source for the rows that have none.
+        """Return the metadata with a new source for the rows without a source.
 
         Parameters
         ----------
@@ -98,7 +97,7 @@ class Origin(NamedTuple):
         Raises
         ------
         ValueError, TypeError
-            If `name` is not text, or if the counts are merged from several sources.
+            If `name` is not text, or if the counts have several sources.
         """
         check_source(name)
         if not self.is_complete:
@@ -116,7 +115,7 @@ class Origin(NamedTuple):
 
 
 def check_source(name: object) -> None:
-    """Refuse a name of a source that is not text."""
+    """Raise an error for a source name that is not text."""
     if name is None:
         return
     if not isinstance(name, str):
@@ -133,7 +132,7 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 
 def left_out(n_missing: int) -> str:
-    """Phrase with the number of rows left out because they have no group label."""
+    """Return a phrase with the number of rows without a group label."""
     if not n_missing:
         return ""
     return f", {_words.counted(n_missing, 'row')} without a group label left out"

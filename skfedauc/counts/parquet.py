@@ -1,6 +1,6 @@
-"""Parquet files in memory, which keep JSON metadata and a checksum beside the columns.
+"""Parquet files in memory, with JSON metadata and a checksum in addition to the columns.
 
-Score counts (`files`) and private counts (`skfedauc.privacy`) have formats of their own.
+Score counts (`files`) and private counts (`skfedauc.privacy`) have separate formats.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SMALL, _MOST_EXPANDED = 1 << 28, 1 << 10
 
 
 class OtherFileError(ValueError):
-    """Error for data that are no score counts."""
+    """Error for data that are not score counts."""
 
 
 class DamagedFileError(ValueError):
@@ -61,7 +61,7 @@ def pyarrow_parquet() -> Any:
 
 
 def read_file(path: str | os.PathLike[str], kind: str = "ScoreCounts") -> bytes:
-    """Return the content of a file; only its beginning if it is not a Parquet file."""
+    """Return the content of a Parquet file, or only the beginning of another file."""
     if isinstance(path, bytes | bytearray | memoryview):
         raise TypeError(
             f"path must be a str or os.PathLike; got {type(path).__name__}. {kind}.from_bytes "
@@ -73,7 +73,7 @@ def read_file(path: str | os.PathLike[str], kind: str = "ScoreCounts") -> bytes:
 
 
 def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
-    """Refuse content of a file that is not bytes."""
+    """Raise a TypeError unless the content of a file is bytes."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise TypeError(
             f"data must be the bytes that {kind}.to_bytes returned; got {described(data)}. "
@@ -95,7 +95,7 @@ def written(
     tables : iterable of pyarrow.Table
         Parts of the file, one after the other.
     facts : mapping
-        Metadata, which JSON can represent.
+        Metadata that JSON can represent.
     rows : int
         Largest number of rows of a row group.
     **options
@@ -116,7 +116,7 @@ def written(
 def digest(
     facts: Mapping[str, Any], texts: Iterable[list[Any]], arrays: Iterable[NDArray[Any]]
 ) -> str:
-    """Return the SHA-256 of the metadata, lists of texts, and arrays, as hexadecimal.
+    """Return the SHA-256 of the metadata, lists of texts and arrays, in hexadecimal.
 
     Text is UTF-8. Numbers have the byte order of most processors, little-endian.
     """
@@ -137,7 +137,7 @@ def digest(
 
 
 def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
-    """Open a file; the columns `texts` will have numbers of distinct texts."""
+    """Open a file, and read the columns `texts` as numbers of distinct texts."""
     import pyarrow as pa
 
     return pyarrow_parquet().ParquetFile(
@@ -146,7 +146,8 @@ def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
         read_dictionary=list(texts),
         page_checksum_verification=True,
         pre_buffer=False,
-        # By default, pyarrow refuses metadata of more than 100 MB, such as of a million sources.
+        # By default, pyarrow refuses metadata of more than 100 MB, such as those of a million
+        # sources.
         thrift_string_size_limit=min(len(data), (1 << 31) - 1),
     )
 

@@ -1,4 +1,4 @@
-"""Cut points between scores, or ranges of scores, that give bins of equal numbers of rows."""
+"""Cut points between scores or ranges of scores, for bins of about equal numbers of rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from skfedauc._kernel import Cells
 def quantile_edges(
     cells: Cells, ranges: NDArray[np.float64] | None, n_bins: int
 ) -> NDArray[np.float64]:
-    """Return cut points of at most `n_bins` bins; no cut point is within a range.
+    """Return the cut points of at most `n_bins` bins; no cut point is within a range.
 
-    The largest number of rows of a bin of several scores or ranges is as small as possible.
+    The cut points minimize the largest number of rows of a bin of several scores or ranges.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def quantile_edges(
     Returns
     -------
     ndarray
-        At most ``n_bins - 1`` increasing cut points; none if nothing can be cut.
+        At most ``n_bins - 1`` increasing cut points; empty without a place for a cut point.
     """
     starts, n_rows = _blocks(cells, ranges)
     total = np.concatenate([[0], np.cumsum(n_rows)])
@@ -38,7 +38,7 @@ def quantile_edges(
         else:
             high = middle
     firsts = _firsts(total, low, n_bins)
-    assert firsts is not None  # a single bin has at most all rows
+    assert firsts is not None  # a single bin of all rows is within the largest limit
     return starts[firsts[1:]]
 
 
@@ -55,10 +55,10 @@ def _blocks(
 
 
 def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int] | None:
-    """Return the first block of each bin, if bins are filled up to a limit from the left.
+    """Fill bins up to a limit from the lowest score on, and return the first block of each bin.
 
-    A bin has several blocks only if they have at most `limit` rows. The result is None if there
-    would be more than `n_bins` bins.
+    Only a bin of one block may have more than `limit` rows. The result is None if the limit
+    requires more than `n_bins` bins.
     """
     firsts, n_blocks = [0], total.size - 1
     while True:

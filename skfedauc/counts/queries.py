@@ -1,13 +1,14 @@
-"""Counts by group, score and label, computed where the rows are: in a database or a lazy table.
+"""Counts by group, score and label from one query of a database or a lazy table.
 
-One aggregation is pushed down: ``SELECT group, score, label, COUNT(*) ... GROUP BY group, score,
-label``. Only its result comes back, and the rules for rows are applied to it here. Engines differ
-in how they compare missing and NaN values, and booleans with numbers, so no rule is pushed down.
+The engine runs one aggregation: ``SELECT group, score, label, COUNT(*) ... GROUP BY group, score,
+label``. This module reads only the result, and validates the result by the rules for rows. Engines
+differ in how they compare missing and NaN values, and booleans with numbers. The query therefore
+contains no rule.
 
-With bins, rows are grouped by the number of the bin in place of the score. Scores that the engine
-does not bin, such as missing and infinite ones, are grouped by their value, and binned or refused
-here. Only columns of floats are binned by the engine: other numbers, such as decimals, must first
-be found to be exact in float64.
+With bins, the engine groups rows by the number of the bin in place of the score. The engine groups
+scores that it does not bin, such as missing and infinite scores, by their value; this module bins
+or refuses these scores. The engine bins only columns of floats: for other numbers, such as
+decimals, this module first checks that float64 is exact.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from skfedauc.counts.state import State, added
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-# Weights whose squares are added up without overflow and underflow; others are refused.
+# Range of valid weights, so that sums of their squares neither overflow nor underflow
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
 
 def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
-    """Return a table as a DataFrame or LazyFrame of narwhals, after checking its columns.
+    """Check the columns of a table, and return the table as a narwhals DataFrame or LazyFrame.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def count_table(
     max_cells: int,
     disclosure: Disclosure,
 ) -> State:
-    """Count the rows of a table; the arguments are those of `ScoreCounts.from_table`."""
+    """Count the rows of a table, with the arguments of `ScoreCounts.from_table`."""
     import narwhals.stable.v2 as nw
 
     check_columns(columns, required=("label", "score"))
@@ -102,15 +103,15 @@ def query_of(
 
     The result has the columns `group_0`, `group_1` and so on, `score`, `label` and `n_rows`. With
     bins of floats, it also has the column `bin`, and `score` is 0 unless `bin` is `NOT_BINNED`.
-    With weights, the result counts rows of weight 0 apart (`is_zero`). It also has the number of
-    valid weights (`n_valid`), the smallest and the largest weight, the sum of the weights and the
-    sum of their squares.
+    With weights, the result counts rows of weight 0 separately (`is_zero`). The result then also
+    has the number of valid weights (`n_valid`), the smallest and the largest weight, the sum of the
+    weights and the sum of the squared weights.
     """
     import narwhals.stable.v2 as nw
 
     keys = _keys(columns)
     if frame.implementation.is_dask():
-        # Dask mixes up groups if a column of arrow's floats has both -0.0 and 0.0.
+        # Dask mixes up groups if a column of Arrow floats has both -0.0 and 0.0.
         schema = frame.select(**keys).collect_schema()
         keys = {k: key + 0.0 if schema[k].is_float() else key for k, key in keys.items()}
     if columns.weight is None:
@@ -137,7 +138,7 @@ def query_of(
 
 
 def _keys(columns: Columns) -> dict[str, nw.Expr]:
-    """Return the columns to group by, under names that no column of the table can conflict with."""
+    """Return the columns to group by, under names that differ from all columns of the table."""
     import narwhals.stable.v2 as nw
 
     groups = columns.by_argument.get("group", [])
@@ -162,7 +163,7 @@ def _with_bins(
 
 
 def _bins_of_engine(frame: nw.LazyFrame[Any], score: str, bins: Bins | None) -> Bins | None:
-    """Return the bins by which the engine groups the rows; None if the scores are not floats."""
+    """Return the bins that the engine computes; None for scores that are not floats."""
     return bins if frame.collect_schema()[score].is_float() else None
 
 
@@ -171,7 +172,7 @@ def _as_float(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
 
     values = nw.col(column)
     if frame.collect_schema()[column] == nw.Boolean:
-        values = values.cast(nw.Int32)  # PostgreSQL converts booleans to this type only
+        values = values.cast(nw.Int32)  # PostgreSQL converts booleans only to this type
     return values.cast(nw.Float64)
 
 
@@ -200,7 +201,8 @@ def count_in_table(
     Raises
     ------
     ValueError, TypeError
-        As for rows in memory; and if the result of the query has more than `max_cells` rows.
+        For the reasons that hold for rows in memory, or if the query returns more than `max_cells`
+        rows.
     """
     import narwhals.stable.v2 as nw
 
@@ -214,7 +216,7 @@ def count_in_table(
         numbers = _array(found, "bin", np.int64)
         is_binned = numbers != NOT_BINNED
         scores[is_binned] = of_engine.scores_of(numbers[is_binned])
-        if len(found) > max_cells:  # perhaps because of scores that are refused
+        if len(found) > max_cells:  # perhaps because of invalid scores
             of_engine.numbers_of(_input.check_scores(scores, n_rows=n_rows))
     if len(found) > max_cells:
         raise _too_many(found, columns, max_cells)
@@ -222,7 +224,7 @@ def count_in_table(
     if columns.group is not None:
         named = {name: f"group_{i}" for i, name in enumerate(columns.by_argument["group"])}
         groups = nw.to_native(found.select(**{k: nw.col(alias) for k, alias in named.items()}))
-    # Rows of weight 0 are left out after all rules have been applied to them.
+    # Leave rows of weight 0 out only after their validation.
     rows = _input.check_rows(
         nw.to_native(found["label"]),
         scores,
@@ -242,7 +244,7 @@ def count_in_table(
             sums = [_array(found, name, np.float64)[kept] for name in ("total", "squares")]
             weights = np.concatenate([np.where(by_class, of_rows, 0.0) for of_rows in sums])
     negatives, positives = np.where(by_class, n_rows[kept], 0)
-    # Adding 0.0 converts -0.0 to 0.0, which engines may count apart.
+    # Adding 0.0 converts -0.0 to 0.0, because engines may count the two separately.
     of_cells = rows.scores.astype(np.float64) + 0.0
     ranges = None
     if bins is not None:
@@ -259,7 +261,7 @@ def _array(found: nw.DataFrame[Any], name: str, dtype: Any) -> NDArray[Any]:
 
 
 def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], columns: Columns) -> None:
-    """Refuse scores and weights that are text or dates before all of their values are read."""
+    """Refuse scores and weights that are text or dates, before the query reads all values."""
     import narwhals.stable.v2 as nw
 
     schema = frame.collect_schema()
@@ -270,13 +272,13 @@ def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], columns: Columns) -> No
             continue
         values = frame.select(value=nw.col(str(column))).filter(~nw.col("value").is_null())
         first = nw.to_native(values.head(3).collect()["value"])
-        # Numbers, such as decimals that Dask takes for text, are checked when all are counted.
+        # Leave the check of numbers, such as decimals that Dask takes for text, to the counting.
         with contextlib.suppress(ValueError):
             check(first)
 
 
 def _check_weights(frame: nw.LazyFrame[Any], column: str, found: nw.DataFrame[Any]) -> None:
-    """Refuse negative, missing, infinite and extreme weights, by the rules for rows."""
+    """Raise an error for negative, missing, infinite and extreme weights."""
     import narwhals.stable.v2 as nw
 
     n_rows, n_valid = (_array(found, name, np.int64) for name in ("n_rows", "n_valid"))
@@ -325,7 +327,7 @@ def _too_many(found: nw.DataFrame[Any], columns: Columns, max_cells: int) -> Val
 
 
 def explain_query(table: Any, columns: Columns, max_cells: int, disclosure: Disclosure) -> str:
-    """Return the SQL of the query, or the plan of an engine that has no SQL."""
+    """Return the SQL of the query, or the query plan of an engine without SQL."""
     import narwhals.stable.v2 as nw
 
     check_columns(columns, required=("label", "score"))

@@ -1,7 +1,7 @@
 """Ranges of scores of the cells of binned score counts.
 
-Ranges have shape (2, n_cells): the lowest and the highest score that the rows of each cell may
-have. The score of a cell lies within its range.
+Ranges have shape (2, n_cells): the lowest and the highest possible score of the rows of each cell.
+The score of a cell lies within its range.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 Ranges = NDArray[np.float64]
 
-# A range from score a to score b has the score a + _SHARE * (b - a). With one half, different
-# ranges would often have the same score, such as those from 1/4 to 3/4 and from 0 to 1, and cells
-# with the same score are added up.
+# A range from score a to score b has the score a + _SHARE * (b - a). With one half, ranges such as
+# 1/4 to 3/4 and 0 to 1 would have the same score. Merging adds up cells with the same score.
 _SHARE = 0.5 + 0.01 / np.sqrt(2)
 
 
@@ -33,9 +32,9 @@ def add_with_ranges(
     Parameters
     ----------
     cells : Cells
-        Cells in any order; `starts` is ignored.
+        Cells in any order; the function ignores `starts`.
     ranges : ndarray of float64, shape (2, n_cells), or None
-        Range of each cell; None for exact counts.
+        Range of each cell, or None for exact counts.
     codes : ndarray of intp, shape (n_cells,), or None
         Group number of each cell; None puts all cells into one group.
     n_groups : int
@@ -57,16 +56,16 @@ def merge_with_ranges(
     numbers: Sequence[NDArray[np.intp]],
     n_groups: int,
 ) -> tuple[Cells, Ranges | None]:
-    """Merge the cells of two or more score counts, with ranges as in `add_with_ranges`.
+    """Merge the cells of two or more score counts, and return the range of each merged cell.
 
     Parameters
     ----------
     parts : sequence of Cells
         Cells of each part.
     ranges : sequence of ndarray or None
-        Ranges of each part; either all parts have ranges or none has ranges.
+        Ranges of each part, or None for each part.
     numbers : sequence of ndarray of intp
-        For each part, the new numbers of its groups.
+        New group numbers of each part.
     n_groups : int
 
     Returns
@@ -74,7 +73,7 @@ def merge_with_ranges(
     cells : Cells
         The merged cells.
     ranges : ndarray of float64, shape (2, n_cells), or None
-        Their ranges.
+        Ranges of the merged cells.
     """
     merged = merge_cells(parts, numbers, n_groups)
     known = [of_part for of_part in ranges if of_part is not None]
@@ -90,7 +89,7 @@ def merge_with_ranges(
 def _hull(
     scores: NDArray[np.float64], ranges: Ranges, codes: NDArray[np.intp] | None, added: Cells
 ) -> Ranges:
-    """Return the smallest range of each cell in `added` that holds the ranges of its parts."""
+    """Return, for each cell in `added`, the smallest range that holds the ranges of its parts."""
     numbers, _ = number_cells(scores, codes, added.starts.size - 1)
     hull = np.empty((2, added.scores.size))
     hull[0], hull[1] = np.inf, -np.inf
@@ -100,7 +99,7 @@ def _hull(
 
 
 def n_distinct(ranges: Ranges) -> int:
-    """Return the number of distinct ranges; ranges that overlap may have the same score."""
+    """Return the number of distinct ranges; different ranges may have the same score."""
     low, high = ranges
     return int(np.unique(low + 1j * high).size)
 
@@ -114,7 +113,7 @@ def score_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArra
 def united_bins(
     bins: Bins, low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], Ranges]:
-    """Return the scores and the ranges of cells that hold several neighboring bins each.
+    """Return the scores and the ranges of cells that each hold several neighboring bins.
 
     Parameters
     ----------
@@ -125,7 +124,7 @@ def united_bins(
     Returns
     -------
     scores : ndarray of float64, shape (n_cells,)
-        Score of each cell, which depends on the bins only.
+        Score of each cell, which depends only on the bins.
     ranges : ndarray of float64, shape (2, n_cells)
     """
     scores = bins.scores_of(low)
@@ -173,7 +172,7 @@ def _split(
 
 
 def wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None) -> str | None:
-    """Return why cells with these scores cannot have these ranges; None if they can."""
+    """Return why these ranges are invalid for cells with these scores; None for valid ranges."""
     if ranges is None:
         return None if bins is None else "it has bins, but no ranges of scores"
     if (

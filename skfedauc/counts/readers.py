@@ -1,4 +1,4 @@
-"""Batches that workers read: files, and functions that return a batch."""
+"""Reading of batches in workers, from files and from functions that return a batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_path(batch: Any) -> bool:
 
 
 def read_batch(batch: Any, columns: Columns) -> Any:
-    """Return the rows of a batch: read a file, or call a function; other batches hold rows."""
+    """Read a file or call a function, and return the rows; return other batches unchanged."""
     if is_path(batch):
         return _read_file(os.fspath(batch), columns)
     rows = batch() if callable(batch) else batch
@@ -45,7 +45,7 @@ def read_batch(batch: Any, columns: Columns) -> Any:
 
 
 def is_lazy(table: Any) -> bool:
-    """Return whether this is a table whose rows are not in memory."""
+    """Return whether a table keeps its rows outside memory."""
     if isinstance(table, tuple | list):
         return False
     # The import is local because counting rows in arrays does not need narwhals.
@@ -55,16 +55,16 @@ def is_lazy(table: Any) -> bool:
 
 
 def identity_of(batch: Any) -> list[Any] | None:
-    """Return the values that identify a batch that workers read; None for a batch of rows.
+    """Return values that identify a batch for workers to read; None for a batch of rows.
 
-    A file is identified by its absolute path and its size, and a function by its name. The identity
+    The absolute path and the size identify a file, and the name identifies a function. The identity
     of a `functools.partial` includes its arguments.
 
     Raises
     ------
     TypeError
-        If a function has no name of its own, or an argument of a `functools.partial` is not a
-        plain value.
+        If a function has no unique name, or an argument of a `functools.partial` is not a plain
+        value.
     """
     if is_path(batch):
         path = os.path.abspath(os.fspath(batch))
@@ -89,7 +89,7 @@ def identity_of(batch: Any) -> list[Any] | None:
 
 
 def _plain(value: Any) -> str:
-    """Return the code of an argument, which must be the same in every process."""
+    """Return the code of an argument; the code is the same in every process."""
     if isinstance(value, tuple | list):
         return f"({', '.join(map(_plain, value))})"
     if isinstance(value, os.PathLike):
@@ -129,7 +129,7 @@ def _read_parquet(path: str, columns: Columns) -> Table:
 
 
 def _read_csv(path: str, columns: Columns) -> Table:
-    """Return columns of a CSV file; labels of groups are text, since 007 is not the number 7."""
+    """Return columns of a CSV file, with group labels as text, since 007 is not the number 7."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -138,7 +138,7 @@ def _read_csv(path: str, columns: Columns) -> Table:
     with arrow_csv.open_csv(path, parse_options=layout) as reader:
         needed = _needed(columns, reader.schema.names)
     groups = columns.by_argument.get("group", [])
-    # Only empty cells are missing: NA may be the label of a group.
+    # Only empty cells are missing values, because NA may be the label of a group.
     options = arrow_csv.ConvertOptions(
         include_columns=needed,
         column_types={name: pa.string() for name in groups},
@@ -155,13 +155,13 @@ def _read_csv(path: str, columns: Columns) -> Table:
 def _header(path: str, separator: str) -> list[str]:
     """Return the cells of the first line that is not empty."""
     opened = gzip.open if path.lower().endswith(".gz") else open
-    # pyarrow refuses what is not UTF-8.
+    # Replace invalid UTF-8 here; pyarrow raises the error later.
     with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
         return next(filter(None, csv.reader(lines, delimiter=separator)), [])
 
 
 def _without_zero_decimals(labels: Any) -> Any:
-    """Return a column of text in which integers that were written as floats end in no ".0"."""
+    """Remove the ending ".0" if all texts of a column are integers with this ending."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -176,7 +176,7 @@ def _without_zero_decimals(labels: Any) -> Any:
 
 
 def _needed(columns: Columns, known: list[str]) -> list[str]:
-    """Return the names of the needed columns, each once, after checking that the file has them."""
+    """Return the names of the needed columns, each once; raise an error if the file lacks one."""
     for argument, names in columns.by_argument.items():
         _input.check_column_names(names, known, argument, "the file")
     return list(dict.fromkeys(name for names in columns.by_argument.values() for name in names))

@@ -1,4 +1,4 @@
-"""Other groups, fewer groups, and other scores of counted rows."""
+"""New labels, a selection, or a union of groups, and new scores, for counted rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skfedauc.counts.state import State, added
 
 
 def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any]) -> State:
-    """Return the counts with new labels, and combine groups with the same new label."""
+    """Return the counts with new labels; groups with the same new label become one group."""
     old = [None] if state.labels is None else state.labels.tolist()
     numbers, labels = _input.map_labels(old, to, "regroup")
     # The new labels may not belong to the named columns.
@@ -56,7 +56,7 @@ def without_groups(state: State) -> State:
 
 
 def positions_of(numbers: ArrayLike, n_groups: int) -> NDArray[np.intp]:
-    """Return positions of groups, after checking that they are increasing."""
+    """Return increasing positions of groups; raise an error for other positions."""
     chosen = np.asarray(numbers)
     is_whole = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or chosen.size == 0)
     bounds = np.r_[-1, chosen, n_groups] if is_whole else np.zeros(2)
@@ -69,7 +69,7 @@ def positions_of(numbers: ArrayLike, n_groups: int) -> NDArray[np.intp]:
 
 
 def with_groups(state: State, chosen: NDArray[np.intp]) -> State:
-    """Return the counts of the groups at these increasing positions."""
+    """Return the counts of the groups at increasing positions."""
     labels = None if state.labels is None else _input.some_labels(state.labels, chosen)
     if state.summary is not None:
         return state._replace(content=state.summary.take(chosen), labels=labels)
@@ -90,7 +90,7 @@ def with_groups(state: State, chosen: NDArray[np.intp]) -> State:
 
 
 def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) -> State:
-    """Return the counts with a function of the scores in place of the scores."""
+    """Return the counts after applying a function to the scores."""
     if not callable(function):
         raise TypeError(f"function must be callable; got {_words.described(function)}.")
     if state.disclosure != "exact":

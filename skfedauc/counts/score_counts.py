@@ -1,4 +1,4 @@
-"""`ScoreCounts`: mergeable score counts by group, from which every AUC is computed."""
+"""Define `ScoreCounts`, mergeable score counts by group that determine every AUC."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ from skfedauc.counts.view import CountsView
 if TYPE_CHECKING:
     from skfedauc.counts.bins import Bins
 
-# Held while counts get their identifier
+# Lock for giving counts their identifier
 _IDENTIFYING = threading.Lock()
 
 
 class ScoreCounts(CountsView):
-    """Score counts by group, from which every AUC over groups follows exactly.
+    """Score counts by group, which determine every AUC over groups exactly.
 
     A `ScoreCounts` holds, for each group, the number of negatives and of positives at each distinct
-    score. Score counts of disjoint rows can be added in any order, for any split of the rows.
-    Without sample weights all counts are integers, so the result is identical to the last bit.
+    score. Users can add score counts of disjoint rows in any order, for any split of the rows.
+    Without sample weights, all counts are integers, so every order and split gives identical sums.
 
-    A `ScoreCounts` is not anonymous. Where scores are distinct, as floats mostly are, a
-    `ScoreCounts` gives back the group, the score and the class of every row. A `ScoreCounts` holds
-    no features, no identifiers and no order of rows. `reduced` returns counts that disclose less:
-    counts by ranges of scores, or a summary by group without scores.
+    A `ScoreCounts` is not anonymous. Floats are mostly distinct, and counts of distinct scores
+    disclose the group, the score and the class of every row. A `ScoreCounts` holds no features, no
+    identifiers and no order of rows. `reduced` returns counts that disclose less: counts by ranges
+    of scores, or a summary by group without scores.
 
     In addition to the counts, a `ScoreCounts` holds `n_missing`, `group_names`, `sources` and the
-    class labels with `pos_label`. Score counts with different positive labels cannot be merged.
-    ``==`` compares only the counts. All attributes are read-only.
+    class labels with `pos_label`. `merge` and ``+`` refuse score counts with different positive
+    labels. ``==`` compares only the counts. All attributes are read-only.
 
     Build a `ScoreCounts` with `from_predictions` (rows in memory), `from_table` (rows in a database
-    or a lazy table), `from_batches` (rows in files or other parts) or `from_counts`, and compute
-    AUCs with `GroupAUC`. `save` writes a `ScoreCounts` to a Parquet file, which discloses as much
-    as the `ScoreCounts`, and `load` reads the file. `to_bytes` and `from_bytes` do the same for
+    or a lazy table), `from_batches` (rows in files or other parts) or `from_counts`. Compute AUCs
+    with `GroupAUC`. `save` writes a `ScoreCounts` to a Parquet file, and `load` reads the file. The
+    file discloses as much as the `ScoreCounts`. `to_bytes` and `from_bytes` do the same for
     messages.
 
     See Also
     --------
-    GroupAUC : Every AUC, gap and table computed from a `ScoreCounts`.
+    GroupAUC : AUCs, gaps and tables of a `ScoreCounts`.
 
     Notes
     -----
@@ -71,8 +71,9 @@ class ScoreCounts(CountsView):
     because it also holds the sums of the weights and of the squared weights. The ranges of a binned
     `ScoreCounts` take another 16 bytes per bin and group.
 
-    The AUC is a count of pairs [1]_. The AUC can therefore be computed exactly from counts by
-    score, for any split of the rows, but not from the AUCs of the parts.
+    The AUC is the share of concordant pairs of a positive and a negative, with ties as one half
+    [1]_. Counts by score therefore determine the AUC exactly, for any split of the rows. The AUCs
+    of the parts do not determine the AUC.
 
     References
     ----------
@@ -113,11 +114,11 @@ class ScoreCounts(CountsView):
 
     @classmethod
     def _restored(cls, *pickled: Any) -> ScoreCounts:
-        """Make score counts from the arguments of `state.restored`, which checks them."""
+        """Make score counts from the arguments of `state.restored`, which validates them."""
         return cls._of(restored(*pickled))
 
     def _with(self, state: State) -> ScoreCounts:
-        """Return score counts with this state; these counts if they have it."""
+        """Return score counts with a state; return the same object for an unchanged state."""
         return self if state is self._state else ScoreCounts._of(state)
 
     # Building ----------------------------------------------------------------------
@@ -142,24 +143,25 @@ class ScoreCounts(CountsView):
         y_true : array-like of shape (n_rows,)
             Labels of two classes. The rows may all belong to one class.
         y_score : array-like of shape (n_rows,)
-            Finite scores; a higher score means more likely positive. Scores are stored as float64.
-            Decimals, fractions and large integers are refused if two different numbers might
-            become equal as float64, in this call or in another call whose counts are merged.
-            Decimals of up to 15 digits and integers up to 2**53 are always accepted.
+            Finite scores; a higher score means more likely positive. A `ScoreCounts` stores scores
+            as float64. The method refuses decimals, fractions and large integers if two different
+            numbers might become equal as float64. These numbers may be in this call, or in another
+            call with counts to merge. The method always accepts decimals of up to 15 digits and
+            integers up to 2**53.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Group label of each row: booleans, integers, strings, dates, periods, intervals
-            (of `pandas.cut`), members of an `enum.Enum`, or categories of these. Floats that are
-            whole numbers are converted to integers. With several columns each combination is a
-            group, labeled by a tuple.
+            (of `pandas.cut`), members of an `enum.Enum`, or categories of these. The method
+            converts floats that are whole numbers to integers. With several columns, each
+            combination is a group with a tuple as its label.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of 0 or more. Rows of weight 0 are left out.
+            Weights of 0 or more. The counts leave out rows of weight 0.
         pos_label : int, float, bool or str, default=None
-            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
-            If all rows have one other label, they count as negatives. Merging the counts with other
-            counts then detects a misspelled `pos_label`; a warning is issued at once if `pos_label`
-            differs from the label only in case or spaces.
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans. If all
+            rows have one label other than `pos_label`, the rows count as negatives. Merging these
+            counts with other counts detects a misspelled `pos_label`. A warning appears at once if
+            `pos_label` differs from the label only in case or spaces.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label (None, NaN, NaT or NA in one of the columns).
+            Treatment of rows without a group label (None, NaN, NaT or NA in one of the columns).
             "raise" raises a ValueError. "drop" leaves these rows out and counts them in
             `n_missing`. "group" uses the label ``"(missing)"`` in the columns that lack a label,
             whatever the type of the other labels.
@@ -168,7 +170,7 @@ class ScoreCounts(CountsView):
             all processors. The result does not depend on `n_jobs`. Several threads are faster from
             a few hundred thousand rows on.
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
-            What the counts disclose of the scores; see `reduced`. "exact" counts the rows of each
+            Level of disclosure of the scores; see `reduced`. "exact" counts the rows of each
             distinct score, "bins" and `Bins` count the rows of each bin, and "summary" keeps sums
             by group.
 
@@ -184,8 +186,8 @@ class ScoreCounts(CountsView):
         Notes
         -----
         Peak memory is at most about 45 bytes per row (90 with weights), including the counts but
-        not the input. The bound holds for numpy arrays with integer labels and groups; text labels
-        take more memory while they are encoded.
+        not the input. The bound holds for numpy arrays with integer labels and groups; encoding of
+        text labels takes more memory.
 
         Examples
         --------
@@ -202,7 +204,7 @@ class ScoreCounts(CountsView):
     def of_rows(
         cls, rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
     ) -> ScoreCounts:
-        """Count rows that were validated before.
+        """Count validated rows.
 
         Parameters
         ----------
@@ -211,7 +213,7 @@ class ScoreCounts(CountsView):
         n_jobs : int, default=None
             Number of threads, as in `from_predictions`.
         group_names : tuple of str, default=()
-            Names of the columns that the groups come from.
+            Names of the group columns.
 
         Returns
         -------
@@ -236,10 +238,10 @@ class ScoreCounts(CountsView):
         score_high: Any = None,
         **group_columns: Any,
     ) -> ScoreCounts:
-        """Make score counts from counts by group and score, such as a database query returns.
+        """Make score counts from counts by group and score, such as the result of a database query.
 
         The counts are the result of ``SELECT grp, score, SUM(1 - label), SUM(label) ... GROUP BY
-        grp, score``. Rows may come in any order, and a group and score may be repeated.
+        grp, score``. Rows may come in any order, and may repeat a group and score.
         ``from_counts(**table)`` reads the table that `to_counts` returns.
 
         Parameters
@@ -255,15 +257,14 @@ class ScoreCounts(CountsView):
             means that each row has weight 1.
         squared_weight_negatives, squared_weight_positives : array-like of shape (n_counts,), \
 default=None
-            Sums of the squared weights; required if the sums of the weights are given.
+            Sums of the squared weights; required with sums of the weights.
         score_low, score_high : array-like of shape (n_counts,), default=None
-            Lowest and highest score that the rows may have, for counts by ranges of scores. `score`
-            lies in the range and represents it. The counts have no `bins`; `reduced` converts them
-            to counts by `Bins` whose bins hold the ranges. None means that `score` is the score of
-            the rows.
+            Lowest and highest possible score of the rows, for counts by ranges of scores. `score`
+            lies in the range, and represents the range. The counts have no `bins`; `reduced`
+            converts the counts to counts by `Bins` if each range is within a bin. None means that
+            `score` is the score of the rows.
         **group_columns : array-like of shape (n_counts,)
-            Columns of group labels by name, as an alternative to `group`. Reports show these
-            names.
+            Columns of group labels by name, as an alternative to `group`. Reports show the names.
 
         Returns
         -------
@@ -309,11 +310,11 @@ default=None
         max_cells: int = 10_000_000,
         disclosure: Disclosure = "exact",
     ) -> ScoreCounts:
-        """Count the rows of a table where they are: in memory, in a lazy table or in a database.
+        """Count the rows of a table in memory, of a lazy table or of a table in a database.
 
         Databases and lazy tables count their rows by one query, ``SELECT group, score, label,
-        COUNT(*) ... GROUP BY group, score, label``, and only the counts are transferred. Labels,
-        scores, groups and weights have to be as in `from_predictions`.
+        COUNT(*) ... GROUP BY group, score, label``, and transfer only the counts. The requirements
+        for labels, scores, groups and weights are those of `from_predictions`.
 
         Parameters
         ----------
@@ -331,13 +332,13 @@ default=None
             As in `from_predictions`.
         max_cells : int, default=10_000_000
             Largest number of combinations of group, score and label that a database or lazy table
-            returns. Each combination takes about 100 bytes of memory while it is read. Rows that
-            are in memory already are not limited.
+            returns. Reading a combination takes about 100 bytes of memory. There is no limit for
+            rows in memory.
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
-            What the counts disclose of the scores; see `reduced`. With "bins" and `Bins`, a
-            database or lazy table groups its rows by bin and returns counts by bin, if the scores
-            are float64 or float32. It groups scores of other types, such as integers and decimals,
-            by their value, and this function bins them. "summary" also groups the rows by score.
+            Level of disclosure of the scores; see `reduced`. With "bins" and `Bins`, a database or
+            lazy table groups rows with scores in float64 or float32 by bin, and returns counts by
+            bin. For scores of other types, such as integers and decimals, the query groups rows by
+            score, and this method bins the scores. "summary" also groups the rows by score.
 
         Returns
         -------
@@ -351,20 +352,19 @@ default=None
             If narwhals does not read `table`, or a column is not as `from_predictions` requires.
         ValueError
             If a column is absent, or is not as `from_predictions` requires. If the query returns
-            more than `max_cells` rows: count bins, round the scores in the table to a few digits,
-            or count the rows by partition and merge the counts.
+            more than `max_cells` rows; the message lists remedies, such as counting bins.
 
         See Also
         --------
-        ScoreCounts.explain_table : The query as text.
-        ScoreCounts.from_batches : Counts of batches, files or partitions.
+        ScoreCounts.explain_table : Return the query as text.
+        ScoreCounts.from_batches : Count the rows of batches, files or partitions.
 
         Notes
         -----
-        Dates with a time zone get the time zone in which the engine returns them. The type
-        ``TIMESTAMP`` of Spark is such a date. Engines bin scores exactly, by `Bins.expression`. The
-        engine returns scores that this expression does not bin, such as missing scores, and this
-        function bins or refuses them.
+        The engine determines the time zone of dates with a time zone, such as Spark's type
+        ``TIMESTAMP``. Engines bin scores exactly, by `Bins.expression`. The engine returns scores
+        that this expression does not bin, such as missing scores. This method then bins or refuses
+        these scores.
 
         Examples
         --------
@@ -376,7 +376,7 @@ default=None
         >>> ScoreCounts.from_table(table, label="ill", score="risk", group="site")
         ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
-        # The import is local because it imports narwhals, which counting arrays does not need.
+        # The import is local because counting arrays does not need narwhals.
         from skfedauc.counts.columns import Columns
         from skfedauc.counts.queries import count_table
 
@@ -394,16 +394,16 @@ default=None
         max_cells: int = 10_000_000,
         disclosure: Disclosure = "exact",
     ) -> str:
-        """Return the query by which `from_table` counts the rows of a lazy table, as text.
+        """Return the query of `from_table` for a lazy table as text.
 
         Parameters
         ----------
         table : lazy table or relation
-            A table of `from_table` whose rows are not in memory.
+            A table of `from_table` with rows outside memory.
         label, score, group, weight : object
             As in `from_table`.
         max_cells : int, default=10_000_000
-            As in `from_table`; the query has a limit of one more.
+            As in `from_table`; the limit in the query is larger by one.
         disclosure : object, default="exact"
             As in `from_table`.
 
@@ -416,7 +416,7 @@ default=None
         Raises
         ------
         TypeError
-            If narwhals does not read `table`, or its rows are in memory.
+            If narwhals does not read `table`, or `table` has its rows in memory.
         ValueError
             If a column is absent.
 
@@ -451,22 +451,22 @@ default=None
         disclosure: Disclosure = "exact",
         max_cells: int | None = None,
     ) -> ScoreCounts:
-        """Count rows in batches, for data that does not fit in memory.
+        """Count rows in batches, for data that do not fit in memory.
 
-        Batches are counted by joblib workers with the active joblib backend, also on other machines
-        (Dask, Ray), and merged as results arrive. Memory holds the merged counts (up to three
-        copies while merging) and about ``2 * n_jobs`` batches.
+        Workers of the active joblib backend count batches, also on other machines (Dask, Ray). This
+        method merges the results as they arrive. Memory holds the merged counts (up to three copies
+        while merging) and about ``2 * n_jobs`` batches.
 
         Parameters
         ----------
         batches : iterable of tuples, DataFrames, paths or callables
             Tuples ``(y_true, y_score[, groups[, sample_weight]])`` of arrays as in
-            `from_predictions`; or pandas, polars or pyarrow DataFrames, or pyarrow record
-            batches, with the columns named below. Such batches are read one after the other, and
-            sent to the workers. Workers themselves read paths (str or os.PathLike) of Parquet and
-            CSV files (``.parquet``, ``.csv``, ``.csv.gz``; needs ``skfedauc[files]``), and call
-            callables without arguments, which return a tuple or a DataFrame. Of files, they read
-            only the columns named below.
+            `from_predictions`; or pandas, polars or pyarrow DataFrames, or pyarrow record batches,
+            with the columns below. The main process reads such batches in turn, and sends the
+            batches to the workers. Workers themselves read files from paths (str or os.PathLike) of
+            Parquet and CSV files (``.parquet``, ``.csv``, ``.csv.gz``; needs ``skfedauc[files]``).
+            Workers also call callables without arguments, which return a tuple or a DataFrame. From
+            files, workers read only the columns below.
         label, score : str, default=None
             Columns of the labels and of the scores. Required for DataFrames and files.
         group, weight, pos_label, missing : object
@@ -474,64 +474,67 @@ default=None
         n_jobs : int, default=None
             Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. Worker processes are faster only if counting a batch takes longer than
-            sending it; ``joblib.parallel_config("threading")`` sends nothing.
+            sending the batch; ``joblib.parallel_config("threading")`` sends nothing.
         verbose : int, default=0
-            If 1 or more, print the number of batches counted and the elapsed time to stderr after
-            each round of batches. A round is ``2 * n_jobs`` batches, or one with a single worker.
+            If 1 or more, print the number of finished batches and the elapsed time to stderr after
+            each round of batches. A round has ``2 * n_jobs`` batches, or one batch with a single
+            worker.
         checkpoint : str or os.PathLike, default=None
-            File that keeps the counts if a batch fails, a worker is killed or the process ends. To
-            resume, call again with the same batches in the same order: batches that the file covers
-            are not counted again. `from_batches` removes the file once all batches are counted.
-            Needs pyarrow; group labels may be of all kinds except members of an `enum.Enum`.
+            File that keeps the counts if a batch fails, a worker dies or the process ends. To
+            resume, call again with the same batches in the same order: the call skips batches that
+            the file covers. `from_batches` removes the file after the last batch. The option needs
+            pyarrow. Group labels may have any type except members of an `enum.Enum`.
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
-            What the counts disclose of the scores; see `reduced`. Each batch is reduced to bins
-            where it is counted, so that neither workers nor the checkpoint file keep its scores. A
-            "summary" is made after all batches are counted; the file then holds exact counts.
+            Level of disclosure of the scores; see `reduced`. Workers reduce each batch to bins, so
+            that neither workers nor the checkpoint file keep its scores. A "summary" follows after
+            the last batch; the file then holds exact counts.
         max_cells : int, default=None
             Largest number of cells of the result, for streams without end: the counts then take at
-            most 32 bytes per cell (64 with weights). While batches are counted, memory also holds
-            about 65,000 cells, or the cells of one round of batches. Cells are joined as by
-            `reduced`, whose notes have the widths of the certain intervals. The joins depend on the
-            order of the batches, on `n_jobs` and on the checkpoint; the intervals hold the exact
-            values in any case.
+            most 32 bytes per cell (64 with weights). During counting, memory also holds about
+            65,000 cells, or the cells of one round of batches. The method joins cells as `reduced`
+            does; the notes of `reduced` have the widths of the certain intervals. The joins depend
+            on the order of the batches, on `n_jobs` and on the checkpoint; the intervals always
+            hold the exact values.
 
         Returns
         -------
         ScoreCounts
-            Equal to the counts of all rows counted at once, except for rounding with weights and
+            Equal to the counts of all rows from a single call, except for rounding with weights and
             for joined cells.
 
         Raises
         ------
         ValueError, TypeError
             If there is no batch, or a batch is not as described; the message names the batch and
-            the reason. If the checkpoint file is damaged, or was written for other batches or
-            arguments. If `max_cells` is less than the number of groups, or is given for a summary.
+            the reason. If the checkpoint file is damaged, or comes from other batches or arguments.
+            If `max_cells` is less than the number of groups. If `disclosure` is "summary" with
+            `max_cells`.
         RuntimeError
-            If reading a batch fails for another reason, or a worker is killed; the message names
-            the batches that are not counted.
+            If reading a batch fails for another reason, or a worker dies; the message names the
+            batches that the counts lack.
         OSError
-            If the checkpoint file cannot be written.
+            If writing the checkpoint file fails.
         ImportError
-            If `checkpoint` is given and pyarrow is not installed.
+            If `checkpoint` is not None, and pyarrow is missing.
 
         Notes
         -----
-        *CSV files.* Columns are separated by commas, semicolons or tabs. Group labels are text, and
-        only empty cells are missing values. If all labels of a column are integers that end in
-        ".0", as programs write integers beside empty cells, the labels are read without it.
+        *CSV files.* Commas, semicolons or tabs separate columns. Group labels are text, and only
+        empty cells are missing values. Some programs write integers with the ending ".0" if a
+        column has empty cells. Workers remove this ending if all labels of a column are integers
+        with this ending.
 
-        *Checkpoints.* The file has the format that `save` writes. Different batches are refused.
-        Batches of rows are read again, and compared by a checksum of their scores, or of the bins
-        of their scores. A path is not read again: the absolute path and the size of the file are
-        compared. A callable is compared by its name and its arguments; it must be a function of a
-        module or a ``functools.partial`` of one. Writing the file takes at most about a tenth of
-        the run time.
+        *Checkpoints.* The file has the format of `save`. A later call refuses different batches.
+        The call reads batches of rows again, and compares a checksum of their scores, or of the
+        bins of their scores. For a path, the call does not read the file again, but compares the
+        absolute path and the size of the file. For a callable, the call compares the name and the
+        arguments; the callable must be a function of a module or a ``functools.partial`` of such a
+        function. Writing the file takes at most about a tenth of the run time.
 
-        *Killed workers.* With ``joblib.parallel_config("multiprocessing")`` joblib waits forever
-        for a worker that was killed; its default backend, "loky", does not. With
-        ``joblib.parallel_config("dask")`` Dask counts the batch of a killed worker again, and
-        joblib waits forever if the batch kills every worker.
+        *Killed workers.* With ``joblib.parallel_config("multiprocessing")``, joblib waits forever
+        for a killed worker; joblib's default backend, "loky", raises an error. With
+        ``joblib.parallel_config("dask")``, Dask counts the batch of a killed worker again; joblib
+        waits forever if the batch kills every worker.
 
         Examples
         --------
@@ -544,12 +547,12 @@ default=None
         >>> ScoreCounts.from_batches(days(), max_cells=3)
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 3 ranges)
 
-        Let two workers read one file each at a time::
+        Read two files at a time in two workers::
 
             files = sorted(Path("scores").glob("*.parquet"))
             ScoreCounts.from_batches(files, label="ill", score="risk", group="site", n_jobs=2)
         """
-        # The import is local because it imports joblib, which counting rows does not need.
+        # The import is local because counting arrays does not need joblib.
         from skfedauc.counts.batches import count_batches
         from skfedauc.counts.columns import Columns
 
@@ -582,21 +585,21 @@ default=None
         Parameters
         ----------
         parts : iterable of ScoreCounts, str or os.PathLike
-            At least one `ScoreCounts` or path of a file that `save` wrote; either all have groups
-            or none has groups. Groups with equal labels are merged. Files are read one at a time.
+            At least one `ScoreCounts` or path of a file from `save`; either all have groups or none
+            has groups. The method merges groups with equal labels, and reads one file at a time.
         repeated : {"raise", "allow"}, default="raise"
-            How to treat a counting that was saved or sent, and is part of several `parts`. "raise"
-            raises a ValueError, because its rows may count several times, and warns of different
-            countings that may be of the same rows. "allow" adds up all parts.
+            Treatment of a saved or sent counting in several `parts`. "raise" raises a ValueError,
+            because rows may count several times, and warns about different countings that may have
+            the same rows. "allow" adds up all parts.
         disclosure : "exact", "bins", "summary", Bins or None, default=None
-            What the result discloses of the scores. Each part is reduced to this level first; see
-            `reduced`. None requires that all parts have the same level and bins. Summaries can only
-            be merged if no group is in two of them. With `Bins`, ranges that are no bins of one
-            rule, such as those of `min_count`, are widened to the unions of the bins that they
-            overlap, so that certain intervals remain certain. The `bins` of the result are None if
-            such a range has several bins. With None, such ranges can be merged with any bins and
-            with each other. Merging protects no rows: each part discloses what it disclosed before,
-            and the result can have small counts if a part was reduced without `min_count`.
+            Level of disclosure of the result. The method first reduces each part to this level; see
+            `reduced`. None requires that all parts have the same level and bins. No group may be in
+            two summaries. Some ranges are not bins of one rule, such as those of `min_count`. With
+            `Bins`, the method widens such ranges to the unions of the bins that overlap the ranges,
+            so that certain intervals remain certain. The `bins` of the result are None if such a
+            range has several bins. None permits such ranges with any bins and with each other.
+            Merging protects no rows: each part still discloses its content, and the result can have
+            small counts if a site did not apply `min_count`.
 
         Returns
         -------
@@ -607,29 +610,29 @@ default=None
         Raises
         ------
         ValueError
-            If there are no score counts, or only some of them have groups. If the score counts have
-            different `pos_label`. If their rows have more than two class labels, or if neither of
-            two labels is `pos_label`. If their group columns have the same names in another order,
-            or only some names in common. If a counting is repeated, or a file is damaged. If
-            `disclosure` is None and some score counts disclose more than others or have other
-            `Bins`, or if a part cannot be reduced to `disclosure`. The message names the parts.
+            If there are no score counts, or only some score counts have groups. If the score counts
+            have different `pos_label`. If the rows have more than two class labels, or if neither
+            of two labels is `pos_label`. If the group columns have the same names in another order,
+            or only some names in common. If two parts have the same counting, or a file is damaged.
+            If `disclosure` is None and the levels or the `Bins` differ, or if a part cannot have
+            the level `disclosure`. The message names the parts.
         TypeError
-            If an item is not a `ScoreCounts` or a path, or labels are of different kinds.
+            If an item is not a `ScoreCounts` or a path, or labels have different types.
         OSError
             If a file cannot be read.
 
         Warns
         -----
         UserWarning
-            If the group columns have other names; the result has no names then. If two countings
-            that were saved or sent have the same source name, or have equal counts and not both a
-            name: a site may have counted its rows again.
+            If all group columns have different names; the result then has no names. If two saved or
+            sent countings have the same source name, or have equal counts and at most one name: a
+            site may have counted its rows again.
 
         Notes
         -----
-        Score counts from files are merged in rounds. Memory holds the merged counts (up to three
-        copies while merging) and the files that were read since the last round, whose size is at
-        most that of the merged counts and of one file.
+        The method merges score counts from files in rounds. Memory holds the merged counts (up to
+        three copies while merging) and the files since the last round. The size of these files is
+        at most that of the merged counts and of one file.
 
         Examples
         --------
@@ -657,7 +660,7 @@ default=None
         Parameters
         ----------
         parts : iterable of (str, ScoreCounts)
-            At least one pair of a name and score counts, which may be read one at a time.
+            At least one pair of a name and score counts. A generator may read one part at a time.
         repeated, disclosure : object
             As in `merge`.
 
@@ -687,7 +690,7 @@ default=None
 
     @classmethod
     def _named(cls, parts: Iterable[Any]) -> Iterator[tuple[str, ScoreCounts, bool]]:
-        """Yield score counts, with their names in messages and whether the caller keeps them."""
+        """Yield the name of each part, its score counts, and whether the caller keeps the part."""
         is_kept = isinstance(parts, Sequence)
         for number, part in enumerate(parts):
             if isinstance(part, str | os.PathLike):
@@ -704,7 +707,7 @@ default=None
         repeated: str,
         disclosure: Disclosure | None,
     ) -> ScoreCounts:
-        """Add up score counts; a single part is returned as it is."""
+        """Add up score counts; return a single part unchanged."""
         last: list[ScoreCounts] = []
 
         def part_of(name: str, counts: ScoreCounts, is_kept: bool) -> Part:
@@ -731,8 +734,8 @@ default=None
         Parameters
         ----------
         to : mapping or callable
-            Maps each old label to its new label. The old label of a `ScoreCounts` without groups is
-            None.
+            Mapping from each old label to its new label. The old label of a `ScoreCounts` without
+            groups is None.
 
         Returns
         -------
@@ -766,16 +769,17 @@ default=None
         return self._with(regrouping.regrouped(self._state, to))
 
     def map_scores(self, function: Callable[[NDArray[np.float64]], Any]) -> ScoreCounts:
-        """Replace the scores by a function of the scores; equal results are counted together.
+        """Replace the scores by a function of the scores, and add up the counts of equal results.
 
-        Round scores before counts leave a site, or replace them by the decisions at a threshold.
-        The function does not have to be monotonic.
+        Use the method to round scores before counts leave a site, or to replace scores by the
+        decisions at a threshold. The function need not be monotonic.
 
         Parameters
         ----------
         function : callable
-            Called once with the sorted distinct scores, a float64 array of shape (n_scores,).
-            Returns a finite number for each score: an array-like of shape (n_scores,).
+            The method calls `function` once with the sorted distinct scores, a float64 array of
+            shape (n_scores,). The result has a finite number for each score: an array-like of shape
+            (n_scores,).
 
         Returns
         -------
@@ -812,8 +816,8 @@ default=None
         Returns
         -------
         ScoreCounts
-            Counts of the rows of these groups. `n_missing` does not change. Score counts without
-            groups are returned unchanged.
+            Counts of the rows of these groups. `n_missing` does not change. The method returns
+            score counts without groups unchanged.
 
         Raises
         ------
@@ -836,12 +840,12 @@ default=None
         return self._with(regrouping.without_groups(self._state))
 
     def with_n_missing(self, n_missing: int) -> ScoreCounts:
-        """Return the counts with another number of rows left out.
+        """Return the counts with another number of omitted rows.
 
         Parameters
         ----------
         n_missing : int
-            Number of rows left out because they have no group label.
+            Number of omitted rows without a group label.
 
         Returns
         -------
@@ -852,7 +856,7 @@ default=None
         return self._with(self._state._replace(origin=origin))
 
     def with_weights_over(self, exponent: int) -> ScoreCounts:
-        """Divide the weights by a power of two, which is exact.
+        """Return the counts with weights divided by a power of two, without rounding.
 
         Parameters
         ----------
@@ -862,7 +866,7 @@ default=None
         Returns
         -------
         ScoreCounts
-            The resulting counts.
+            Counts with the new weights.
         """
         return self._with(self._state.over(exponent))
 
@@ -877,38 +881,39 @@ default=None
         tell_withheld: ToldOfWithheld | None = None,
         max_cells: int | None = None,
     ) -> ScoreCounts:
-        """Return counts that disclose less of the scores, or have fewer cells.
+        """Return counts with a lower level of disclosure, or with fewer cells.
 
         Parameters
         ----------
         disclosure : "exact", "bins", "summary" or Bins, default=None
             "exact" returns exact counts unchanged. None keeps the level, and needs `min_count` or
-            `max_cells`. "bins" is ``Bins.of_probabilities()``. `Bins` counts the rows of
-            each bin; binned counts can be reduced to `Bins` whose bins are unions of theirs.
-            "summary" keeps no scores: for each group it holds the numbers of rows, the number of
-            concordant pairs, and the sums from which the variance of the AUC follows. With sample
-            weights it also holds their sums.
+            `max_cells`. "bins" is ``Bins.of_probabilities()``. `Bins` counts the rows of each bin;
+            binned counts require `Bins` whose bins are unions of the present bins. "summary" keeps
+            no scores. For each group, a summary holds the numbers of rows, the number of concordant
+            pairs, and the sums that determine the variance of the AUC. With sample weights, a
+            summary also holds the sums of the weights.
         min_count : int, default=None
             Smallest number of rows of a class, other than 0, that the result discloses. In each
-            group and class, neighboring bins are joined until each count is 0 or at least
-            `min_count`. Groups with fewer rows of a class, but more than 0, are treated by
-            `small_groups`. A smaller `n_missing` is withheld. Needs bins or a summary.
+            group and class, the method joins neighboring bins until each count is 0 or at least
+            `min_count`. The argument `small_groups` determines the treatment of groups with fewer
+            rows of a class, but more than 0. The method withholds a smaller `n_missing`. The
+            argument `min_count` needs bins or a summary.
         small_groups : {"withhold", "join"}, default=None
-            How to treat groups with fewer rows of a class than `min_count`; needs `min_count`.
-            "withhold" or None leaves them out. "join" makes them the group ``"(missing)"``, which
-            is withheld if it is too small as well. This is also the label of rows without a group
-            label (``missing="group"``): "join" refuses counts that have such a group and other
-            small groups, and a merge adds both to one group. `withheld` describes the withheld
-            groups.
+            Treatment of groups with fewer rows of a class than `min_count`; needs `min_count`.
+            "withhold" or None leaves these groups out. "join" combines these groups into the group
+            ``"(missing)"``; the method withholds this group if it is too small as well. Rows
+            without a group label have the same label ``"(missing)"`` (``missing="group"``). "join"
+            therefore refuses counts that have such a group and other small groups, and a merge adds
+            both to one group. `withheld` describes the withheld groups.
         tell_withheld : {"number", "rows", "labels"}, default=None
-            What `withheld` discloses of the groups; needs `min_count`. "number" is the number of
-            groups. "rows" or None adds the number of their rows of each class, if it is at least
-            `min_count` times the number of groups; a smaller number is replaced by the upper limit
-            that this implies. "labels" also adds the labels.
+            Facts about the groups that `withheld` discloses; needs `min_count`. "number" is the
+            number of groups. "rows" or None adds the number of rows of each class, if this number
+            is at least `min_count` times the number of groups. For a smaller number, `withheld`
+            discloses only the upper limit that this rule implies. "labels" also adds the labels.
         max_cells : int, default=None
-            Largest number of cells of the result. Neighboring cells of a group are joined where
-            this widens the certain interval of the AUC least. The ends of their ranges are exact
-            scores if the counts are exact.
+            Largest number of cells of the result. The method joins neighboring cells of a group,
+            and chooses the joins that widen the certain interval of the AUC least. For exact
+            counts, the ends of the ranges are exact scores.
 
         Returns
         -------
@@ -918,36 +923,36 @@ default=None
         Raises
         ------
         DisclosureError
-            If the counts disclose less than `disclosure`. If their bins do not lie within the bins
-            of `disclosure`. If `min_count` is given for scores without bins, or `max_cells` for a
-            summary.
+            If the counts disclose less than `disclosure`. If a bin of the counts does not lie
+            within a bin of `disclosure`. If `min_count` comes without bins or a summary, or
+            `max_cells` with a summary.
         ValueError
-            If a score is outside the scores of the bins. If `small_groups` or `tell_withheld` is
-            given without `min_count`. If small groups are to be joined and there is a group
-            ``"(missing)"`` already. If `max_cells` is less than the number of groups.
+            If a score is outside the domain of the bins. If `small_groups` or `tell_withheld` comes
+            without `min_count`. If `small_groups` is "join", and the counts already have a group
+            ``"(missing)"``. If `max_cells` is less than the number of groups.
         TypeError
-            If `disclosure` is no text and no `Bins`, or no argument is given.
+            If `disclosure` is neither text nor `Bins`, or the call has no argument.
 
         Notes
         -----
-        The page "Choose what a site discloses" of the user guide describes what remains inferable
-        at each level. ``skfedauc show`` describes what a file discloses.
+        The page "Choose what a site discloses" of the user guide describes possible inferences at
+        each level. ``skfedauc show`` describes what a file discloses.
 
         A summary gives exactly the same group AUCs as the original counts, with the same averages,
         gaps, intervals and tests of these AUCs. Summaries of binned counts also hold the lowest and
-        the highest AUC that the bins permit. A summary does not determine results that compare rows
-        of different groups, and these results raise a `DisclosureError`: the pooled AUC, cross
-        AUCs, bias AUCs and ROC curves. Summaries can be merged if no group is in two of them.
+        the highest AUC that the bins permit. Results that compare rows of different groups raise a
+        `DisclosureError`: the pooled AUC, cross AUCs, bias AUCs and ROC curves. `merge` accepts
+        summaries only if no group is in two summaries.
 
-        Apply `min_count` where the rows are, before counts are sent or merged, and once: two
-        results from overlapping rows can differ by a single row.
+        Apply `min_count` only once, at the site, before sending or merging counts: two results from
+        overlapping rows can differ by a single row.
 
-        With `max_cells`, the result takes 32 bytes per cell (64 with weights). It holds ranges of
-        scores even if no cells were joined. It can be merged with other such counts and reduced
-        again, in any order: the certain intervals hold the exact values. For scores without ties,
-        one reduction to 1,024 cells makes the certain interval of the pooled AUC about 6e-4 wide.
-        The width for n cells is ``1,024 / n`` times this width. Repeated reductions widen the
-        interval. See benchmarks/joining.md in the repository. `max_cells` alone protects no scores.
+        With `max_cells`, the result takes 32 bytes per cell (64 with weights). The result holds
+        ranges of scores even without joins. `merge` and `reduced` accept such results in any order:
+        the certain intervals always hold the exact values. For scores without ties, one reduction
+        to 1,024 cells makes the certain interval of the pooled AUC about 6e-4 wide. The width for n
+        cells is ``1,024 / n`` times this width. Repeated reductions widen the interval. See
+        benchmarks/joining.md in the repository. `max_cells` alone protects no scores.
 
         Examples
         --------
@@ -996,12 +1001,12 @@ default=None
         The AUC of any set of positives over any set of negatives lies between its values in both
         results. In the first result, the positives of each cell have the lowest score of the cell's
         range, and the negatives have the highest score. In the second result, the reverse holds.
-        Exact counts are returned unchanged.
+        The method returns exact counts unchanged.
 
         Returns
         -------
         lowest, highest : ScoreCounts
-            Exact counts of the same rows. For a summary, summaries of exact counts.
+            Exact counts of the same rows, or summaries of exact counts.
         """
         low, high = self._state.extremes
         return self._with(low), self._with(high)
@@ -1011,37 +1016,38 @@ default=None
     def to_vector(
         self, bins: Bins, groups: Any = None, *, max_count: int | None = None
     ) -> NDArray[np.int64]:
-        """Return the counts on a grid that several sites agree on, for a secure sum.
+        """Return the counts on an agreed grid of several sites as a vector, for a secure sum.
 
-        The sum of the vectors of all sites has the counts of all rows, and `from_vector` reads it.
-        A server that receives only the sum, for instance because the sites add masks that cancel,
-        does not see the counts of a site.
+        The sum of the vectors of all sites has the counts of all rows; `from_vector` reads this
+        sum. Sites can add masks that cancel in the sum, so that a server does not see the counts of
+        a site.
 
         Parameters
         ----------
         bins : Bins
             Bins of the scores, with a fixed number of bins.
         groups : array-like of labels, default=None
-            Labels of the groups of all sites, agreed beforehand, in any order. None for rows
-            without groups.
+            Labels of the groups of all sites, in any order; sites agree on these labels beforehand.
+            None for rows without groups.
         max_count : int, default=None
-            Largest count that is allowed. For sums modulo ``2**k`` over n sites, pass
-            ``(2**(k - 1) - 1) // n``: `from_vector` then reads the right sum. None allows all
+            Largest permitted count. For sums modulo ``2**k`` over n sites, pass
+            ``(2**(k - 1) - 1) // n``: `from_vector` then reads the right sum. None permits all
             counts.
 
         Returns
         -------
         ndarray of int64, shape (2 * n_groups * n_bins,)
-            Numbers of negatives, then of positives. In each half, groups are sorted by their
-            labels, and the bins of each group by their numbers. Bins without rows have the
-            count 0.
+            Numbers of negatives, then of positives. Each half has the groups in the order of their
+            labels, and the bins of each group in the order of their numbers. Bins without rows have
+            the count 0.
 
         Raises
         ------
         ValueError
-            If the counts have a group that is not among `groups`, which the message names. If rows
-            have weights, or groups were withheld. If `bins` has no fixed number of bins, or a count
-            is above `max_count`. If the counts cannot be reduced to `bins`.
+            If the counts have a group that is not among `groups`; the message names the group. If
+            rows have weights, or the counts lack withheld groups. If `bins` has no fixed number of
+            bins, or a count is above `max_count`. If `bins` cannot hold the scores or ranges of the
+            counts.
         TypeError
             If an argument is not as described.
 
@@ -1051,7 +1057,7 @@ default=None
 
         Notes
         -----
-        The vector does not hold `n_missing`, `group_names`, class labels and `sources`.
+        The vector does not hold `n_missing`, `group_names`, class labels or `sources`.
 
         Examples
         --------
@@ -1074,19 +1080,19 @@ default=None
         Parameters
         ----------
         vector : array-like of shape (2 * n_groups * n_bins,)
-            Sum of the vectors that `to_vector` returned. Floats must be whole numbers.
+            Sum of vectors from `to_vector`. Floats must be whole numbers.
         bins, groups : object
             As in `to_vector`.
         modulus : int, default=None
-            Power of two modulo which the sum was computed, such as 2**32. Sums of at least half of
-            the modulus are refused, because they overflowed, or contain masks that were not
-            removed. None for the sum itself.
+            Power of two, such as 2**32, for a sum modulo this number. The method refuses entries of
+            at least half of the modulus, which have overflowed or still contain masks. None for the
+            sum itself.
 
         Returns
         -------
         ScoreCounts
             Binned counts of the rows of all sites, equal to ``ScoreCounts.merge([counts.reduced(
-            bins) for counts in sites])``. Groups without rows are left out.
+            bins) for counts in sites])``. The result leaves out groups without rows.
 
         Raises
         ------
@@ -1127,45 +1133,45 @@ default=None
     ) -> None:
         """Write the counts to a file.
 
-        The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
-        other tools can read. `ScoreCounts.load` checks the file and makes the same counts again.
-        A failed write leaves an existing file as it was.
+        The file is a Parquet file with the columns of `to_counts`; polars, DuckDB, Spark and other
+        tools can read the file. `ScoreCounts.load` checks the file and restores the counts. A
+        failed write does not change an existing file.
 
         Parameters
         ----------
         path : str or os.PathLike
-            File to write; the customary ending is ``.skfa``. An existing file is replaced.
+            File to write; the customary ending is ``.skfa``. The method replaces an existing file.
         source : str, default=None
-            Name of the counting, such as the name of a hospital. The file keeps the name beside
-            the identifier of the counting; messages and `sources` show the name.
+            Name of the counting, such as the name of a hospital. The file keeps the name and the
+            identifier of the counting; messages and `sources` show the name.
         disclosure : "exact", "bins", "summary", Bins or None, default=None
-            What the file discloses of the scores; see `reduced`. None writes the counts as they
-            are. The file records the level and the bins, and ``skfedauc show`` prints both.
+            Level of disclosure of the file; see `reduced`. None writes the counts unchanged. The
+            file records the level and the bins, and ``skfedauc show`` prints both.
 
         Raises
         ------
         OSError
             If the file cannot be written.
         TypeError
-            If groups are labeled by members of an `enum.Enum`, or by dates whose time zone has no
-            name.
+            If group labels are members of an `enum.Enum`, or dates whose time zone has no name.
         ValueError
-            If `source` is given, and the counts are merged from several countings that were saved
-            before. If the counts cannot be reduced to `disclosure`.
+            If `source` is not None for counts with several saved countings. If the counts cannot
+            have the level `disclosure`.
         ImportError
             If pyarrow is not installed: ``pip install "skfedauc[files]"``.
 
         Notes
         -----
-        When counts are first saved or converted to bytes, they get a random identifier of 128 bits,
-        which the file and this object keep. `merge` and ``+`` refuse to add the same counting
-        twice. Merged counts keep the identifiers of all their parts.
+        The first `save` or `to_bytes` gives counts a random identifier of 128 bits; the file and
+        this object keep the identifier. `merge` and ``+`` refuse to add the same counting twice.
+        Merged counts keep the identifiers of all their parts.
 
-        The file of a summary has one row per group. After the group columns it has `n_negatives`,
-        `n_positives`, with sample weights the columns of weights of `to_counts`, and `u2`, which is
-        twice the Mann-Whitney U statistic: the AUC is ``u2 / (2 * n_negatives * n_positives)``, or
+        The file of a summary has one row per group. After the group columns, the file has
+        `n_negatives`, `n_positives`, with sample weights the columns of weights of `to_counts`, and
+        `u2`. The column `u2` is twice the Mann-Whitney U statistic: the AUC is
+        ``u2 / (2 * n_negatives * n_positives)``, or
         ``u2 / (2 * weight_negatives * weight_positives)`` with weights. Six columns of sums
-        determine the variance of the AUC. If the scores were binned, columns with the prefixes
+        determine the variance of the AUC. For a summary of binned counts, columns with the prefixes
         ``lowest_`` and ``highest_`` hold `u2` and the sums for the lowest and for the highest AUC
         that the bins permit.
 
@@ -1195,13 +1201,12 @@ default=None
         Returns
         -------
         ScoreCounts
-            The counts that were saved, with their `n_missing`, `group_names`, class labels and
-            `sources`.
+            The saved counts, with their `n_missing`, `group_names`, class labels and `sources`.
 
         Raises
         ------
         ValueError
-            If the file is damaged, was not written by `save`, or was written by a newer version of
+            If the file is damaged, does not come from `save`, or comes from a newer version of
             skfedauc. The message names the file and the place.
         OSError
             If the file cannot be read.
@@ -1212,8 +1217,8 @@ default=None
 
         Notes
         -----
-        Loading a file does not run code from the file, so files may come from strangers. A checksum
-        detects damage but does not show who wrote the file.
+        Loading a file does not run code from the file, so loading files of strangers is safe. A
+        checksum detects damage but does not authenticate the writer of the file.
         """
         from skfedauc.counts.parquet import read_file
 
@@ -1246,7 +1251,7 @@ default=None
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
-        """Read counts from the bytes that `to_bytes` returned.
+        """Read counts from the bytes of `to_bytes`.
 
         Parameters
         ----------
@@ -1256,7 +1261,7 @@ default=None
         Returns
         -------
         ScoreCounts
-            The counts that were converted to bytes.
+            The counts in the bytes.
 
         Raises
         ------
@@ -1290,7 +1295,7 @@ default=None
         return ScoreCounts._restored, arguments
 
     def __getstate__(self) -> dict[str, bytes]:
-        """Return the state that skops stores; pickles and copies are made by `__reduce__`."""
+        """Return the state that skops stores; `__reduce__` makes pickles and copies."""
         return {"content": self.to_bytes()}
 
     def __setstate__(self, state: dict[str, bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Joining of neighboring bins, so that no count is small."""
+"""Joining of neighboring bins until no count is small."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 
 def check_protects(state: State, disclosure: object) -> None:
-    """Refuse a level of disclosure at which single rows have ranges or scores of their own.
+    """Raise an error for a level of disclosure that gives single rows their own ranges or scores.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges,
 
     Notes
     -----
-    Bins are joined from the lowest to the highest. If the last bins have too few rows together,
-    they are joined to the cell before them.
+    The function joins bins from the lowest to the highest. If the last bins together have too few
+    rows, the function joins them to the previous cell.
 
     A range from the lowest to the highest bin with rows would disclose the lowest and the highest
-    score of a few rows, up to the width of a bin. The ends of each range are therefore rounded
-    outwards to multiples of about half the number of bins in the range. Between two
-    cells, no range reaches beyond the edge whose number is divisible by the highest power of two.
+    score of a few rows, up to the width of a bin. The function therefore rounds the ends of each
+    range outwards, to multiples of about half the number of bins in the range. Between two cells,
+    one edge limits both ranges: the edge whose number is a multiple of the highest power of two.
     """
     numbers = bins.numbers_of(cells.scores)
     parts = [_of_class(cells, numbers, bins, min_count, of_class) for of_class in (0, 1)]
@@ -127,14 +127,13 @@ def _of_class(
 
 
 def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Return the first items of runs within groups, each with a sum of at least `least`."""
-    if not counts.size:  # `least` may then be too large for an array
+    """Return the first item of each run within a group; every run has a sum of at least `least`."""
+    if not counts.size:  # without counts, `least` may be too large for an array
         return np.zeros(0, np.intp)
     upto = np.cumsum(counts)
     before = upto - counts
     behind_group = np.searchsorted(codes, codes, side="right")
-    # Without enough rows in the rest of the group, a run that begins here would end behind the
-    # group.
+    # A run that begins here ends within the group only if the rest of the group has enough rows.
     is_enough = before + least <= upto[behind_group - 1]
     behind = np.where(is_enough, np.searchsorted(upto, before + least) + 1, behind_group)
     firsts, item = [], 0
@@ -157,7 +156,7 @@ def _rounded(
     n_bits = np.maximum(_bit_length(last - first) - 1, 0)
     low = np.maximum(first >> n_bits << n_bits, least)
     high = np.minimum(((last >> n_bits) + 1 << n_bits) - 1, most)
-    # Between two cells of a group, no range reaches beyond the edge with the roundest number.
+    # Between two cells of a group, the edge with the roundest number limits both ranges.
     is_pair = codes[1:] == codes[:-1]
     ends, begins = last[:-1], first[1:]
     differing = np.maximum(_bit_length(ends ^ begins) - 1, 0)

@@ -23,7 +23,7 @@ ToldOfWithheld: TypeAlias = Literal["number", "rows", "labels"]
 
 
 def check_small_groups(small_groups: object, tell_withheld: object, *, has_min_count: bool) -> None:
-    """Refuse arguments of `ScoreCounts.reduced` that are unknown or have no effect."""
+    """Raise an error for arguments of `ScoreCounts.reduced` that are invalid or have no effect."""
     if small_groups not in (None, "withhold", "join"):
         raise ValueError(
             "small_groups must be 'withhold' (leave groups with few rows of a class out) or 'join' "
@@ -49,12 +49,12 @@ def joined_label(label: Any) -> Any:
 
 
 def check_can_be_joined(groups: Sequence[Any], small: NDArray[np.bool_]) -> None:
-    """Refuse to join small groups if another group has the label of the joined groups.
+    """Raise an error if a group already has the label of the joined small groups.
 
     Raises
     ------
     ValueError
-        If there is a group of rows without a group label, and another group is small.
+        If the counts have a group of rows without a group label, and another group is small.
     """
     label = joined_label(groups[0])
     if label in groups and any(
@@ -69,7 +69,7 @@ def check_can_be_joined(groups: Sequence[Any], small: NDArray[np.bool_]) -> None
 
 
 def is_small(numbers: Sequence[NDArray[np.int64] | int], least: int) -> NDArray[np.bool_]:
-    """Return where a number of rows is above 0 and below `least`.
+    """Return whether each group has a class with more than 0 and fewer than `least` rows.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def withheld_of(
     min_count: int,
     tell: ToldOfWithheld,
 ) -> Withheld:
-    """Describe groups that are withheld.
+    """Return the disclosed facts about withheld groups.
 
     Parameters
     ----------
@@ -101,10 +101,11 @@ def withheld_of(
     labels : sequence
         Labels of the groups; empty for rows without groups.
     min_count : int
-        The total of a class is withheld too if it is below this number times the number of groups:
-        it could narrow down the numbers of single groups. The result then has an upper limit.
+        Smallest number of rows to disclose. A total of a class below this number times the number
+        of groups could narrow down the numbers of single groups. The function withholds such a
+        total, and gives an upper limit in place of the total.
     tell : {"number", "rows", "labels"}
-        What to disclose of the groups.
+        Facts to disclose about the groups.
     """
     if n_negatives.size == 0:
         return Withheld()
@@ -121,7 +122,7 @@ def withheld_of(
 
 
 def with_small_joined(state: State, min_count: int) -> State:
-    """Join the groups that have few rows of a class into one group, unless it has few too."""
+    """Join the groups with few rows of a class; withhold the joined group if it is small too."""
     small = is_small(state.n_by_class, min_count)
     if state.labels is None or not small.any():
         return state
@@ -138,7 +139,7 @@ def with_small_joined(state: State, min_count: int) -> State:
 
 
 def without_small(state: State, min_count: int, tell: ToldOfWithheld) -> State:
-    """Withhold the groups that have few rows of a class, and a small number of missing rows."""
+    """Withhold the groups with few rows of a class, and a small number of missing rows."""
     n_negatives, n_positives = state.n_by_class
     small = is_small([n_negatives, n_positives], min_count)
     labels = [] if state.labels is None else state.labels[small].tolist()

@@ -1,4 +1,4 @@
-"""The state of a `ScoreCounts`: plain data, which the other modules of this folder compute with."""
+"""State of a `ScoreCounts`: plain data for the computations in this folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class State(NamedTuple):
     content : Cells or Summary
         Counts by group and score, or a summary by group.
     labels : ndarray of shape (n_groups,) or None
-        Sorted labels of the groups; None if the rows came without groups.
+        Sorted labels of the groups, or None for rows without groups.
     origin : Origin
         Metadata of the rows.
     ranges : ndarray of float64, shape (2, n_cells), or None
@@ -40,12 +40,12 @@ class State(NamedTuple):
 
     @property
     def summary(self) -> Summary | None:
-        """The summary; None for counts by score."""
+        """Return the summary; None for counts by score."""
         return self.content if isinstance(self.content, Summary) else None
 
     @property
     def cells(self) -> Cells:
-        """The cells; a summary raises a DisclosureError."""
+        """Return the cells; raise a DisclosureError for a summary."""
         if isinstance(self.content, Summary):
             raise DisclosureError(needs_scores("cells"))
         return self.content
@@ -59,7 +59,7 @@ class State(NamedTuple):
 
     @property
     def bins(self) -> Bins | None:
-        """Rule of the bins; None for other levels, and for ranges that are not bins of one rule."""
+        """Rule of the bins; None for other levels and for ranges that are not bins of one rule."""
         return self.origin.bins
 
     @property
@@ -69,7 +69,7 @@ class State(NamedTuple):
 
     @property
     def n_groups(self) -> int:
-        """Number of groups; 1 for rows without groups, 0 if there are no rows."""
+        """Number of groups; 1 for rows without groups, and 0 without rows."""
         content = self.content
         return content.n_groups if isinstance(content, Summary) else content.starts.size - 1
 
@@ -103,7 +103,7 @@ class State(NamedTuple):
         return 0 if 1e-12 <= mean <= 1e12 else int(np.frexp(mean)[1])
 
     def over(self, exponent: int) -> State:
-        """Divide the weights by two to the power `exponent`, which is exact."""
+        """Return the state with weights divided by ``2**exponent``, without rounding."""
         content = self.content
         if exponent == 0 or content.weights is None:
             return self
@@ -115,7 +115,7 @@ class State(NamedTuple):
 
     @property
     def extremes(self) -> tuple[State, State]:
-        """Exact counts with the lowest and with the highest AUCs that the ranges permit."""
+        """Return exact counts with the lowest and with the highest AUCs that the ranges permit."""
         if isinstance(self.content, Summary):
             if self.content.lowest is None:
                 return self, self
@@ -147,7 +147,7 @@ def restored(
     Raises
     ------
     ValueError
-        If no rows have these counts, or the checksum differs from the checksum in the pickle.
+        If no rows can have these counts, or the checksum differs from the checksum in the pickle.
     """
     known = Origin(*origin)
     counts = content if isinstance(content, Summary) else Cells(*content)
@@ -163,12 +163,12 @@ def added(
     origin: Origin,
     ranges: Ranges | None = None,
 ) -> State:
-    """Add up cells of equal group and score, and return the state of the sums.
+    """Add up cells with equal group and score, and return the state of the sums.
 
     Parameters
     ----------
     cells : Cells
-        Cells in any order; `starts` is ignored.
+        Cells in any order; the function ignores `starts`.
     codes : ndarray of intp, shape (n_cells,), or None
         Group number of each cell; None puts all cells into one group.
     labels : ndarray of shape (n_groups,) or None
@@ -178,7 +178,7 @@ def added(
     Raises
     ------
     ValueError
-        If there are too many rows for exact counts.
+        If a class has too many rows for exact counts.
     """
     check_n_rows(cells.negatives, "negatives")
     check_n_rows(cells.positives, "positives")

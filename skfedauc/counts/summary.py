@@ -1,7 +1,7 @@
-"""Summaries by group: class counts, concordant pairs and the sums for variances, without scores.
+"""Summaries by group: class counts, concordant pairs and sums for variances, without scores.
 
 A summary determines the AUC of each group and the variance of this AUC. Pairs of rows of different
-groups need the scores, which a summary does not hold.
+groups need scores, so a summary does not determine results for these pairs.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Summary(NamedTuple):
         Numbers of rows.
     weights : None or ndarray of float64, shape (4, n_groups)
         Sums of the weights of negatives and of positives, then sums of the squared weights of
-        both; None if every row has weight 1.
+        negatives and of positives; None if every row has weight 1.
     sums : PairSums
         Sums over the pairs of rows.
     lowest, highest : PairSums or None
-        Sums for the lowest and for the highest AUC that ranges of scores permit; None if the
-        scores were known exactly.
+        Sums for the lowest and for the highest AUC that ranges of scores permit; None for summaries
+        of exact counts.
     """
 
     n_negatives: NDArray[np.int64]
@@ -113,7 +113,7 @@ class Summary(NamedTuple):
         return rows.with_sums(taken)
 
     def over(self, exponent: int) -> Summary:
-        """Divide the weights by two to the power `exponent`, which is exact."""
+        """Return the summary with weights divided by ``2**exponent``, without rounding."""
         if self.weights is None or exponent == 0:
             return self
         powers = exponent * np.array([[1], [1], [2], [2]])
@@ -160,7 +160,7 @@ def arrays_of(content: Cells | Summary, ranges: Floats | None) -> list[NDArray[A
 
 
 def check_exponent(exponent: int) -> None:
-    """Refuse weights whose products are outside the range of floats.
+    """Raise an error for weights whose products are outside the range of floats.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def merged_summaries(
     ----------
     parts : sequence of Summary
     numbers : sequence of ndarray of intp
-        For each part, the new numbers of its groups. No two groups have the same number.
+        New group numbers of each part. No two groups have the same number.
     n_groups : int
         Number of groups of the result.
     """
@@ -225,7 +225,7 @@ def merged_summaries(
 
 
 def _with(part: Summary, is_weighted: bool, has_extremes: bool) -> Summary:
-    """Return the part with weights and extremes, if other parts have them."""
+    """Return the part with weights and extremes, if another part has weights or extremes."""
     if is_weighted and part.weights is None:
         counts = np.stack([part.n_negatives, part.n_positives]).astype(np.float64)
         part = part._replace(weights=np.concatenate([counts, counts]))

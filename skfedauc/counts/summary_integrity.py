@@ -1,4 +1,4 @@
-"""Checks of summaries that were loaded."""
+"""Checks of summaries from a file or a pickle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLOSE = 1e-6
 
 
 def wrong_arrays(summary: Summary) -> str | None:
-    """Return why the arrays cannot be those of a summary; None if types and sizes are right."""
+    """Return why the arrays cannot belong to a summary; None for valid types and sizes."""
     negatives, positives, weights, *of_pairs = summary
     floats: list[Any] = [] if weights is None else [weights]
     known = [sums for sums in of_pairs if sums is not None]
@@ -51,9 +51,9 @@ def wrong_arrays(summary: Summary) -> str | None:
 
 
 def wrong_summary(summary: Summary) -> str | None:
-    """Return why no rows have this summary; None if no contradiction is found.
+    """Return why no rows can have this summary; None without a contradiction.
 
-    `integrity` checks the numbers of rows and the sums of weights, as it does for cells.
+    The module `integrity` checks the numbers of rows and the sums of weights.
     """
     negatives, positives = summary.rows_by_class
     pairs = negatives.weight * positives.weight
@@ -80,7 +80,7 @@ def wrong_summary(summary: Summary) -> str | None:
 def _wrong_moments(
     sums: PairSums, negatives: ClassRows, positives: ClassRows, has_equal_weights: bool
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield phrases on impossible sums, each with the groups to which the phrase applies."""
+    """Yield phrases on impossible sums, each with the affected groups."""
     moments = sums.moments
     pairs = negatives.weight * positives.weight
     auc = ratio(sums.u2.astype(np.float64) / 2.0, pairs, 0.0)

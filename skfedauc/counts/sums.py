@@ -1,4 +1,4 @@
-"""The sum of compatible score counts."""
+"""Addition of compatible score counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sum_of(parts: Sequence[State]) -> State:
     Raises
     ------
     ValueError
-        If there are too many rows for exact counts.
+        If a class has too many rows for exact counts.
     """
     if len(parts) == 1:
         return parts[0]
@@ -55,7 +55,7 @@ def sum_within(parts: Sequence[State], max_cells: int) -> State:
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
-    """Sums of weights and of squared weights by class; rows without weights have weight 1."""
+    """Return sums of weights and of squared weights by class; unweighted rows have weight 1."""
     if cells.weights is not None:
         return cells.weights
     counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)

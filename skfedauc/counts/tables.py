@@ -33,7 +33,7 @@ class CountColumns(NamedTuple):
     Attributes
     ----------
     cells : Cells
-        One unsorted cell for each row of the table with a count above 0; `starts` is empty.
+        One cell for each row of the table with a count above 0, in any order; `starts` is empty.
     codes : ndarray of intp or None
         Group number of each cell.
     labels : ndarray or None
@@ -67,7 +67,7 @@ def read_columns(
     counts : mapping of str to array-like
         The columns `score`, `n_negatives` and `n_positives`.
     sums : mapping of str to array-like or None
-        Sums of the weights and of the squared weights by class; all None without weights.
+        Sums of the weights and of the squared weights by class, or None for unweighted rows.
     ends : mapping of str to array-like or None
         The columns `score_low` and `score_high`; both None for exact counts.
     group_columns : mapping of str to array-like
@@ -112,13 +112,13 @@ def read_columns(
         ranges = None if ranges is None else ranges[:, kept]
         if codes is not None and labels is not None:
             codes, labels = _input.drop_unused(codes[kept], labels)
-    # Cells that are not sorted yet have no starts.
+    # Unsorted cells have no starts.
     cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
     return CountColumns(cells, codes, labels, names, ranges)
 
 
 def _ranges_of(ends: Mapping[str, Any], scores: NDArray[np.float64]) -> Ranges | None:
-    """Return the ranges of the scores; None if there are no columns of ranges."""
+    """Return the ranges of the scores; None without columns of ranges."""
     if all(column is None for column in ends.values()):
         return None
     columns = [_input.check_scores(column, name) + 0.0 for name, column in ends.items()]
@@ -179,7 +179,7 @@ def names_of_columns(
 
 
 def _default_names(n_columns: int) -> tuple[str, ...]:
-    """Default names of unnamed group columns."""
+    """Return the default names of unnamed group columns."""
     if n_columns == 1:
         return ("group",)
     return tuple(f"group_{number}" for number in range(1, n_columns + 1))
@@ -192,7 +192,7 @@ def _check_columns_of_counts(
     ends: Mapping[str, Any],
     group_columns: Mapping[str, Any],
 ) -> None:
-    """Refuse missing, superfluous and probably misspelled columns."""
+    """Raise an error for missing, superfluous and probably misspelled columns."""
     known = ["group", *given, *sums, *ends]
     for name in group_columns:
         near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
@@ -227,7 +227,7 @@ def _check_columns_of_counts(
 def _refuse_whole_table(
     group: Any, given: Mapping[str, Any], group_columns: Mapping[str, Any]
 ) -> None:
-    """Refuse a whole table passed as `group`; its columns must be passed by name."""
+    """Raise an error if `group` is a whole table; users must pass its columns by name."""
     names = getattr(group, "column_names", getattr(group, "columns", group))
     is_table = isinstance(group, Mapping) or names is not group
     if is_table and not group_columns and all(column is None for column in given.values()):
@@ -243,7 +243,7 @@ def _refuse_whole_table(
 def _encode_group_columns(
     group: Any, group_columns: Mapping[str, Any]
 ) -> tuple[NDArray[np.intp], NDArray[Any], tuple[str, ...]]:
-    """Group numbers, group labels and the names of the group columns."""
+    """Return group numbers, group labels and the names of the group columns."""
     if group is not None:
         codes, labels = _input.encode_groups(group, "group")
         names = _input.names_of(labels, group)

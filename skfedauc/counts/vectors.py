@@ -1,4 +1,4 @@
-"""Counts on an agreed grid of groups and bins as vectors of integers, for secure sums.
+"""Vectors of integers for secure sums: score counts on an agreed grid of groups and bins.
 
 A vector has the numbers of negatives, then the numbers of positives. In each half, the groups are
 in the order of their labels, and the bins of a group are in the order of their numbers. The sum of
@@ -25,17 +25,17 @@ from skfedauc.counts.origin import Origin
 from skfedauc.counts.state import State, added
 from skfedauc.counts.withheld import Withheld
 
-# Largest exponent of a modulus, at which sums of 64-bit integers wrap around
+# Largest exponent of a modulus; sums of 64-bit integers wrap around at this power of two
 _MOST_BITS = 64
 
 
 class Grid:
-    """Groups and bins that all sites agree on.
+    """Agreed groups and bins of all sites.
 
     Parameters
     ----------
     bins : Bins
-        Bins of the scores; their number must be fixed.
+        Bins of the scores, with a fixed number of bins.
     groups : array-like of labels, or None
         Labels of all groups, in any order; None for rows without groups.
 
@@ -85,7 +85,7 @@ class Grid:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the bins and of the labels, which is equal for equal grids only."""
+        """Return the SHA-256 of the bins and of the labels, as an identifier of the grid."""
         labels = (
             None if self.labels is None else [entry_of(label) for label in self.labels.tolist()]
         )
@@ -98,7 +98,7 @@ class Grid:
         Raises
         ------
         ValueError
-            If only the site or only the grid has groups, or a label is not agreed; the message
+            If only the site or only the grid has groups, or the grid lacks a label; the message
             names the label.
         TypeError
             If the labels are of another kind than the agreed labels.
@@ -139,12 +139,12 @@ class Grid:
 
 
 def vector_of_state(state: State, grid: Grid, max_count: int | None) -> NDArray[np.int64]:
-    """Return the vector of score counts, after reducing them to the bins of the grid.
+    """Reduce score counts to the bins of the grid, and return the vector of the counts.
 
     Raises
     ------
     ValueError
-        If rows have weights, groups were withheld, or the counts cannot be reduced to the bins.
+        If rows have weights, the counts lack withheld groups, or a range crosses bins of the grid.
     """
     if cells_for(state, "to_vector").weights is not None:
         raise ValueError(
@@ -160,7 +160,7 @@ def vector_of_state(state: State, grid: Grid, max_count: int | None) -> NDArray[
 
 
 def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
-    """Return the score counts of a sum of vectors; groups without rows are left out."""
+    """Return the score counts of a sum of vectors, without groups that have no rows."""
     numbers, negatives, positives, codes = cells_of(vector, grid, modulus)
     bins, labels = grid.bins, grid.labels
     if labels is not None:
@@ -184,7 +184,7 @@ def vector_of(
     grid : Grid
         Agreed groups and bins.
     max_count : int, default=None
-        Largest count that is allowed; None if every count is.
+        Largest permitted count; None permits every count.
 
     Returns
     -------
@@ -194,13 +194,13 @@ def vector_of(
     Raises
     ------
     ValueError, TypeError
-        If a group is not agreed, or a count is above `max_count`.
+        If the grid lacks a group, or a count is above `max_count`.
     """
     numbers = grid.numbers_of_groups(labels)
     vector = np.zeros(grid.size, np.int64)
     if cells.scores.size:
         place = numbers[cells.groups] * grid.n_bins + grid.bins.numbers_of(cells.scores)
-        # Each cell has a bin of its own.
+        # No two cells of a group have the same bin.
         vector[place], vector[grid.size // 2 + place] = cells.negatives, cells.positives
     if max_count is not None and vector.size and vector.max() > max_count:
         entry = int(vector.argmax())
@@ -224,7 +224,7 @@ def cells_of(
     grid : Grid
         Agreed groups and bins.
     modulus : int, default=None
-        Power of two modulo which the sum was computed; None for the sum itself.
+        Power of two of a sum modulo this number; None for the sum itself.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def cells_of(
     Raises
     ------
     ValueError, TypeError
-        If the vector is not such a sum.
+        If the vector is not a sum of vectors of this grid.
     """
     counts = _checked(vector, grid, modulus).reshape(2, -1)
     (place,) = np.nonzero(counts.any(axis=0))
@@ -245,7 +245,7 @@ def cells_of(
 
 
 def check_max_count(max_count: Any) -> int | None:
-    """Return the largest count that is allowed, after checking it."""
+    """Return the largest permitted count; raise an error for an invalid limit."""
     return None if max_count is None else _input.check_whole_number(max_count, "max_count")
 
 
@@ -286,14 +286,14 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
 
 
 def _whole(array: NDArray[Any], bits: int | None) -> NDArray[np.int64]:
-    """Return entries as 64-bit integers; with a modulus, larger integers wrap around."""
+    """Return entries as 64-bit integers; larger integers wrap around if there is a modulus."""
     if array.dtype.kind in "ib":
         return array.astype(np.int64)
     if array.dtype.kind == "O" and all(
         isinstance(number, int | np.integer) and not isinstance(number, bool) for number in array
     ):
         numbers = [int(number) for number in array]
-        if bits is None:  # negative and large numbers remain so
+        if bits is None:  # keep negative and large numbers recognizable
             return np.array([max(-1, min(number, 1 << 62)) for number in numbers], np.int64)
         return np.array([number % (1 << bits) for number in numbers], np.uint64).view(np.int64)
     if array.dtype.kind == "u":

@@ -1,4 +1,4 @@
-"""`CountsView`: the attributes of score counts, which are immutable."""
+"""Attributes of score counts, which are immutable."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CountsView:
 
     @property
     def labels(self) -> NDArray[Any] | None:
-        """Sorted labels of the groups as a read-only array; None if the rows came without groups.
+        """Sorted labels of the groups as a read-only array; None for rows without groups.
 
         The array has shape (n_groups,). The dtype is bool, an integer type, datetime64[us], or
         object for labels of other kinds. Group g of `cells` has the label ``labels[g]``.
@@ -45,7 +45,7 @@ class CountsView:
 
     @functools.cached_property
     def groups(self) -> tuple[Any, ...] | None:
-        """Sorted labels of the groups; None if the rows came without groups."""
+        """Sorted labels of the groups; None for rows without groups."""
         if self.labels is None:
             return None
         return tuple(self.labels.tolist())
@@ -62,12 +62,12 @@ class CountsView:
 
     @property
     def n_missing(self) -> int:
-        """Number of rows left out because they have no group label (``missing="drop"``)."""
+        """Number of dropped rows without a group label (``missing="drop"``)."""
         return self.origin.n_missing
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """Names of the columns that the groups come from, such as the name of a Series.
+        """Names of the group columns, such as the name of a Series.
 
         Empty if the columns have no names.
         """
@@ -80,15 +80,15 @@ class CountsView:
 
     @property
     def origin(self) -> Origin:
-        """Metadata of the rows: rows left out, names of the group columns, class labels."""
+        """Metadata of the rows, such as names of the group columns and class labels."""
         return self._state.origin
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Countings that were saved or sent and are part of these counts, sorted by name.
+        """Saved or sent countings in these counts, sorted by name.
 
-        A named tuple for each counting: `identifier`, 32 hexadecimal digits, and `name`, the text
-        that was given as ``source=`` or None. Empty for counts that were never saved.
+        Each counting is a named tuple: `identifier`, 32 hexadecimal digits, and `name`, the text of
+        ``source=`` or None. Counts have no sources before the first save.
 
         Examples
         --------
@@ -107,25 +107,24 @@ class CountsView:
     # Counts ------------------------------------------------------------------------
 
     def to_counts(self) -> pd.DataFrame:
-        """Return the counts as a table, which `from_counts` can read.
+        """Return the counts as a table that `from_counts` can read.
 
         Returns
         -------
         pandas.DataFrame
-            One row per group and distinct score, sorted. Group columns come first. These columns
-            are named by `group_names`. Without names, the column is `group`; the columns of tuples
-            are `group_1`, `group_2` and so on. A `ScoreCounts` without groups has no group column.
-            The columns `score`, `n_negatives` and `n_positives` follow. If the counts are binned,
-            the columns `score_low` and `score_high` after `score` hold the ends of the ranges. If
-            rows have weights, the columns `weight_negatives`, `weight_positives`,
-            `squared_weight_negatives` and `squared_weight_positives` hold the sums of the weights
-            and of the squared weights.
+            One row per group and distinct score, sorted. Group columns come first, with the names
+            in `group_names`. Without names, the column is `group`; the columns of tuples are
+            `group_1`, `group_2` and so on. A `ScoreCounts` without groups has no group column. The
+            columns `score`, `n_negatives` and `n_positives` follow. For binned counts, the columns
+            `score_low` and `score_high` after `score` hold the ends of the ranges. If rows have
+            weights, the columns `weight_negatives`, `weight_positives`, `squared_weight_negatives`
+            and `squared_weight_positives` hold the sums of the weights and of the squared weights.
 
         Notes
         -----
         ``from_counts(**table)`` makes equal counts, except for `n_missing` and `bins`. Labels keep
         their type: convert labels that a file format does not support, such as intervals in
-        Parquet, to text. `save` converts them by itself.
+        Parquet, to text. `save` converts labels automatically.
 
         Examples
         --------
@@ -146,11 +145,11 @@ class CountsView:
     def cells(self) -> Cells:
         """Counts of each group and distinct score, as read-only arrays.
 
-        A named tuple. `starts` has shape (n_groups + 1,): group g has the cells ``starts[g]`` to
-        ``starts[g + 1] - 1``, sorted by score. `scores`, `negatives` and `positives` have shape
-        (n_cells,): the score, and the numbers of rows of each class. `weights` is None without
-        sample weights; else it has shape (4, n_cells): the sums of the weights of negatives and
-        of positives, and the sums of their squared weights.
+        The result is a named tuple. `starts` has shape (n_groups + 1,): group g has the cells
+        ``starts[g]`` to ``starts[g + 1] - 1``, sorted by score. `scores`, `negatives` and
+        `positives` have shape (n_cells,): the score, and the numbers of rows of each class. Without
+        sample weights, `weights` is None. With sample weights, `weights` has shape (4, n_cells):
+        the sums of the weights of negatives and of positives, and the sums of the squared weights.
 
         Examples
         --------
@@ -169,17 +168,17 @@ class CountsView:
 
     @property
     def summary(self) -> Summary | None:
-        """Rows and pairs of rows by group, of counts that are a summary; None for other counts."""
+        """Rows and pairs of rows by group in a summary; None for other counts."""
         return self._state.summary
 
     @property
     def has_exact_aucs(self) -> bool:
-        """Whether the AUCs of the groups are exact: the counts are not, and were not, binned."""
+        """Whether the AUCs of the groups are exact; False for binned counts and their summaries."""
         return self.ranges is None and (self.summary is None or self.summary.lowest is None)
 
     @property
     def content(self) -> Cells | Summary:
-        """The cells, or the summary of counts that are a summary."""
+        """The cells of exact and binned counts, or the summary."""
         return self._state.content
 
     @property
@@ -191,10 +190,10 @@ class CountsView:
 
     @property
     def disclosure(self) -> Literal["exact", "bins", "summary"]:
-        """What the counts disclose of the scores: "exact", "bins" or "summary".
+        """Level of disclosure of the scores: "exact", "bins" or "summary".
 
-        "exact" counts disclose each distinct score. "bins" disclose a range of scores for each row.
-        A "summary" discloses the AUC of each group, but no scores.
+        Exact counts disclose each distinct score. Binned counts disclose a range of scores for each
+        row. A summary discloses the AUC of each group, but no scores.
         """
         return self._state.disclosure
 
@@ -205,10 +204,10 @@ class CountsView:
 
     @property
     def ranges(self) -> Ranges | None:
-        """Lowest and highest score that the rows of each cell may have; None for exact counts.
+        """Lowest and highest possible score of the rows of each cell; None for exact counts.
 
-        A read-only array of shape (2, n_cells). Both ends are part of the range, which holds the
-        score of the cell.
+        The array is read-only, and has shape (2, n_cells). A range includes both ends, and the
+        score of its cell.
         """
         return self._state.ranges
 
@@ -216,10 +215,11 @@ class CountsView:
     def withheld(self) -> Withheld:
         """Groups that `reduced` withheld because they have few rows of a class.
 
-        A named tuple: `n_groups`, the number of groups; `n_negatives` and `n_positives`, their
-        rows, or None if a number is withheld too; `labels`, or None; `is_n_missing_low`, whether
-        `n_missing` is too low because a small number was withheld; and `most_negatives` and
-        `most_positives`, the numbers of their rows or upper limits of these numbers.
+        The result is a named tuple. `n_groups` is the number of groups. `n_negatives` and
+        `n_positives` are the numbers of rows of the groups, or None for a withheld number. `labels`
+        has the labels of the groups, or is None. `is_n_missing_low` shows whether `n_missing` is
+        too low because `reduced` withheld a small number. `most_negatives` and `most_positives` are
+        the numbers of rows or upper limits of these numbers.
 
         Examples
         --------
@@ -237,7 +237,7 @@ class CountsView:
 
     @functools.cached_property
     def concordance(self) -> Concordance:
-        """Rows and concordant pairs of each group, a named tuple of read-only arrays.
+        """Rows and concordant pairs of each group, as a named tuple of read-only arrays.
 
         `u2` is twice the Mann-Whitney U statistic. The AUC of a group is ``u2 / (2 * negatives *
         positives)``.
@@ -258,7 +258,7 @@ class CountsView:
 
     @functools.cached_property
     def own_moments(self) -> OwnMoments:
-        """Sums by group from which the variance of the group's AUC follows."""
+        """Sums by group that determine the variance of the group's AUC."""
         if self.summary is not None:
             return self.summary.sums.moments
         return own_moments(self.cells, self.concordance.u2, *self.rows_by_class)
@@ -275,7 +275,7 @@ class CountsView:
     # Object ------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        """Number of groups; 1 for rows without groups, 0 if there are no rows."""
+        """Return the number of groups; 1 for rows without groups, and 0 without rows."""
         return self._state.n_groups
 
     def __eq__(self, other: object) -> bool:

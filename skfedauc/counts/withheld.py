@@ -1,4 +1,4 @@
-"""Withheld groups: groups that are left out because they have few rows of a class."""
+"""Groups with few rows of a class that `ScoreCounts.reduced` withheld."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Withheld(NamedTuple):
     n_groups : int
         Number of groups. A group that two sites withheld counts twice.
     n_negatives, n_positives : int or None
-        Number of rows of each class in all these groups; None if the number is withheld too.
+        Number of rows of each class in all these groups; None for a withheld number.
     labels : tuple or None
-        Labels of these groups; None if the labels are withheld too.
+        Labels of these groups; None for withheld labels.
     is_n_missing_low : bool
-        Whether a number of rows without a group label was withheld because it was below
-        `min_count`; `ScoreCounts.n_missing` is then too low.
+        Whether `reduced` withheld a number of rows without a group label because the number was
+        below `min_count`. If True, `ScoreCounts.n_missing` is too low.
     most_negatives, most_positives : int or None
-        Upper limit of the number of rows of each class in all these groups: the number, if it is
-        known. None if no limit is known.
+        Upper limit of the number of rows of each class in all these groups. The limit of a known
+        number is the number. None for an unknown limit.
     """
 
     n_groups: int = 0
@@ -38,7 +38,7 @@ class Withheld(NamedTuple):
 
     @classmethod
     def merged(cls, parts: Sequence[Withheld]) -> Withheld:
-        """Add up withheld groups; what is unknown in a part is unknown in the sum."""
+        """Add up withheld groups; a fact that one part lacks is unknown in the sum."""
         labels: list[Any] | None = []
         for part in parts:
             labels = None if labels is None or part.labels is None else [*labels, *part.labels]
@@ -54,7 +54,7 @@ class Withheld(NamedTuple):
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows in these groups; None if it is withheld."""
+        """Number of rows in these groups; None for a withheld number."""
         return _sum([self.n_negatives, self.n_positives])
 
     def without_labels(self) -> Withheld:
@@ -62,7 +62,7 @@ class Withheld(NamedTuple):
         return self._replace(labels=None) if self.n_groups else self
 
     def in_words(self) -> str:
-        """Return a phrase on withheld groups that begins with a comma; empty if there are none."""
+        """Return a phrase on withheld groups, beginning with a comma; empty without such groups."""
         phrase = ""
         if self.n_groups:
             rows = "" if self.n_rows is None else f" of {counted(self.n_rows, 'row')}"
@@ -78,7 +78,7 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
 
 
 def wrong_withheld(withheld: Any) -> str | None:
-    """Return why these withheld groups are impossible; None if they are possible."""
+    """Return why these withheld groups are impossible; None for possible values."""
     wrong = "what it says of withheld groups is impossible"
     if not isinstance(withheld, Withheld):
         return wrong

@@ -3,8 +3,8 @@
 A client puts the `ScoreCounts` of its rows into its reply with `counts_record`. On the server, a
 `GroupAUCAggregator` merges the counts of all replies and computes the AUCs of all rows together.
 
-If the server must not see the counts of a client, `secure_group_auc` on the server and
-`secure_reply` on the clients add up counts by Flower's protocol SecAgg+.
+Use `secure_group_auc` on the server and `secure_reply` on the clients if the server must not see
+the counts of a client. These functions add up counts by Flower's protocol SecAgg+.
 
 This module needs Flower: ``pip install "skfedauc[flower]"``.
 """

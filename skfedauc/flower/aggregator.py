@@ -34,26 +34,26 @@ def counts_record(
     counts : ScoreCounts
         Counts of the client's rows, with groups.
     source : str, default=None
-        Name of the client, which messages of the server mention.
+        Name of the client, for messages of the server.
     server_round : int, default=None
         Round of the request, ``message.content["config"]["server-round"]``. The aggregator then
         knows the round of its reports, and refuses a reply from another round.
     disclosure : "exact", "bins", "summary", Bins or None, default=None
-        Level of disclosure of the scores, see `ScoreCounts.reduced`. None keeps the level of
+        Level of disclosure of the scores; see `ScoreCounts.reduced`. None keeps the level of
         `counts`. All clients must send the same level and the same bins, unless the aggregator has
         a level.
 
     Returns
     -------
     flwr.app.ConfigRecord
-        Record with the counts as bytes (`ScoreCounts.to_bytes`). Put the record into the reply
-        beside the client's MetricRecord, under any key.
+        Record with the counts as bytes (`ScoreCounts.to_bytes`). Put the record and the client's
+        MetricRecord into the reply; the key of the record is arbitrary.
 
     Raises
     ------
     ValueError, TypeError
-        If the counts have no groups, the counts do not have the detail of `disclosure`, or an
-        argument is not as described.
+        If the counts have no groups, or disclose less than `disclosure`. If an argument is not as
+        described.
     ImportError
         If Flower or pyarrow is missing.
 
@@ -63,8 +63,8 @@ def counts_record(
 
     Notes
     -----
-    Only the transport of Flower encrypts the bytes, and the server sees the counts of each client.
-    Exact counts of distinct scores disclose the group, the score and the class of every row.
+    Flower encrypts the bytes only in transit, and the server sees the counts of each client. Exact
+    counts of distinct scores disclose the group, the score and the class of every row.
     `secure_reply` sends counts that the server does not see.
 
     Examples
@@ -113,7 +113,7 @@ class GroupAUCAggregator:
         Labels of all groups of each round. The aggregator compares the groups of the replies with
         these labels, and reports missing groups, such as the group of a device without a reply.
         None means that the groups are unknown. The aggregator then does not notice a missing reply,
-        because Flower passes on the other replies only.
+        because Flower only passes on the other replies.
     on_missing : {"warn", "raise", "ignore"}, default="warn"
         Action for missing or unexpected groups: a UserWarning with their labels, a ValueError with
         their labels, or nothing. `missing_groups` and the metric ``num-missing-groups`` record
@@ -238,7 +238,7 @@ class GroupAUCAggregator:
     def __call__(
         self, records: Iterable[RecordDict], weighted_by_key: str = "num-examples"
     ) -> MetricRecord:
-        """Merge the counts of the replies of one round and return metrics.
+        """Merge the counts of the replies of one round, and return metrics.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class GroupAUCAggregator:
         Raises
         ------
         ValueError
-            If there are no replies. If a reply has no counts or damaged counts. The message names
+            If there are no replies. If a reply has no counts or damaged counts; the message names
             the client. If one counting arrived twice, or `disclosure` is None and replies have
             different levels. If two replies have the same source name, or are from different
             rounds. With ``on_missing="raise"``, if groups are missing or unexpected.
@@ -284,7 +284,8 @@ class GroupAUCAggregator:
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
         metrics = _default_average(contents, weighted_by_key)
-        # Reading the report warns of undefined AUCs. Metrics have NaN instead.
+        # Without "ignore", reading the report would warn about undefined AUCs. Metrics have NaN
+        # instead.
         quiet = GroupAUC(report.pairs, undefined="ignore")
         own: dict[str, float | int] = {}
         for name in self.statistics:
@@ -311,7 +312,7 @@ class GroupAUCAggregator:
         return metrics
 
     def _round_of(self, replies: list[_Reply]) -> int:
-        """Return the round in the replies, or the number of calls for replies without a round."""
+        """Return the round of the replies, or the number of calls for replies without a round."""
         rounds = {number for reply in replies if (number := reply.server_round) is not None}
         if len(rounds) > 1:
             named = [reply for reply in replies if reply.server_round is not None]
@@ -394,7 +395,7 @@ def _read_reply(content: RecordDict, name: str) -> _Reply:
 
 
 def _check_sources(replies: list[_Reply]) -> None:
-    """Refuse replies with the same source name, such as two countings of one client."""
+    """Raise an error for replies with the same source name, such as two countings of one client."""
     found: dict[str, tuple[str, _Reply]] = {}
     for reply in replies:
         for source in reply.counts.sources:
@@ -412,7 +413,7 @@ def _check_sources(replies: list[_Reply]) -> None:
 
 
 def _merged(replies: list[_Reply], disclosure: Disclosure | None) -> ScoreCounts:
-    """Merge the counts of all replies, or raise an error with the first reply that does not fit."""
+    """Merge the counts of all replies, or raise an error that names the first unsuitable reply."""
     try:
         return ScoreCounts.merge_named(
             [(reply.name, reply.counts) for reply in replies], disclosure=disclosure

@@ -32,7 +32,7 @@ def is_secure_request(message: Message) -> bool:
     Parameters
     ----------
     message : flwr.app.Message
-        Message that the train function of a client received.
+        Message to the train function of a client.
 
     Returns
     -------
@@ -63,11 +63,11 @@ def secure_reply(
     bins: Bins,
     groups: Any,
 ) -> Message:
-    """Answer a request of `secure_group_auc` with masked counts; the server sees only their sum.
+    """Answer a request of `secure_group_auc` with masked counts; the server learns only the sum.
 
     Call `secure_reply` in the function that `ClientApp.train` registers, because SecAgg+ uses the
-    messages of training. A round has four requests, and the client answers only the third with
-    counts. `secure_reply` runs Flower's client mod of SecAgg+. Do not register that mod.
+    messages of training. A round has four requests, and the client answers only the third request
+    with counts. `secure_reply` runs Flower's client mod of SecAgg+. Do not register this mod.
 
     Parameters
     ----------
@@ -92,11 +92,11 @@ def secure_reply(
     Raises
     ------
     ValueError
-        If the server has other bins or groups, or settings that are not exact or not safe.
+        If the server has other bins or groups, or inexact or unsafe settings.
     RuntimeError
-        If `count` fails. If the counts have weights, a group that is not among `groups`, or a count
-        above the limit of the settings: 2**29 for 3 clients, 2**27 for 10, 2**24 for 100 clients.
-        The reason is in the log of the client.
+        If `count` fails. If the counts have weights, or a group that is not among `groups`. If a
+        count is above the limit of the settings: 2**29 for 3 clients, 2**27 for 10, 2**24 for 100
+        clients. The log of the client has the reason.
     TypeError
         If an argument is not as described.
     ImportError
@@ -111,7 +111,7 @@ def secure_reply(
     The server receives the counts of each bin plus masks that cancel in the sum over all clients.
     The reply has no number of rows, no name and no metrics. If a client raises an error, Flower
     drops the client, and sends the text of the error to the server. `secure_reply` therefore writes
-    errors of `count` and of the counts to the log of the client only.
+    errors of `count` and of the counts only to the log of the client.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def secure_reply(
 
 
 def _check_lists(message: Message, records: Any) -> None:
-    """Refuse to disclose both secrets of a client, which would remove all masks of the client."""
+    """Refuse to disclose both secrets of a client, because they would remove all its masks."""
     content = message.content.config_records[records.RECORD_KEY_CONFIGS]
     keys = records.Key
     active, dead = (

@@ -1,12 +1,12 @@
 """Flower's code of SecAgg+ with masks from a cryptographic random number generator.
 
-Flower expands a key to masks by the Mersenne Twister with a seed of 32 bits, of which 28 vary. The
+Flower expands a key to masks by the Mersenne Twister with a seed of 32 bits; only 28 bits vary. The
 lowest bits of the twister's numbers obey a known linear recurrence of order 19,937. Sums of several
 sequences obey the same recurrence. A server can therefore compute counts from a long masked vector
 for any number of clients. Here, SHAKE-256 expands the whole key.
 
-The functions below execute Flower's modules a second time and replace the generator of this copy
-only. Other apps in the process keep Flower's generator. Masks of different generators do not
+The functions below execute Flower's modules a second time, and replace the generator only in this
+copy. Other apps in the process keep Flower's generator. Masks of different generators do not
 cancel, so all clients and the server must use the same generator.
 """
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from skfedauc import Bins
     from skfedauc.report import GroupAUC
 
-# The average times the number of clients differs from the sum only by rounding of float64. Sums are
-# below 2**32, so the difference is below 2**-19.
+# Limit on the rounding error of the average times the number of clients. Sums are below 2**32, so
+# the error in float64 is below 2**-19.
 _MOST_ROUNDED = 1e-5
 
 # Number of requests after which all clients have shared their keys
@@ -36,7 +36,7 @@ _REQUESTS_OF_KEYS = 2
 
 @dataclass(frozen=True)
 class SecureReport:
-    """Report of the sum of masked counts, and the clients whose counts are part of the sum.
+    """Report of the sum of masked counts, with the number of clients in the sum.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class SecureReport:
 
     See Also
     --------
-    secure_group_auc : Make such a report.
+    secure_group_auc : Compute the report.
 
     Examples
     --------
@@ -152,15 +152,16 @@ def secure_group_auc(
     client sends counts. If a client fails later, the sum omits the client unless the client has
     already sent its counts. The round then continues if at least the threshold of clients remains.
 
-    The masks differ from Flower's protocol in one point: SHAKE-256 expands the keys. From masks of
-    Flower's generator, the Mersenne Twister, a server can compute counts. Clients with Flower's mod
+    The masks differ from Flower's protocol in one point: SHAKE-256 expands the keys. A server could
+    compute counts from masks of Flower's generator, the Mersenne Twister. Clients with Flower's mod
     can therefore not take part.
 
     The sum discloses the counts of a client in a group that no other client has. Use groups that
     all clients share, such as age bands, or None.
 
     The difference between the sums of two rounds with almost the same clients discloses the counts
-    of clients in one round only. Do not repeat a round without a client that contributed before.
+    of clients that are in only one round. Do not repeat a round without a client that contributed
+    before.
 
     A digest shows whether server and clients have the same bins and groups. The sum does not
     include class labels, names of group columns, or numbers of omitted rows. Agree on the positive
@@ -278,7 +279,7 @@ def _averages(
 def _sum_of(
     average: NDArray[np.float64], n_clients: int, settings: Settings, grid: Grid
 ) -> NDArray[np.int64]:
-    """Return the sum of the counts of all clients after checking the sum."""
+    """Check the sum of the counts of all clients, and return the sum."""
     sums = np.asarray(average, np.float64) * n_clients
     whole = np.rint(sums)
     most = n_clients * settings.max_count
@@ -295,7 +296,7 @@ def _sum_of(
 
 
 class _WatchedGrid:
-    """Grid of the protocol, which records the nodes that fail.
+    """Grid of the protocol that records failing nodes.
 
     Parameters
     ----------
@@ -344,7 +345,7 @@ class _WatchedGrid:
 
     @property
     def reasons(self) -> str:
-        """Failed nodes with their reasons in parentheses, or empty text without failed nodes."""
+        """Text with the failed nodes and reasons in parentheses; empty without failed nodes."""
         if not self.failures:
             return ""
         named = [

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from skfedauc import _input
 
-# Modulus of the masks, the largest that Flower allows
+# Modulus of the masks: the largest modulus that Flower allows
 MODULUS = 1 << 32
 # Largest quantization range, because Flower rounds to signed integers of 32 bits
 _MOST_QUANTIZED = 1 << 30
@@ -48,7 +48,7 @@ class Settings(NamedTuple):
 
     @property
     def quantization_range(self) -> int:
-        """Number of quantized values for which Flower does not round counts."""
+        """Flower's quantization range, at which Flower does not round counts."""
         return 2 * self.max_count
 
     @classmethod
@@ -118,7 +118,7 @@ class Settings(NamedTuple):
         Raises
         ------
         ValueError
-            If sums would not be exact, or if half of the shares reveal a client's masks.
+            If the settings do not give exact sums, or half of the shares reveal a client's masks.
         """
         n_clients, clipping = int(state["sample_num"]), float(state["clipping_range"])
         shares, threshold = int(state["share_num"]), int(state["threshold"])

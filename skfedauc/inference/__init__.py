@@ -1,7 +1,7 @@
 """Variances, intervals and tests.
 
-All results are computed from a `ScoreCounts`, except the paired comparison of two models, which
-needs the rows.
+All results need only a `ScoreCounts`, except the paired comparison of two models, which needs the
+rows.
 
 * `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;

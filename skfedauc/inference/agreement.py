@@ -51,9 +51,9 @@ def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
     column = cells.amounts[side]
     starts, group = cells.starts[:-1], cells.groups
     weight = np.add.reduceat(column.astype(np.float64), starts)
-    # Both distribution functions are non-decreasing, and the group's function is constant between
-    # the group's scores. The largest distance is therefore at a score of the group, or just below
-    # such a score.
+    # Neither distribution function decreases, and the group's function is constant between the
+    # group's scores. Therefore, the largest distance is at a score of the group, or just below such
+    # a score.
     sums = np.cumsum(column, dtype=ranks.total.dtype)
     # Integer sums are exact; with weights, the rounding error of a sum over all groups is harmless.
     before = np.append(ranks.total.dtype.type(0), sums)[starts][group]
@@ -71,9 +71,9 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     """Anderson-Darling statistic for k samples with ties (midranks), and its p value.
 
     The statistic is a sum over all scores. The rank within a group is constant between two scores
-    of the group, so cumulative sums give the part of the sum between them. The p value is from a
-    gamma distribution with the mean, variance and third cumulant of the limiting distribution,
-    which accounts for ties.
+    of the group, so cumulative sums give the part of the sum between the two scores. The p value is
+    from a gamma distribution with the mean, variance and third cumulant of the limiting
+    distribution. The limiting distribution accounts for ties.
     """
     column = cells.amounts[side]
     kept = np.flatnonzero(column)
@@ -126,10 +126,10 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
 
     The gamma distribution has the first three cumulants of the limiting distribution, which is a
     weighted sum of chi-square variables with k - 1 degrees of freedom. The weights are the
-    eigenvalues of the matrix L with the elements w_j c_jk, where c_jk = b_j (1 - b_k) for j < k and
-    b_j is the midrank of score j divided by the number of rows. The cumulants are therefore traces
-    of powers of L. Each product in a trace has one factor per index, so cumulative sums give the
-    traces.
+    eigenvalues of the matrix L with the elements w_j c_jk, where c_jk = b_j (1 - b_k) for j < k.
+    Here, b_j is the midrank of score j divided by the number of rows. The cumulants are therefore
+    traces of powers of L. A product in a trace has one factor per index, so cumulative sums give
+    the traces.
     """
     from scipy.special import gammaincc
 
@@ -177,8 +177,9 @@ def certain_bound(share: Floats, distances: Floats) -> float:
 def null_distances(n_rows: Floats) -> Floats:
     """Approximate mean Kolmogorov distance of each group if all distributions are equal.
 
-    The mean of the limiting distribution, sqrt(pi / 2) log 2, is divided by the square root of the
-    number of rows, with a correction because the rows of all groups include the group's rows.
+    The approximation is the mean of the limiting distribution, sqrt(pi / 2) log 2, over the square
+    root of the number of rows. A correction accounts for the group's rows among the rows of all
+    groups.
     """
     share = n_rows / n_rows.sum()
     scale = np.sqrt(np.pi / 2) * np.log(2.0)

@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 
 
 def average_precision(curves: GroupCurves) -> Floats:
-    """Return the average precision of each group, as `sklearn.metrics.average_precision_score`.
+    """Return the average precision of each group, like `sklearn.metrics.average_precision_score`.
 
-    The precision at each distinct score is weighted by the increase of the recall, without
-    interpolation.
+    The function adds up the precision at each distinct score times the increase of the recall,
+    without interpolation.
     """
     found = curves.sums((curves.top - curves.bottom) * _precision(curves))
     return curves.if_defined(np.clip(found, 0.0, 1.0))
@@ -63,9 +63,9 @@ def average_precision_influence(curves: GroupCurves) -> Influence:
 def greatest_variance(value: Floats, curves: GroupCurves) -> Floats:
     """Return an upper bound on the variance of the average precision of each group.
 
-    A random number between 0 and 1 with mean A has a variance of at most ``A (1 - A)`` [1]_. Half a
-    success and half a failure are added to A, as if A were a share of the rows of the smaller
-    class.
+    A random number between 0 and 1 with mean A has a variance of at most ``A (1 - A)`` [1]_. The
+    bound adds half a success and half a failure to A, as if A were a share of the rows of the
+    smaller class.
     """
     fewer = np.minimum(curves.positives.effective, curves.negatives.effective)
     shrunk = (fewer * value + 0.5) / (fewer + 1.0)
@@ -74,7 +74,7 @@ def greatest_variance(value: Floats, curves: GroupCurves) -> Floats:
 
 
 def least_average_precision(curves: GroupCurves) -> Floats:
-    """Return the lowest average precision of each group if positives with equal scores differ.
+    """Return the lowest average precision of each group if tied positives may differ in score.
 
     The i-th of k positives of a cell, with T true positives above the cell and F false positives up
     to the cell, has the precision ``(T + i) / (T + i + F)``. With weights, an integral replaces the
@@ -101,9 +101,10 @@ def least_average_precision(curves: GroupCurves) -> Floats:
 def greatest_average_precision(curves: GroupCurves) -> Floats:
     """Return an upper bound on the average precision of each group if ranges of scores overlap.
 
-    `curves` have the highest possible scores of positives and the lowest of negatives. No threshold
-    has a higher precision with other scores, and a positive is at or below its highest score. The
-    bound is the mean of the highest precisions at the thresholds up to the score of each positive.
+    `curves` have the highest possible scores of positives and the lowest of negatives. With other
+    scores, no threshold has a higher precision. No positive is above its highest score. The bound
+    is the mean over positives of the highest precision at the thresholds up to the score of the
+    positive.
     """
     groups = curves.groups.astype(np.float64)
     # Precisions are at most 1, so adding the number of the group starts a new maximum.

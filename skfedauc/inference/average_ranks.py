@@ -1,7 +1,7 @@
 """Average ranks of several models over groups: Friedman's test and Nemenyi's critical difference.
 
-The models are ranked by their AUCs within each group, and the ranks are averaged over groups [1]_.
-Groups are the blocks of the design, so their rows must be independent.
+Each group ranks the models by AUC, and the average rank of a model is the mean over groups [1]_.
+Groups are the blocks of the design, so rows of different groups must be independent.
 
 References
 ----------

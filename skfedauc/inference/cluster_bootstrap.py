@@ -1,4 +1,4 @@
-"""Bootstrap of AUCs of clustered rows: whole clusters are drawn with replacement."""
+"""Bootstrap of AUCs of clustered rows: draws of whole clusters with replacement."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Resamples(NamedTuple):
 
 
 class _Compared:
-    """Sets of rows that are compared with each other: all rows, or the rows of each group."""
+    """Sets of rows whose pairs count: all rows, or the rows of each group."""
 
     def __init__(self, cells: Cells, compared: NDArray[np.intp], n_compared: int) -> None:
         self._amounts = [amounts.astype(np.float64) for amounts in cells.amounts]
         self._cell, self._starts = number_cells(cells.scores, compared, n_compared)
 
     def aucs(self, times: Floats) -> Floats:
-        """Return the AUC of each set if each cell of the counts occurs a number of times."""
+        """Return the AUC of each set for given numbers of copies of each cell of the counts."""
         starts = self._starts
         negatives, positives = (
             np.bincount(self._cell, amounts * times, int(starts[-1])) for amounts in self._amounts
@@ -51,7 +51,7 @@ def resampled_aucs(
 ) -> Resamples:
     """Draw clusters with replacement, and return the group AUCs and the pooled AUC.
 
-    Clusters are drawn within each group, or among all clusters if groups share clusters.
+    The draws are within each group, or among all clusters if groups share clusters.
     """
     cells = clusters.units.cells
     unit = cells.groups
@@ -67,7 +67,8 @@ def resampled_aucs(
     size = np.repeat(sizes, sizes)
     found = Resamples(np.empty((n_resamples, clusters.n_groups)), np.empty(n_resamples))
     for i in range(n_resamples):
-        # A uniform number below 1 times an integer is below the integer.
+        # A random number below 1 times `size` is below `size` even after rounding, so `place` stays
+        # in the stratum.
         place = starts + (random.random_sample(order.size) * size).astype(np.intp)
         times = np.bincount(order[place], minlength=order.size).astype(np.float64)[cluster]
         found.groups[i] = within.aucs(times)

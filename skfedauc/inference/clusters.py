@@ -3,22 +3,26 @@
 Rows of the same cluster may be dependent; clusters are independent. The variance of a group's AUC
 [1]_ follows from the sums of the placement values by cluster. Let X_i be the sum of the placement
 values of the m_i positives of cluster i, and Y_i the sum of the placement values of its n_i
-negatives. The group has m positives, n negatives and the AUC A. With the residuals
-``x_i = (X_i - m_i A) / m`` and ``y_i = (Y_i - n_i A) / n``, the variance is
-``I10 / (I10 - 1) sum x_i^2 + I01 / (I01 - 1) sum y_i^2 + 2 I / (I - 1) sum x_i y_i``, where I10
-clusters have positives, I01 have negatives, and I have rows. If each row is a cluster, this is
-DeLong's variance.
-
-If clusters have rows in several groups, the AUCs of groups g and h have the covariance
-``I / (I - 1) sum (x_gi + y_gi) (x_hi + y_hi)``, where I is the number of all clusters. Sums of
+negatives. The group has m positives, n negatives and the AUC A. Cluster i has the share
+``p_i = m_i / m`` of the positives and the share ``q_i = n_i / n`` of the negatives. With the
+residuals ``x_i = (X_i - m_i A) / (m sqrt(1 - 2 p_i + sum p_j^2))`` and
+``y_i = (Y_i - n_i A) / (n sqrt(1 - 2 q_i + sum q_j^2))``, the variance is ``sum (x_i + y_i)^2``. If
+each row is a cluster, this variance equals DeLong's variance. If clusters have rows in several
+groups, the AUCs of groups g and h have the covariance ``sum (x_gi + y_gi) (x_hi + y_hi)``. Sums of
 weights replace the numbers of rows if rows have weights.
 
-The effective number of clusters is k = 1 / sum(share^2). A cluster with m_i of m positives has the
-share m_i / m of the positives. The degrees of freedom of the variance are the smaller of two
-numbers. The first is k - 1, with the means of the shares of both classes. The second is
-Satterthwaite's [2]_ for the sum of two variances, 1 / k with k - 1 degrees of freedom for each
-class. It is small if few clusters have positives. It uses the shares in place of x_i and y_i,
-because a variance that is too small by chance would otherwise get too many degrees of freedom.
+The root is Bell and McCaffrey's correction [3]_ of the residuals. With fully dependent rows of the
+same cluster and class, the variances of both classes are unbiased. Obuchowski [1]_ multiplies the
+sum of the squares of I clusters by I / (I - 1) instead. The two corrections are equal if the
+clusters have equal numbers of rows. With unequal numbers, I / (I - 1) is too small. In an example
+with 5 clusters of positives and geometric numbers of rows, the variance was 24 % too small.
+
+The effective number of clusters is k = 1 / sum(share^2). The degrees of freedom of the variance are
+the smaller of two numbers. The first is k - 1, with the means of the shares of both classes. The
+second is Satterthwaite's number [2]_ for the sum of two variances, 1 / k with k - 1 degrees of
+freedom for each class. Satterthwaite's number is small if few clusters have positives.
+Satterthwaite's number uses the shares in place of x_i and y_i. Otherwise, a variance that sampling
+error makes too small would get too many degrees of freedom.
 
 References
 ----------
@@ -26,6 +30,8 @@ References
    Biometrics 53(2). https://doi.org/10.2307/2533958
 .. [2] Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
    Biometrics Bulletin 2(6). https://doi.org/10.2307/3002019
+.. [3] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+   regression with multi-stage samples. Survey Methodology 28(2).
 """
 
 from __future__ import annotations
@@ -40,8 +46,8 @@ from skfedauc._input.encoding import number_integers
 from skfedauc._kernel import number_cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import ratio
-from skfedauc.inference.variances import Variances, satterthwaite
+from skfedauc.counts.moments import is_rounding_error, ratio
+from skfedauc.inference.variances import Variances, cluster_corrections, satterthwaite
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -56,7 +62,7 @@ SHARED = (
 class Units(NamedTuple):
     """Units of clustered rows; a unit holds the rows of one cluster in one group.
 
-    Residuals and placement values are given as sums over the rows of each unit.
+    Residuals and placement values are sums over the rows of each unit.
 
     Attributes
     ----------
@@ -91,13 +97,21 @@ class Units(NamedTuple):
 
     @property
     def shares_clusters(self) -> bool:
-        """Whether a cluster has rows in several groups."""
+        """True if a cluster has rows in several groups."""
         return self.group.size > self.n_clusters
 
     # Residuals ------------------------------------------------------------------------------
 
+    @property
+    def corrections(self) -> Floats:
+        """Corrections of the residuals of both classes for their common mean, (2, n_units)."""
+        squares = self.by_group(self.weights**2)[:, self.group]
+        return cluster_corrections(
+            self.weights, self.by_group(self.weights)[:, self.group], squares
+        )
+
     def residuals(self, placements: Floats) -> Floats:
-        """Return the residuals of sums of placement values within groups.
+        """Return the corrected residuals of sums of placement values within groups.
 
         Parameters
         ----------
@@ -106,20 +120,26 @@ class Units(NamedTuple):
         """
         totals = self.by_group(self.weights)
         centre = ratio(self.by_group(placements), totals, 0.0)[:, self.group]
-        return ratio(placements - self.weights * centre, totals[:, self.group], 0.0)
+        found = ratio(placements - self.weights * centre, totals[:, self.group], 0.0)
+        return self._without_rounding_error(self.corrections * found, self.share)
+
+    def _without_rounding_error(self, residuals: Floats, share: Floats) -> Floats:
+        """Return the residuals, with 0 for classes of groups that have only rounding error."""
+        is_error = is_rounding_error(self.by_group(residuals**2), self.by_group(share**2))
+        return np.where(is_error[:, self.group], 0.0, residuals)
 
     def residuals_of_pooled(self, placements: Floats) -> Floats:
-        """Return the residuals of sums of placement values among the rows of all groups.
+        """Return the corrected residuals of placement values among the rows of all groups.
 
-        Residuals are deviations from the mean of the group, so that groups are fixed. A single
-        cluster has no deviation from its own mean; the overall mean replaces this mean.
+        Residuals are deviations from the mean of the group, because groups are fixed. A single
+        cluster has no deviation from the mean of its group, so the overall mean replaces this mean.
         """
         totals = self.weights.sum(axis=1, keepdims=True)
         centre = ratio(self.by_group(placements), self.by_group(self.weights), 0.0)
         overall = placements.sum(axis=1, keepdims=True) / totals
         centre = np.where(self.n_in_group[:2] > 1, centre, overall)[:, self.group]
-        found: Floats = (placements - self.weights * centre) / totals
-        return found
+        found: Floats = self.corrections * (placements - self.weights * centre) / totals
+        return self._without_rounding_error(found, self.weights / totals)
 
     # Variances ------------------------------------------------------------------------------
 
@@ -131,18 +151,14 @@ class Units(NamedTuple):
         Parameters
         ----------
         residuals : ndarray of float64, shape (2, n_units)
-            Residuals of the negatives and of the positives, with the sum 0 in each group.
+            Corrected residuals of the negatives and of the positives.
         """
         x, y = residuals
-        n_clusters = self.n_in_group
-        # A group with a single cluster has no residuals, or residuals around an overall mean.
-        correction = ratio(n_clusters, n_clusters - 1.0, 1.0)
-        return correction * self.by_group(np.array([x**2, y**2, 2.0 * x * y]))
+        return self.by_group(np.array([x**2, y**2, 2.0 * x * y]))
 
     def variances(self, residuals: Floats) -> Floats:
         """Return the variance of each group's sum of residuals."""
-        found: Floats = np.maximum(self.parts(residuals).sum(axis=0), 0.0)
-        return found
+        return self.by_group(residuals.sum(axis=0) ** 2)
 
     def covariances(self, residual: Floats) -> float:
         """Return the sum of the covariances of all ordered pairs of different groups.
@@ -150,16 +166,10 @@ class Units(NamedTuple):
         Parameters
         ----------
         residual : ndarray of float64, shape (n_units,)
-            Residuals of both classes together.
+            Corrected residuals of both classes together.
         """
         of_cluster = np.bincount(self.cluster, residual, self.n_clusters)
-        across = float((of_cluster**2).sum() - (residual**2).sum())
-        return self.correction * across
-
-    @property
-    def correction(self) -> float:
-        """Correction of covariances for the number of clusters, I / (I - 1)."""
-        return self.n_clusters / max(self.n_clusters - 1, 1)
+        return float((of_cluster**2).sum() - (residual**2).sum())
 
     def of_average(
         self, share: Floats, variances: Floats, is_known: NDArray[np.bool_], residual: Floats
@@ -174,9 +184,9 @@ class Units(NamedTuple):
         share, variances : ndarray of float64, shape (n_groups,)
             Share in the average, and variance or bound of each group.
         is_known : ndarray of bool, shape (n_groups,)
-            Whether the variance is estimated.
+            Whether the variance is an estimate.
         residual : ndarray of float64, shape (n_units,)
-            Residuals of both classes together.
+            Corrected residuals of both classes together.
         """
         used = share > 0
         parts = share[used] ** 2 * variances[used]
@@ -244,8 +254,8 @@ def _placement_sums(clusters: ClusterCounts, compared: Numbers, n_compared: int)
     """Return sums by unit of the counts, shape (4, n_units), from one sort of the scores.
 
     The rows are the weight of the negatives, the weight of the positives, and the sums of the
-    placement values of both. `compared` is the number of the set of rows with which the rows of a
-    unit are compared. A placement value is 0 if the set lacks the other class.
+    placement values of both. `compared` is the number of the set of rows that make pairs with the
+    rows of a unit. A placement value is 0 if the set lacks the other class.
     """
     cells = clusters.units.cells
     amounts = [of_class.astype(np.float64) for of_class in cells.amounts]
@@ -268,9 +278,9 @@ def _placement_sums(clusters: ClusterCounts, compared: Numbers, n_compared: int)
 class ClusterVariances(Variances):
     """Variances of the AUCs of clustered rows.
 
-    The attributes of `skfedauc.inference.variances.Variances` keep their meaning, except that
-    Obuchowski's variance [1]_ replaces DeLong's variance and the unbiased variance, and numbers of
-    clusters replace numbers of rows.
+    The attributes have the names of `skfedauc.inference.variances.Variances`. Obuchowski's variance
+    [1]_, corrected for clusters of unequal size, replaces DeLong's variance and the unbiased
+    variance. Numbers of clusters replace numbers of rows.
 
     Parameters
     ----------
@@ -306,13 +316,13 @@ class ClusterVariances(Variances):
 
     @functools.cached_property
     def residuals(self) -> Floats:
-        """Residuals of the negatives and of the positives of each unit, shape (2, n_units)."""
+        """Corrected residuals of the negatives and of the positives, shape (2, n_units)."""
         units, placements = self._sums
         return np.where(self.defined[units.group], units.residuals(placements), 0.0)
 
     @property
     def _residual(self) -> Floats:
-        """Residuals of both classes together, by unit."""
+        """Corrected residuals of both classes together, by unit."""
         both: Floats = self.residuals.sum(axis=0)
         return both
 
@@ -329,23 +339,23 @@ class ClusterVariances(Variances):
 
     @functools.cached_property
     def estimable(self) -> NDArray[np.bool_]:
-        """Whether a group has two clusters with rows of each class, and is estimable by rows."""
+        """True for groups with two clusters with rows of each class that are estimable by rows."""
         has_two = np.asarray((self.units.n_in_group[:2] > 1).all(axis=0), np.bool_)
         return self._of_rows.estimable & has_two
 
     @functools.cached_property
     def delong(self) -> Floats:
-        """Obuchowski's variance of each group's AUC; NaN unless estimable."""
+        """Corrected variance of each group's AUC; NaN unless estimable."""
         return np.where(self.estimable, self.units.variances(self.residuals), np.nan)
 
     @functools.cached_property
     def unbiased(self) -> Floats:
-        """Obuchowski's variance; an unbiased variance of clustered rows is not known."""
+        """Corrected variance; the package has no unbiased variance for clustered rows."""
         return self.delong
 
     @functools.cached_property
     def degrees_of_freedom(self) -> Floats:
-        """Degrees of freedom of Obuchowski's variance; at least 1."""
+        """Degrees of freedom of the corrected variance; at least 1."""
         return self.units.degrees_of_freedom()
 
     @property
@@ -365,9 +375,9 @@ class ClusterVariances(Variances):
         """Variance of each group's AUC, from placement values pooled over groups.
 
         The variance is the variance for independent rows, plus the covariances of the placement
-        values of rows of the same cluster. Pooling assumes that two positives of a cluster have the
-        same covariance in all groups, and so do two negatives, and a positive and a negative. The
-        estimate is 0 if the covariances are so negative that the sum is below 0.
+        values of rows of the same cluster. Pooling assumes equal covariances in all groups: of two
+        positives of a cluster, of two negatives, and of a positive and a negative. Negative
+        covariances can make the sum negative; the estimate is then 0.
         """
         kept, units, of_rows = self.estimable, self.units, self._of_rows
         if not kept.any():
@@ -393,9 +403,9 @@ class ClusterVariances(Variances):
         """Coefficients of Newcombe's variance, multiplied by the design effect of the group.
 
         Newcombe's variance follows from a model of independent rows and has no form for clusters.
-        The design effect is Obuchowski's variance divided by DeLong's variance, and at least 1. If
-        it cannot be estimated, it is the number of independent pairs of rows divided by the number
-        of independent pairs of clusters.
+        The design effect is the corrected variance divided by DeLong's variance, and at least 1.
+        Without an estimate, the design effect is the number of independent pairs of rows divided by
+        the number of independent pairs of clusters.
         """
         once, often = self._of_rows.model_coefficients
         effect = ratio(self._of_rows.n_smaller_class, self.n_smaller_class, 1.0)
@@ -408,11 +418,11 @@ class ClusterVariances(Variances):
 
     @property
     def shares_clusters(self) -> bool:
-        """Whether a cluster has rows in several groups."""
+        """True if a cluster has rows in several groups."""
         return self._clusters.n_shared > 0
 
     def check_independent_groups(self, result: str, mend: str = "") -> None:
-        """Refuse a result that assumes independent groups, if groups share clusters."""
+        """Raise an error if groups share clusters, for a result that assumes independent groups."""
         if self.shares_clusters:
             found = self._clusters
             reason = SHARED.format(n_shared=found.n_shared, n_clusters=found.n_clusters, mend=mend)
@@ -432,7 +442,7 @@ class ClusterVariances(Variances):
 
         units = self.units
         deviation = np.sqrt(self.bounded)[units.group]
-        scaled = np.sqrt(units.correction) * ratio(self._residual, deviation, 0.0)
+        scaled = ratio(self._residual, deviation, 0.0)
         shape = units.n_groups, units.n_clusters
         return csr_array((scaled, (units.group, units.cluster)), shape=shape)
 
@@ -466,8 +476,8 @@ class ClusterVariances(Variances):
     def of_difference(self, share: Floats | None) -> float:
         """Variance of the pooled AUC minus an average of group AUCs, for fixed groups.
 
-        The pooled placement values are centered at their mean in the group, or at the overall mean
-        if a single cluster of the group has rows of the class.
+        The residuals are pooled placement values minus their mean in the group. The overall mean
+        replaces the mean of a group if a single cluster of the group has rows of the class.
         """
         found, units = self._clusters, self.units
         sums = _placement_sums(found, np.zeros_like(found.group_of), 1)

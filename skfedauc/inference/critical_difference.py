@@ -1,5 +1,7 @@
 """Critical difference between the observed AUCs of two equally good models.
 
+The critical difference of two average ranks is in `average_ranks.py`.
+
 References
 ----------
 .. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below the
@@ -56,8 +58,8 @@ def auc_critical_difference(
     ----------
     auc : float or None
         The true AUC of both models: between 0 and 1, or from 0.5 to below 1 if `distribution` is
-        "uniform". Must be None if `distribution` holds pilot rows: the AUC is then estimated from
-        the rows.
+        "uniform". Must be None if `distribution` holds pilot rows, which give an estimate of the
+        AUC.
     n_positives, n_negatives : int
         Number of rows of each class in a test set.
     confidence_level : float, default=0.95
@@ -66,12 +68,12 @@ def auc_critical_difference(
         Distribution of the scores, on which the variance of the AUC depends. "binormal": normal in
         both classes with the same standard deviation. "uniform": negatives uniform on [0, 1] and
         positives uniform on [2 auc - 1, 1], as in `make_uniform_scores`. A tuple: the empirical
-        distribution of pilot rows, given as two arrays of shape (n_rows,) with labels in {0, 1},
-        {-1, 1} or booleans and at least two rows of each class.
+        distribution of pilot rows, as two arrays of labels and scores of shape (n_rows,). Labels
+        are in {0, 1}, {-1, 1} or booleans, with at least two rows of each class.
     correlation : float, default=0.0
-        Correlation of the two observed AUCs, from 0 to below 1. The correlation is above 0 if two
-        models are tested on the same rows, and increases with the similarity of the models. 0 gives
-        the largest critical difference.
+        Correlation of the two observed AUCs, from 0 to below 1. The correlation is above 0 for two
+        models on the same rows, and increases with the similarity of the models. The critical
+        difference is largest with the correlation 0.
     method : {"exact", "simulate"}, default="exact"
         "exact" combines the exact variance of an AUC with a normal approximation for the
         difference. "simulate" draws test sets and returns the quantile of the simulated
@@ -91,12 +93,13 @@ def auc_critical_difference(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or if the pilot rows are too few or too well
-        separated to estimate the variance of their AUC. The message says what to pass instead.
+        If an argument is not as described. If the pilot rows are too few or too well separated for
+        an estimate of the variance of their AUC.
 
     See Also
     --------
     auc_difference_pvalue : The p value of the difference between two observed AUCs.
+    compare_average_ranks : Average ranks of several models, and their critical difference.
     compare_candidates : The candidates of a search that are tied with the best.
     make_uniform_scores : Rows with uniform scores.
 
@@ -106,34 +109,34 @@ def auc_critical_difference(
 
         V = [H - A^2 + (m - 1)(Q1 - A^2) + (n - 1)(Q2 - A^2)] / (m n)
 
-    where Q1 is the probability that two positives both outrank the same negative, and Q2 the
-    probability that a positive outranks two negatives. H equals A without ties; otherwise H is A
-    minus a quarter of the share of tied pairs. The result is ``z sqrt(2 V (1 - correlation))``
-    with the normal quantile z at (1 + confidence_level) / 2.
+    where Q1 is the probability that two positives both outrank the same negative, and Q2 is the
+    probability that a positive outranks two negatives. Without ties, H equals A. With ties, H is A
+    minus a quarter of the share of tied pairs. The result is ``z sqrt(2 V (1 - correlation))`` with
+    the normal quantile z at (1 + confidence_level) / 2.
 
     With normal scores ``Q1 = Q2 = Phi(h) - 2 T(h, 1 / sqrt(3))``, where Phi is the normal
     distribution function, ``h = Phi^-1(A)`` and T is Owen's function [3]_. With uniform scores
     ``Q1 = (1 + 2a) / 3`` and ``Q2 = (1 + a + a^2) / 3``, where ``a = 2A - 1``.
 
     *With few positives, uniform scores give critical differences that are too small.* At an AUC of
-    0.8 the ratio of the binormal to the uniform critical difference is 1.3 with 200 positives and
-    800 negatives, 1.8 with 10 and 990, and 0.94 with 500 of each. On normal scores a difference
-    exceeds the uniform "5 %" critical difference with a probability of 23 % (AUC 0.8, 50 positives
-    and 950 negatives) or 41 % (AUC 0.9, 10 and 990).
+    0.8, the ratio of the binormal to the uniform critical difference is 1.3 with 200 positives and
+    800 negatives. The ratio is 1.8 with 10 and 990, and 0.94 with 500 of each. On normal scores, a
+    difference exceeds the uniform "5 %" critical difference too often. The probability is 23 % for
+    AUC 0.8, 50 positives and 950 negatives, and 41 % for AUC 0.9, 10 positives and 990 negatives.
 
-    With pilot rows, unbiased estimates replace H, Q1, Q2 and A^2, and z is a quantile of
-    Student's t with the degrees of freedom of the estimated variance (Satterthwaite). In
-    simulations with test sets as large as the pilot, differences exceed the 5 % critical
-    difference in 5 to 8 % of cases at an AUC of 0.7 and 0.8 with 10 positives, in 13 to 16 % at
-    0.9 and in 18 to 21 % at 0.95; with 50 positives in 4 to 9 %. If the AUC is large and positives
-    are few, pass "binormal" with the AUC instead.
+    With pilot rows, unbiased estimates replace H, Q1, Q2 and A^2, and z is a quantile of Student's
+    t with the degrees of freedom of the estimated variance (Satterthwaite). Simulations used test
+    sets as large as the pilot. With 10 positives, differences exceed the 5 % critical difference in
+    5 to 8 % of cases at an AUC of 0.7 and 0.8. The share is 13 to 16 % at 0.9, and 18 to 21 % at
+    0.95. With 50 positives, differences exceed the critical difference in 4 to 9 % of cases. If the
+    AUC is large and positives are few, pass "binormal" with the AUC instead.
 
     "simulate" draws test sets from the distribution, or from the pilot rows with replacement within
     each class. With pilot rows, "simulate" multiplies the simulated quantile by the ratio of
     Student's t quantile to the normal quantile. The simulation obtains a correlation from equal
-    scores: the second model gives each row the score of the first model with some probability, and
-    an independent score otherwise. The probability is chosen so that the two AUCs have exactly this
-    correlation. The simulated differences then come from few rows, whereas real models differ
+    scores. The second model gives each row the score of the first model with some probability, and
+    an independent score otherwise. The probability is such that the two AUCs have exactly the
+    required correlation. The simulated differences come from few rows, whereas real models differ
     slightly in every row. With 10 positives the result is up to 1.05 times the exact result at a
     correlation of 0.75, and up to 1.3 times at 0.95. Prefer "exact" at such high correlations.
 
@@ -199,8 +202,8 @@ def auc_difference_pvalue(
     n_positives, n_negatives : int
         Number of rows of each class in a test set.
     distribution : {"binormal", "uniform"} or (y_true, y_score), default="binormal"
-        Distribution of the scores, as in `auc_critical_difference`. "binormal" and "uniform" are
-        evaluated at the mean of the two AUCs; a tuple holds pilot rows.
+        Distribution of the scores, as in `auc_critical_difference`. "binormal" and "uniform" have
+        the mean of the two AUCs as their AUC; a tuple holds pilot rows.
     correlation : float, default=0.0
         Correlation of the two observed AUCs, from 0 to below 1. The correlation is above 0 for two
         models on the same rows.
@@ -224,9 +227,9 @@ def auc_difference_pvalue(
     -----
     The test statistic is the difference divided by ``sqrt(2 V (1 - correlation))``, with the
     variance V of an AUC as in `auc_critical_difference`. The null distribution of the statistic is
-    normal (Student's t with pilot rows). In simulations with normal scores, AUCs of 0.7 to 0.95 and
-    10/40 to 50/950 positives/negatives, the p value is below 5 % in 1 to 6 % of cases without a
-    true difference.
+    normal (Student's t with pilot rows). Simulations used normal scores, AUCs of 0.7 to 0.95, and
+    10/40 to 50/950 positives/negatives. Without a true difference, the p value is below 5 % in 1 to
+    6 % of cases.
 
     Examples
     --------
@@ -266,8 +269,7 @@ class _Population(NamedTuple):
     Attributes
     ----------
     estimated : PairMoments
-        Moments of the distribution; unbiased estimates if the distribution is known from pilot rows
-        only.
+        Moments of the distribution; with pilot rows, unbiased estimates of the moments.
     drawn : PairMoments
         Moments of the scores that `draw` returns.
     draw : callable

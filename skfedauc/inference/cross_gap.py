@@ -44,8 +44,8 @@ class CrossGaps(NamedTuple):
         number of groups (Holm).
     ends : tuple of two tuples of ndarray of float64, shape (n_groups,)
         For binned scores: the lowest possible disparity with its standard error, and the highest
-        possible disparity with its standard error. `error` is the larger standard error. Empty for
-        exact scores.
+        possible disparity with its standard error. `error` is the larger standard error. The tuple
+        is empty for exact scores.
     """
 
     disparity: Floats
@@ -65,11 +65,11 @@ def cross_gaps(counts: ScoreCounts) -> CrossGaps:
     """Compare the two cross AUCs of each group.
 
     The variance is the larger of DeLong's variance [1]_ and the variance from the placement values
-    of all rows pooled. DeLong's variance is biased low if a few rows have similar scores by
-    sampling error. Selecting the group with the largest disparity increases this bias.
+    of all rows pooled. DeLong's variance has a downward bias if sampling error gives a few rows
+    similar scores. Selecting the group with the largest disparity increases this bias.
 
-    The two cross AUCs share no row, so with binned scores one of them can be as low and the other
-    as high as the bins permit. The p value tests the possible disparity nearest to 0.
+    The two cross AUCs share no row. With binned scores, one cross AUC can therefore be as low and
+    the other as high as the bins permit. The p value tests the possible disparity nearest to 0.
     """
     if counts.ranges is None:
         exact = _disparities(counts, counts)
@@ -121,7 +121,7 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> tuple[Floats, Floa
 
 
 def _n_gaps(error: Floats) -> int:
-    """Number of distinct gaps; the disparities of two groups differ in sign only."""
+    """Number of distinct disparities; with two groups, the disparities differ in sign only."""
     return 1 if error.size == 2 else max(int(np.isfinite(error).sum()), 1)
 
 

@@ -1,8 +1,8 @@
 """Values, variances, limits and certain intervals of measures, for the curves of all groups.
 
-An *index* is a measure that is transformed linearly to the scale from 0 to 1. The index of a
-partial area is the area divided by its largest possible value. Other measures are their index.
-Measures that are transformed AUCs (`Measure.is_auc`) are not computed here.
+An *index* is a measure on a linear scale from 0 to 1. The index of a partial area is the area
+divided by its largest possible value. For other measures, the index equals the measure. The module
+omits transformed AUCs (`Measure.is_auc`).
 """
 
 from __future__ import annotations
@@ -143,12 +143,15 @@ def limits_of(
     note = np.full(index.size, "", dtype=object)
     note[curves.positives.n == 0] = "no positives"
     note[curves.negatives.n == 0] = "no negatives"
+    few, scarce = few_within(measure, curves, tail)
     if isinstance(measure, Sensitivity | Specificity):
         oriented, rate = _oriented(measure, curves)
-        extreme = "negative" if isinstance(measure, Sensitivity) else "positive"
-        few = curves.defined & (rate * oriented.negatives.effective < 1.0 - SAME_RATE)
-        low[few] = 0.0
-        note[few] = f"no lower limit: the threshold is the most extreme {extreme}"
+        guard = curve_points.sensitivity_guard(oriented, rate, index, tail)
+        low = np.minimum(low, guard)
+        note[few] = f"low lower limit: few {scarce}s determine the threshold"
+        none = curves.defined & (rate * oriented.negatives.effective < 1.0 - SAME_RATE)
+        low[none] = 0.0
+        note[none] = f"no lower limit: the threshold is the most extreme {scarce}"
     if isinstance(errors, LogitErrors):
         # Degrees of freedom are infinite if the variance is an upper bound.
         bounded = curves.defined & np.isinf(errors.degrees_of_freedom)
@@ -156,8 +159,27 @@ def limits_of(
         for rows, name in ((curves.positives, "positive"), (curves.negatives, "negative")):
             note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
     if isinstance(measure, PartialAUC):
+        oriented, rate = _oriented(measure, curves)
+        guard = partial_areas.partial_area_guard(oriented, rate, index, tail)
+        low = np.minimum(low, guard)
+        note[few] = f"no lower limit: too few {scarce}s within the rates"
         _set_extreme_limits(measure, curves, index, tail, Limits(low, high, note))
     return Limits(low, high, note)
+
+
+def few_within(measure: Measure, curves: GroupCurves, tail: float) -> tuple[NDArray[np.bool_], str]:
+    """Return which groups may have no row within the rates of the measure, and the class.
+
+    A part of the ROC curve begins or ends at the threshold of a rate. The rows of one class set
+    this threshold. Consider a threshold with this rate in the population. The function returns True
+    if the probability that no row is beyond the threshold exceeds `tail`.
+    """
+    if not isinstance(measure, PartialAUC | Sensitivity | Specificity):
+        return np.zeros(curves.defined.size, np.bool_), ""
+    oriented, rate = _oriented(measure, curves)
+    fewest = curve_points.fewest_within(oriented.negatives.effective, rate, tail)
+    is_reversed = oriented is not curves
+    return curves.defined & (fewest < 1.0), "positive" if is_reversed else "negative"
 
 
 def _set_extreme_limits(
@@ -169,7 +191,7 @@ def _set_extreme_limits(
     found.low[perfect] = partial_areas.perfect_area_limit(oriented, rate, tail)[perfect]
     found.high[perfect] = 1.0
     found.note[perfect] = "perfect separation"
-    # The number of negatives within the rates, or of positives, whichever is smaller.
+    # The smaller effective sample size: all positives, or the negatives within the rates.
     n = np.minimum(oriented.positives.effective, rate * oriented.negatives.effective)
     found.low[none] = 0.0
     found.high[none] = 1.0 - tail ** (1.0 / np.maximum(n[none], 1.0))
@@ -185,15 +207,15 @@ def bounds_of(
 ) -> tuple[Floats, Floats]:
     """Return certain intervals of the index of each group of binned scores.
 
-    If a positive gets a higher score, or a negative a lower score, no point of the ROC curve moves
-    down: a test with a random threshold keeps its false positive rate, and its true positive rate
-    does not decrease. Areas and heights of the curve are therefore between their values at both
-    extremes.
+    No point of the ROC curve moves down if a positive gets a higher score, or a negative gets a
+    lower score. A test with a random threshold then keeps its false positive rate, and its true
+    positive rate does not decrease. Areas and heights of the curve are therefore between their
+    values at both extremes.
 
-    The average precision is not a function of the order of pairs: positives with equal scores have
-    equal precisions. It is largest if the positives of a range have one score, which is the case in
-    `highest`, and smallest if they have different scores. If ranges overlap, positives of different
-    ranges can have one score as well.
+    The average precision is not a function of the order of pairs, because positives with equal
+    scores have equal precisions. The average precision is largest if the positives of a range have
+    one score, as in `highest`. The average precision is smallest if the positives have different
+    scores. If ranges overlap, positives of different ranges can also have one score.
 
     Parameters
     ----------
@@ -210,7 +232,8 @@ def bounds_of(
                 return low, average_precision.greatest_average_precision(highest)
             return low, average_precision.average_precision(highest)
         case KolmogorovSmirnov():
-            # The distance above the diagonal increases with the curve, the other decreases.
+            # The distance above the diagonal increases with the curve; the distance below
+            # decreases.
             above = [curve_points.distances(curves)[0] for curves in (lowest, highest)]
             below = [curve_points.distances(curves)[1] for curves in (highest, lowest)]
             return np.maximum(above[0], below[0]), np.maximum(above[1], below[1])

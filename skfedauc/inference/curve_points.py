@@ -9,6 +9,8 @@ References
    of Probability 18(3). https://doi.org/10.1214/aop/1176990746
 .. [3] McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
    https://doi.org/10.1017/CBO9781107359949.008
+.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ Floats = NDArray[np.float64]
 
 # Number of thresholds that represent the sampling distribution of a threshold
 _N_THRESHOLDS = 32
-# Integral of min(1, 2 exp(-2 x**2)) over x > 0: the largest mean distance of the empirical
-# distribution function of n rows from the true one, times sqrt(n), by Massart's inequality
+# Integral of min(1, 2 exp(-2 x**2)) over x > 0. By Massart's inequality, this integral is the
+# largest mean distance of the empirical distribution function of n rows from the true function,
+# times sqrt(n).
 _MEAN_DISTANCE = 0.8883
 
 
@@ -48,10 +51,10 @@ def threshold_moments(curves: GroupCurves, fpr: float) -> tuple[Floats, Floats]:
     """Return moments of the true positive rate over the sampling distribution of the threshold.
 
     The threshold that `fpr` of n observed negatives exceed has another, random false positive rate
-    in the population. This rate u has mean `fpr` and variance ``fpr (1 - fpr) / (n + 1)``
-    approximately, and ``arcsin(sqrt(u))`` is approximately normal with variance
-    ``1 / (4 (n + 1))``. The true positive rate at u is read from the observed curve, which avoids
-    an estimate of its slope.
+    in the population. The random rate u has approximately the mean `fpr` and the variance ``fpr (1
+    - fpr) / (n + 1)``. The transformed rate ``arcsin(sqrt(u))`` is approximately normal with
+    variance ``1 / (4 (n + 1))``. The observed curve gives the true positive rate at u, so the
+    function needs no estimate of the slope of the ROC curve.
 
     Returns
     -------
@@ -83,6 +86,56 @@ def true_positive_rate_influence(curves: GroupCurves, fpr: float) -> Influence:
     return Influence(share, -slope[curves.groups] * share)
 
 
+# Few negatives within the rate ----------------------------------------------------------------
+
+
+def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
+    """Return a lower limit of the number of negatives above the threshold of a rate.
+
+    Let `fpr` be the false positive rate of a threshold in the population. The number of observed
+    negatives above the threshold is binomial. The result is the number k for which at least k of
+    `n` negatives are above the threshold with probability ``1 - tail``. The incomplete beta
+    function interpolates between whole numbers, also between 0 and 1. The result is smaller than 1
+    if the probability that no negative is above the threshold exceeds `tail`.
+    """
+    from scipy.special import betainc
+
+    distinct, place = np.unique(n, return_inverse=True)
+    low, high = np.zeros_like(distinct), distinct + 1.0
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        is_below = betainc(middle, distinct + 1.0 - middle, fpr) >= 1.0 - tail
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    found: Floats = low[place]
+    return found
+
+
+def combined_lower_limit(value: Floats, first: Floats, second: Floats) -> Floats:
+    """Return the lower limit for two independent errors, each of which has a lower limit [4]_.
+
+    The limit is as far below the value as the square root of the sum of the squared distances.
+    """
+    reach = np.hypot(np.maximum(value - first, 0.0), np.maximum(value - second, 0.0))
+    return np.maximum(value - reach, 0.0)
+
+
+def sensitivity_guard(curves: GroupCurves, fpr: float, observed: Floats, tail: float) -> Floats:
+    """Return lower limits of the sensitivity that hold if few negatives determine the threshold.
+
+    One part is Wilson's limit for a given threshold. The other part is the sensitivity at the
+    threshold with `fewest_within` negatives above. If this number is smaller than 1, the
+    sensitivity is the height of the chord from the beginning of the curve to the highest negative.
+    The chord is a lower bound of a concave curve.
+    """
+    n = curves.negatives.effective
+    fewest = np.minimum(fewest_within(n, fpr, tail), n * fpr)
+    # The height before the next negative
+    rate = np.maximum(ratio(fewest, n, 0.0) - 2.0 * SAME_RATE, 0.0)
+    reached = true_positive_rate(curves, rate) * np.minimum(fewest, 1.0)
+    given = wilson_limits(observed, curves.if_defined(curves.positives.effective), tail)[0]
+    return combined_lower_limit(observed, given, reached)
+
+
 class WilsonErrors(NamedTuple):
     """Effective numbers of rows of the sensitivity of each group; the limits are Wilson's.
 
@@ -103,8 +156,8 @@ class WilsonErrors(NamedTuple):
     def averaged(self, share: Floats) -> LogitErrors:
         """Return the errors of an average of the groups.
 
-        Half a success and half a failure are added to each sensitivity, because a sensitivity of 0
-        or 1 would have no variance.
+        The method adds half a success and half a failure to each sensitivity, because a sensitivity
+        of 0 or 1 would have no variance.
         """
         shrunk = (self.n * self.observed + 0.5) / (self.n + 1.0)
         variance = shrunk * (1.0 - shrunk) / self.n
@@ -113,8 +166,8 @@ class WilsonErrors(NamedTuple):
     def limits(self, observed: Floats, tail: float) -> tuple[Floats, Floats]:
         """Return the more distant of the limits of the observed and of the mean sensitivity.
 
-        If few negatives determine the threshold, the observed sensitivity is biased, because the
-        curve is read at its highest point. The mean sensitivity is less biased.
+        The observed sensitivity is the highest point of the curve at the rate. This point has a
+        bias if few negatives determine the threshold. The mean sensitivity has less bias.
         """
         ends = wilson_limits(observed, self.n, tail), wilson_limits(self.mean, self.n, tail)
         return np.minimum(ends[0][0], ends[1][0]), np.maximum(ends[0][1], ends[1][1])
@@ -123,10 +176,10 @@ class WilsonErrors(NamedTuple):
 def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> WilsonErrors:
     """Return the sampling errors of the sensitivity of each group at a false positive rate.
 
-    All positives are compared with one threshold, so they are correlated like the rows of one
-    cluster. Their correlation is the variance of the sensitivity over thresholds, divided by the
-    variance ``p (1 - p)`` of a single row. The number of independent positives is
-    ``m / (1 + (m - 1) correlation)``.
+    One threshold applies to all positives, so the positives correlate like the rows of one cluster.
+    The correlation is the variance of the sensitivity over thresholds, divided by the variance ``p
+    (1 - p)`` of a single row. The number of independent positives is ``m / (1 + (m - 1)
+    correlation)``.
     """
     mean, variance = threshold_moments(curves, fpr)
     n_positives = curves.positives.effective
@@ -152,7 +205,7 @@ def wilson_limits(share: Floats, n: Floats, tail: float) -> tuple[Floats, Floats
 
 
 def distances(curves: GroupCurves) -> tuple[Floats, Floats]:
-    """Return the largest distance of each curve above, and below the diagonal; at least 0."""
+    """Return the largest distances of each curve above and below the diagonal; at least 0."""
     above = curves.top - curves.right
     return curves.largest(np.maximum(above, 0.0)), curves.largest(np.maximum(-above, 0.0))
 
@@ -163,8 +216,8 @@ class DistanceErrors(NamedTuple):
     Attributes
     ----------
     excess : ndarray of float64, shape (n_groups,)
-        Largest difference of the expectation of the observed distance and the true distance. By
-        Massart's inequality [2]_, the expectation of the largest error of each rate has a bound.
+        Largest difference between the expectation of the observed distance and the true distance.
+        By Massart's inequality [2]_, the expectation of the largest error of each rate has a bound.
     squared_range : ndarray of float64, shape (n_groups,)
         Sum of the squares of the largest changes of the distance by each row: ``1 / m + 1 / n``.
     """
@@ -184,9 +237,9 @@ class DistanceErrors(NamedTuple):
 
         By McDiarmid's inequality [3]_, an observed distance exceeds its expectation by more than
         ``sqrt(-log(tail) squared_range / 2)`` with probability `tail` at most. The true distance
-        exceeds the observed distance by more than this with probability `tail` at most: the
-        observed distance is at least the observed difference of the rates at the threshold with the
-        largest true difference, and this difference has no bias.
+        also exceeds the observed distance by more than this number with probability `tail` at most.
+        To see this, consider the threshold with the largest true difference of the rates. At this
+        threshold, the observed difference has no bias, and is at most the observed distance.
         """
         deviation = np.sqrt(-np.log(tail) * self.squared_range / 2.0)
         low, high = distance - self.excess - deviation, distance + deviation

@@ -21,8 +21,8 @@ from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]
 
-# Largest number of comparisons with control of the family-wise error rate; with more comparisons,
-# the false discovery rate is controlled.
+# Largest number of comparisons with control of the family-wise error rate. For more comparisons,
+# `adjusted` controls the false discovery rate.
 _MOST_OF_A_FAMILY = 50
 
 
@@ -31,11 +31,11 @@ def with_rest(extremes: Extremes, confidence_level: float) -> Comparisons:
 
     Group g has the weight m_g n_g / (m_g + n_g), with m_g positives and n_g negatives (effective
     sample sizes for weighted rows). The weights are inverse-variance weights if the placement
-    values of both classes have equal variances. The weights w depend on the numbers of rows only,
-    so they are constants in the variance of the average, sum w^2 v / (sum w)^2. The variance v of
-    each AUC is the larger of two estimates: the group's own variance and the variance from pooled
-    placement values. The group's own variance is biased low if its AUC is high by sampling error.
-    Intervals and p values are simultaneous (Sidak).
+    values of both classes have equal variances. The weights w depend on the numbers of rows only.
+    The weights are therefore constants in the variance of the average, sum w^2 v / (sum w)^2. The
+    variance v of each AUC is the larger of two estimates: the group's own variance and the variance
+    from pooled placement values. The group's own variance has a downward bias if sampling error
+    makes the group's AUC high. Intervals and p values are simultaneous (Sidak).
     """
     given = extremes.given
     if given.auc.size == 2:
@@ -45,7 +45,7 @@ def with_rest(extremes: Extremes, confidence_level: float) -> Comparisons:
     )
     spread, rest = lowest = highest = _with_average_of_others(given, given.shared)
     if extremes.lowest is not given:
-        # Groups at different extremes are compared, so use the larger of the pooled variances.
+        # The groups can be at different extremes, so use the larger of the pooled variances.
         shared = np.fmax(extremes.lowest.shared, extremes.highest.shared)
         lowest = _with_average_of_others(extremes.lowest, shared)
         highest = _with_average_of_others(extremes.highest, shared)
@@ -87,7 +87,8 @@ def _with_average_of_others(variances: Variances, shared: Floats) -> tuple[AUCSp
     rest = AUCSpread(
         auc,
         average(spread.variance, 2),
-        # All other observed AUCs are 1 with probability at most (true average) ** (sum of weights).
+        # The probability that all other observed AUCs are 1 is at most (true average) ** (sum of
+        # weights).
         sum_of_others(np.minimum(weight, variances.n_smaller_class)),
         average(spread.once, 2),
         average(spread.often, 2),
@@ -115,7 +116,7 @@ def _from_both_sides(one: Comparisons) -> Comparisons:
 
 
 def adjusted(pvalues: Floats) -> tuple[Floats, str]:
-    """Return adjusted p values (NaN are not counted), and the name of the method [1]_, [2]_."""
+    """Return adjusted p values, ignoring NaN, and the name of the method [1]_, [2]_."""
     from scipy.stats import false_discovery_control
 
     tested = ~np.isnan(pvalues)

@@ -3,9 +3,9 @@
 A cell, i.e. the rows of a group with one score, is one straight segment of the group's ROC curve. A
 tie block of both classes is therefore a diagonal segment, as in `sklearn.metrics.roc_curve`.
 
-The variance of a summary of the curve follows from its influence values [1]_: the derivatives of
-the summary with respect to the shares of the rows at each score. The influence values of the whole
-area are the placement values of DeLong's variance.
+The variance of a summary of the curve follows from its influence values [1]_. Influence values are
+the derivatives of the summary with respect to the shares of the rows at each score. The influence
+values of the whole area are the placement values of DeLong's variance.
 
 References
 ----------
@@ -28,12 +28,13 @@ from skfedauc.inference.variances import LEAST_EFFECTIVE, satterthwaite
 
 Floats = NDArray[np.float64]
 
-# Rates that differ by less are equal: 1 - 0.9 is not exactly the false positive rate 1/10.
+# Rates that differ by less than this number are equal: 1 - 0.9 is not exactly the false positive
+# rate 1/10.
 SAME_RATE = 1e-12
 
 
 class Influence(NamedTuple):
-    """Influence of the rows of each cell on a summary of the curve; constants do not matter.
+    """Influence of the rows of each cell on a summary of the curve, up to a constant by class.
 
     Attributes
     ----------
@@ -54,7 +55,7 @@ class GroupCurves(NamedTuple):
     ----------
     starts : ndarray of int64, shape (n_groups + 1,)
         The segments of group g are ``starts[g]:starts[g + 1]``, in order of increasing scores, from
-        the end of the curve to its beginning. In reversed curves, the order is reversed.
+        the end of the curve to its beginning. Reversed curves have the opposite order.
     groups : ndarray of intp, shape (n_cells,)
         Group of each segment.
     left, right, bottom, top : ndarray of float64, shape (n_cells,)
@@ -105,7 +106,8 @@ class GroupCurves(NamedTuple):
     def reversed(self) -> GroupCurves:
         """Return the curves of negated scores and exchanged classes.
 
-        The new false positive rate is one minus the true positive rate, and the reverse.
+        The new false positive rate is one minus the true positive rate. The new true positive rate
+        is one minus the false positive rate.
         """
         return GroupCurves(
             self.starts,
@@ -123,13 +125,13 @@ class GroupCurves(NamedTuple):
 
     @property
     def defined(self) -> NDArray[np.bool_]:
-        """Whether each group has rows of both classes."""
+        """True for groups with rows of both classes."""
         defined: NDArray[np.bool_] = self.negatives.weight * self.positives.weight > 0
         return defined
 
     @property
     def estimable(self) -> NDArray[np.bool_]:
-        """Whether a group has two rows of each class, see `Variances.estimable`."""
+        """True for groups with at least two rows of each class, see `Variances.estimable`."""
         return np.logical_and(
             *(
                 (rows.n > 1) & (rows.effective >= LEAST_EFFECTIVE)
@@ -172,8 +174,8 @@ def _shares_above(
 ) -> tuple[Floats, Floats]:
     """Return the shares of a class with higher scores, and with scores at least as high, by cell.
 
-    The weights are added from the highest score down. The rates near (0, 0) are then exact even if
-    weights differ by many orders of magnitude.
+    The sums begin at the highest score. The rates near (0, 0) are therefore exact even if weights
+    differ by many orders of magnitude.
     """
     up_to = (ranks_in_groups(starts[-1] - starts[::-1], amounts[::-1])[::-1] + amounts) / 2.0
     above = np.zeros_like(up_to)
@@ -195,7 +197,7 @@ class LogitErrors(NamedTuple):
     Attributes
     ----------
     variance : ndarray of float64, shape (n_groups,)
-        NaN if the variance cannot be estimated.
+        NaN without an estimate of the variance.
     degrees_of_freedom : ndarray of float64, shape (n_groups,)
         Degrees of freedom of the quantiles of Student's t.
     """
@@ -221,9 +223,21 @@ class LogitErrors(NamedTuple):
 def errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
     """Return the variance of a summary of each curve, with Satterthwaite's degrees of freedom.
 
-    The variance is the sum of the variances of the mean influence values of both classes. For
-    weighted rows, squared weights replace counts, as in DeLong's variance. The variance is NaN if
-    it cannot be estimated or all influence values are equal.
+    The variance is the sum of the variances of the mean influence values of both classes. The
+    variance is NaN for groups with too few rows, and if all influence values are equal.
+    """
+    return errors_of_parts(curves, *parts_of(curves, influence))
+
+
+def parts_of(curves: GroupCurves, influence: Influence) -> tuple[Floats, Floats]:
+    """Return the variances of the mean influence values of the positives and of the negatives.
+
+    For weighted rows, squared weights replace counts, as in DeLong's variance.
+
+    Returns
+    -------
+    parts, freedom : ndarray of float64, shape (2, n_groups)
+        Variances and degrees of freedom; the first row is that of the positives.
     """
     sides = (
         (influence.positives, curves.top - curves.bottom, curves.positive_squares),
@@ -238,6 +252,11 @@ def errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
         deviations[np.abs(deviations) < SAME_RATE] = 0.0
         parts[i] = ratio(curves.sums(squares * deviations**2), rows.pairs, 0.0)
         freedom[i] = np.maximum(rows.effective - 1.0, 1.0)
+    return parts, freedom
+
+
+def errors_of_parts(curves: GroupCurves, parts: Floats, freedom: Floats) -> LogitErrors:
+    """Return the sums of the variances of both classes, see `parts_of` and `errors_of`."""
     variance = parts.sum(axis=0)
     variance = np.where(curves.estimable & (variance > 0), variance, np.nan)
     return LogitErrors(variance, satterthwaite(parts, freedom))

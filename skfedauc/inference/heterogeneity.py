@@ -48,7 +48,7 @@ class EqualGroupsTest:
     statistic, pvalue : float
         Test statistic and p value.
     method : str
-        Form of the test, or the reason why there is no result.
+        Form of the test, or the reason for the lack of a result.
     degrees_of_freedom : float
         Degrees of freedom of the numerator, which are the mean of the statistic under the null
         hypothesis; NaN for the form for many tiny groups.
@@ -75,8 +75,9 @@ class EqualGroupsTest:
 def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
     """Test that all groups have the same true AUC; group sizes determine the form of the test.
 
-    For binned scores, the test uses the AUCs within their certain intervals that differ least, and
-    the variances of binned scores or of an extreme, whichever gives the largest p value.
+    For binned scores, the test uses those AUCs within the certain intervals that differ least. The
+    test uses the variances of the binned scores or of an extreme, whichever gives the largest p
+    value.
     """
     given = extremes.given
     given.check_independent_groups("test_equal_groups", "Use test_difference() instead.")
@@ -92,7 +93,7 @@ def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
         return largest
     method = f"{largest.method}; binned scores: AUCs as nearly equal as possible"
     if low.max() <= high.min():
-        # All AUCs can be equal, so rounding error must not change the result.
+        # Rounding error must not change the result if all AUCs can be equal.
         return dataclasses.replace(largest, statistic=0.0, pvalue=1.0, method=method)
     return dataclasses.replace(largest, method=method)
 
@@ -183,7 +184,7 @@ def _anova_type(
         # variation.
         expected, squares, of_expected = moments(delong)
     if expected <= 0:
-        # Without any variation, AUCs are equal or their difference cannot be tested.
+        # Without any variation, AUCs are equal, or no test of their difference exists.
         return (0.0, 1.0, 1.0) if between == 0 else (np.nan, np.nan, np.nan)
     degrees_of_freedom = 2 * expected**2 / squares
     ratio = between / expected
@@ -233,10 +234,10 @@ def tau_interval(
 ) -> tuple[float, float]:
     """Return confidence limits of the standard deviation of the true AUCs.
 
-    The interval inverts a test: it holds the values under which the observed variance of the AUCs
-    lies between two quantiles. The variance divided by its mean is approximately a chi-square
-    variable divided by its degrees of freedom, by Box's approximation [1]_. The limits are NaN with
-    fewer than two groups.
+    The interval inverts a test. The interval holds the values for which the observed variance of
+    the AUCs lies between two quantiles. The variance divided by its mean is approximately a
+    chi-square variable divided by its degrees of freedom, by Box's approximation [1]_. The limits
+    are NaN with fewer than two groups.
     """
     from scipy.optimize import brentq
     from scipy.special import chdtr
@@ -337,16 +338,21 @@ def reml_interval(
     from scipy.special import ndtri
 
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
-
-    def likelihood(tau2: float) -> float:
-        variance = v + tau2
-        weight = 1.0 / variance
-        excess = _cochran_q(y, weight) + np.log(weight.sum()) + np.log(variance).sum()
-        return -float(excess) / 2.0
-
     estimate = min(reml(y, v).tau2, LARGEST_TAU**2)
-    least = likelihood(estimate) - float(ndtri((1.0 + confidence_level) / 2.0)) ** 2 / 2.0
-    return _crossings(lambda tau2: likelihood(tau2) - least, estimate)
+    drop = float(ndtri((1.0 + confidence_level) / 2.0)) ** 2 / 2.0
+    least = restricted_log_likelihood(y, v, estimate) - drop
+    return _crossings(lambda tau2: restricted_log_likelihood(y, v, tau2) - least, estimate)
+
+
+def restricted_log_likelihood(y: Floats, v: Floats, tau2: float) -> float:
+    """Return the logarithm of the density of the values `y` given tau2, except for a constant.
+
+    The density is an integral over the mean with a uniform prior.
+    """
+    variance = v + tau2
+    weight = 1.0 / variance
+    excess = _cochran_q(y, weight) + np.log(weight.sum()) + np.log(variance).sum()
+    return -float(excess) / 2.0
 
 
 def paule_mandel(values: ArrayLike, variances: ArrayLike) -> MetaAnalysis:
@@ -474,7 +480,7 @@ def estimable_aucs(variances: Variances) -> tuple[Floats, Floats, NDArray[np.boo
 
 # Expected range of equal groups ----------------------------------------------------------
 
-# Least number of rows of the smaller class for which the AUC of a group is taken as normal.
+# Least number of rows of the smaller class for which the AUC of a group counts as normal.
 _NORMAL_ROWS = 30
 # Total of simulated rows, and bounds on the number of simulated sets of groups.
 _SIMULATED_ROWS, _LEAST_SETS, _MOST_SETS = 2_000_000, 20, 1_000
@@ -484,11 +490,11 @@ _ROWS_AT_ONCE = 1 << 16
 def null_difference(variances: Variances, seed: int = 0) -> float:
     """Return the expected largest minus smallest group AUC if all true AUCs are equal.
 
-    The variance of the placement values is pooled over groups: a group's own estimate is biased low
-    if its AUC is high by sampling error. If all groups have at least 30 rows of each class, group
-    AUCs are taken as normal, and the mean of their range is an integral. Otherwise groups are
-    simulated from the placement values. The AUCs of clustered rows are taken as normal for any
-    number of rows.
+    The function pools the variance of the placement values over groups. A group's own estimate has
+    a downward bias if sampling error makes the group's AUC high. If all groups have at least 30
+    rows of each class, the function assumes normal group AUCs. The expected range is then an
+    integral. Otherwise, the function simulates groups from the placement values. For clustered
+    rows, the function assumes normal AUCs for any number of rows.
     """
     kept = variances.defined
     n_groups = int(kept.sum())
@@ -525,9 +531,9 @@ def mean_range(deviations: Floats) -> float:
 def _simulated_difference(variances: Variances, seed: int) -> float:
     """Return `null_difference` by simulation of the group AUCs.
 
-    The placement values of positives are drawn from the positives of all groups. The placement
-    values of negatives are uniform on [0, 1]. For small groups, rows are drawn one by one. For
-    large groups, the number of rows at each placement value is drawn.
+    The simulation draws the placement values of positives from the positives of all groups. The
+    placement values of negatives are uniform on [0, 1]. For small groups, the simulation draws rows
+    one by one. For large groups, the simulation draws the number of rows at each placement value.
     """
     rng = np.random.default_rng(seed)
     kept = variances.defined
@@ -567,7 +573,8 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
     return float(np.ptp(auc, axis=1).mean())
 
 
-# Largest number of distinct placement values; neighboring values are merged if there are more.
+# Largest number of distinct placement values. With more values, the simulation merges neighboring
+# values.
 _MOST_PLACEMENTS = 1024
 
 

@@ -26,12 +26,13 @@ from skfedauc.inference.over_groups import OverGroups, variance_over_groups
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
+NO_VARIATION = "no variation seen: variance bounded"
 Method = Literal["logit", "delong", "exact", "disjoint_pairs"]
 Of = Literal["groups", "statistics"]
 Over = Literal["rows", "groups"]
 METHODS = ("logit", "delong", "exact", "disjoint_pairs")
 
-# Largest number of groups that are fixed by default; more groups are random.
+# Largest number of groups that count as fixed by default. More groups count as random.
 FEW_GROUPS = 20
 
 
@@ -104,8 +105,8 @@ def limits(
     """Return limits at `quantile` standard errors from AUCs with given variances.
 
     The "logit" method computes the limits of the logit of an AUC, which is closer to normal than
-    the AUC. These limits stay between 0 and 1. For an AUC of 0 or 1, and with "delong", the limits
-    of the AUC itself are clipped to [0, 1].
+    the AUC. Such limits stay between 0 and 1. For an AUC of 0 or 1, and with "delong", the function
+    returns limits of the AUC itself, clipped to [0, 1].
     """
     from scipy.special import expit
 
@@ -127,8 +128,8 @@ def exact_limits(auc: ArrayLike, n_smaller_class: ArrayLike, tail: float) -> tup
 
     Pairing each row of the smaller class with one row of the larger class gives a mean of
     `n_smaller_class` independent comparisons. The AUC is the average of these means over all
-    pairings, so Hoeffding's bound on such a mean [1]_, in its Kullback-Leibler form, holds for the
-    AUC. The limits are found by bisection.
+    pairings. Hoeffding's bound on such a mean [1]_, in its Kullback-Leibler form, therefore holds
+    for the AUC. Bisection finds the limits.
     """
     auc = np.asarray(auc, np.float64)
     allowed = -np.log(tail) / np.asarray(n_smaller_class, np.float64)
@@ -159,8 +160,8 @@ def _divergence(observed: Floats, true: Floats) -> Floats:
 def bounded_differences(squared_shares: float, tail: float) -> float:
     """Bound on the deviation of a sum from its expectation, by McDiarmid's inequality [2]_.
 
-    Each row can change the sum by at most some amount. `squared_shares` is the sum of the squares
-    of these amounts.
+    Each row can change the sum by at most a certain amount. `squared_shares` is the sum of the
+    squares of these amounts.
     """
     return float(np.sqrt(-np.log(tail) * squared_shares / 2.0))
 
@@ -209,22 +210,39 @@ class AUCSpread(NamedTuple):
         With "logit", each limit is the more distant of two limits. The logit limit uses the
         estimated variance. The limit of Newcombe's method 5 [3]_ uses the variance of an AUC whose
         true value is the limit. The estimated variance is much too small if the few rows of a class
-        have nearly equal placement values, for example with an AUC near 1 or with tied scores.
+        have nearly equal placement values. Examples are an AUC near 1, and tied scores.
         """
-        from scipy.special import ndtr
-
         deviate = np.asarray(deviate, np.float64)
         quantile = self.quantile(deviate)
         found = limits(self.auc, self.variance, quantile, method)[int(end)]
         if method == "logit":
             further = np.maximum if end else np.minimum
             found = further(found, self._newcombe(end, quantile))
-        # With k independent pairs, the probability of perfect separation is at most AUC**k.
+        return self._with_perfect(end, deviate, found)
+
+    def _with_perfect(self, end: float, deviate: ArrayLike, found: Floats) -> Floats:
+        """Replace the limits of perfectly separated groups, and of AUCs without variance.
+
+        With k independent pairs, the probability of perfect separation is at most AUC**k.
+        """
+        from scipy.special import ndtr
+
         with np.errstate(divide="ignore"):
-            near = np.exp(np.log(ndtr(-deviate)) / np.maximum(self.n_smaller_class, 1.0))
+            near = np.exp(np.log(ndtr(-np.asarray(deviate))) / np.maximum(self.n_smaller_class, 1))
         perfect = self.auc == 1.0 - end
         found = np.where(perfect, 1.0 - near if end else near, found)
         return np.where((self.variance == 0.0) | (self.auc == end), self.auc, found)
+
+    def signed_limit(self, end: float, deviate: float, method: Method) -> Floats:
+        """Return the limits towards one end of the scale for a deviate of either sign.
+
+        A limit with a deviate below 0 fails with a probability above one half. Such a limit equals
+        the limit towards the other end with the absolute deviate. Perfect separation is an
+        exception: the exact limit is never on the other side of the AUC.
+        """
+        if deviate >= 0.0:
+            return self.limit(end, deviate, method)
+        return self._with_perfect(end, deviate, self.limit(1.0 - end, -deviate, method))
 
     def quantile(self, deviate: ArrayLike) -> Floats:
         """Return the quantile of Student's t with the same tail as a normal quantile."""
@@ -237,20 +255,28 @@ class AUCSpread(NamedTuple):
         # Smaller tails have no quantile in floating point.
         tail = np.maximum(ndtr(-deviate), 1e-300)
         found = -stdtrit(np.where(is_normal, 1.0, self.degrees_of_freedom), tail)
-        return np.where(is_normal, deviate, np.minimum(found, 1e100))
+        # For the smallest tails, stdtrit can overflow, to either sign.
+        found = np.where(np.isinf(found), 1e100, np.minimum(found, 1e100))
+        return np.where(is_normal, deviate, found)
 
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
         """Return the true AUC t that is `deviate` standard errors away from the estimate.
 
-        The variance at a true AUC t is Hanley and McNeil's formula for exponential distributions,
-        where N, the mean of m - 1 and n - 1, replaces both numbers [3]_:
-        ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) / (m n)``. This variance equals
-        ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in
-        standard errors increases from the estimate to either end, so the solution is unique.
-        Newton's method finds the solution, with bisection if a step leaves the bracket.
+        The variance at a true AUC t is Hanley and McNeil's formula for exponential distributions
+        [3]_. N, the mean of m - 1 and n - 1, replaces both numbers: ``t (1 - t) (1 + N (1 - t) / (2
+        - t) + N t / (1 + t)) / (m n)``. This variance equals ``u (once + often (1 + 2 u) / (2 +
+        u))`` with ``u = t (1 - t)``. The distance in standard errors increases from the estimate to
+        either end, so the solution is unique. Newton's method finds the solution, with bisection if
+        a step leaves the bracket. The method starts at Wilson's limit, the solution for a constant
+        factor ``(1 + 2 u) / (2 + u)``.
         """
         near, far, squared = np.broadcast_arrays(self.auc, end, np.square(deviate))
-        found: Floats = (near + far) / 2.0
+        u = self.auc * (1.0 - self.auc)
+        scale = squared * (self.once + self.often * (1.0 + 2.0 * u) / (2.0 + u))
+        # The product of two roots does not overflow for the largest deviates.
+        reach = np.sqrt(scale) * np.sqrt(u + scale / 4.0)
+        found: Floats = self.auc + scale / 2.0 + (reach if end else -reach)
+        found = np.clip(found / (1.0 + scale), 0.0, 1.0)
         for _ in range(100):
             u, slope = found * (1.0 - found), 1.0 - 2.0 * found
             relative = (1.0 + 2.0 * u) / (2.0 + u)
@@ -263,7 +289,9 @@ class AUCSpread(NamedTuple):
                 step = found - excess / derivative
             allowed = (np.minimum(near, far) <= step) & (step <= np.maximum(near, far))
             step = np.where(allowed, step, (near + far) / 2.0)
-            # Convergence is quadratic, so a small step means a negligible error. NaN moves nothing.
+            step = np.where(excess == 0.0, found, step)
+            # Convergence is quadratic, so a small step means a negligible error. A NaN does not
+            # count as a step.
             moved = np.abs(step - found) > 1e-10
             found = step
             if not moved.any():
@@ -313,7 +341,7 @@ def group_limits(
     spread = spread_of(variances).take(defined)
     low[defined], high[defined] = spread.limits(normal_quantile(tail), method)
     bounded = defined & ~(variances.delong > 0)
-    note[bounded] = "no variation seen: variance bounded"
+    note[bounded] = NO_VARIATION
     for rows, name in ((variances.positives, "positive"), (variances.negatives, "negative")):
         note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
     if variances.has_clusters:
@@ -331,6 +359,10 @@ THESE_GROUPS = "these groups, new rows"
 NEW_GROUPS = "new groups like these"
 
 
+def _not_for_new_groups(method: Method) -> str:
+    return f"no {method} interval for new groups: pass over='rows'"
+
+
 def pooled_interval(
     variances: Variances, confidence_level: float, method: Method, *, new_groups: bool
 ) -> Interval:
@@ -338,16 +370,18 @@ def pooled_interval(
     auc, tail = float(variances.pooled.auc[0]), (1.0 - confidence_level) / 2.0
     if method in ("exact", "disjoint_pairs"):
         if new_groups:
-            return Interval(auc, np.nan, np.nan, "no exact interval for new groups")
+            return Interval(auc, np.nan, np.nan, _not_for_new_groups(method))
         low, high, note = group_limits(variances.pooled, tail, method)
         return Interval(auc, float(low[0]), float(high[0]), note[0])
     if not new_groups:
         return mean_pooled_interval([variances], confidence_level, method)
-    variance = variances.pooled_clustered
-    if not variance > 0:
+    variance, remark = variances.pooled_clustered, ""
+    if np.isnan(variance):
         return Interval(auc, np.nan, np.nan, variances.why_not_clustered)
+    if variance == 0.0:
+        variance, remark = float(variances.pooled.bounded[0]), NO_VARIATION
     low, high = limits(auc, variance, t_quantile(tail, variances.cluster_freedom), method)
-    return Interval(auc, float(low), float(high))
+    return Interval(auc, float(low), float(high), remark)
 
 
 def mean_pooled_interval(
@@ -357,8 +391,9 @@ def mean_pooled_interval(
 
     The variance is the sum of the folds' variances, with groups as strata, divided by the squared
     number of folds. With "logit", the result is the smallest interval that contains three others.
-    The first uses this variance, the second uses the variance without strata, and the third uses
-    Newcombe's variance. Newcombe's variance assumes the same true AUC in all folds.
+    The first interval uses this variance, the second interval uses the variance without strata, and
+    the third interval uses Newcombe's variance. Newcombe's variance assumes the same true AUC in
+    all folds.
     """
     tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     parts = [spread_of(fold.pooled) for fold in folds]
@@ -376,7 +411,7 @@ def mean_pooled_interval(
         return Interval(value, least, 1.0, "perfect separation in every fold")
     sums = (np.array([part.sum() / n_folds**2]) for part in (variance, once, often))
     variance, once, often = sums
-    # Clustered rows have one fold; the degrees of freedom of all others are infinite.
+    # Clustered rows have one fold; the degrees of freedom of independent rows are infinite.
     mean = AUCSpread(
         np.array([value]),
         variance,
@@ -444,16 +479,16 @@ def average_interval(
     squares = share[counted] ** 2
     if method == "disjoint_pairs":
         if new_groups:
-            return Interval(value, np.nan, np.nan, "no exact interval for new groups")
+            return Interval(value, np.nan, np.nan, _not_for_new_groups(method))
         if (used & ~variances.defined).any():
             return Interval(value, np.nan, np.nan, "a number replaces an undefined AUC")
-        least, most, n_pairs = average_limits(variances.disjoint_pairs, share, tail)
+        least, most, n_pairs = average_limits(variances.disjoint_pairs_of_averages, share, tail)
         note = _words.counted(n_pairs, "disjoint pair")
         return Interval(value, min(least, value), max(most, value), note)
     if method == "exact":
         if new_groups and np.ptp(share[used]) > 1e-12:
             # The exact bound requires equal shares, because the shares of random groups are random.
-            return Interval(value, np.nan, np.nan, "no exact interval for new groups")
+            return Interval(value, np.nan, np.nan, _not_for_new_groups(method))
         if not new_groups:
             squares = squares * (
                 1.0 / variances.positives.effective[counted]
@@ -469,7 +504,7 @@ def average_interval(
     quantile = OverGroups(share[used]).quantile(tail)
     if not variance > 0:
         variance = bounded_average_variance(variances, share)
-        note = "no variation seen: variance bounded"
+        note = NO_VARIATION
     low, high = limits(value, variance, quantile, method)
     return Interval(value, float(low), float(high), note)
 
@@ -479,8 +514,8 @@ def mean_of_averages_interval(
 ) -> Interval:
     """Interval of the mean over folds of an average of group AUCs, by "logit" or "delong".
 
-    Each fold is given by the variances, AUCs and shares of its groups, as in `average_interval`.
-    Rows of different folds are independent.
+    The arguments are the variances, AUCs and shares of the groups of each fold, as in
+    `average_interval`. Rows of different folds are independent.
     """
     tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     used = [share > 0 for _, _, share in folds]
@@ -498,7 +533,7 @@ def mean_of_averages_interval(
             own.n_smaller_class[u] for (own, _, _), u in zip(folds, used, strict=True)
         ]
         if folds[0][0].shares_clusters:
-            # Perfect separation in all groups is at most as probable as in each of them.
+            # Perfect separation in all groups is at most as probable as in each single group.
             least = float(np.dot(shares[0], tail ** (1.0 / n_smaller_class[0])))
         else:
             least = _perfect_limit(np.concatenate(shares), np.concatenate(n_smaller_class), tail)
@@ -507,7 +542,7 @@ def mean_of_averages_interval(
     variance, note = sum(average_variance(own, share) for own, _, share in folds), ""
     if not variance > 0:
         variance = sum(bounded_average_variance(own, share) for own, _, share in folds)
-        note = "no variation seen: variance bounded"
+        note = NO_VARIATION
     # Clustered rows have one fold.
     freedom = min(own.average_freedom(share) for own, _, share in folds)
     quantile = normal_quantile(tail) if np.isinf(freedom) else t_quantile(tail, freedom)
@@ -519,12 +554,12 @@ def _perfect_limit(share: Floats, n_smaller_class: Floats, tail: float) -> float
     """Return the smallest true average with a probability of at least `tail` of perfect separation.
 
     Group g, with k_g independent pairs and the true AUC A_g, has an observed AUC of 1 with
-    probability at most A_g**k_g. The average is the sum of c_g A_g, with the shares c_g. At its
-    minimum, the product of the probabilities is `tail`, and A_g is proportional to k_g / c_g, but
-    at most 1.
+    probability at most A_g**k_g. The average is the sum of c_g A_g, with the shares c_g. At the
+    minimum of the average, the product of the probabilities is `tail`. A_g is then proportional to
+    k_g / c_g, but at most 1.
     """
     allowed = -np.log(tail)
-    low, high = -50.0, 50.0  # logarithm of the factor
+    low, high = -50.0, 50.0  # Logarithm of the factor
     for _ in range(200):
         middle = (low + high) / 2.0
         auc = np.minimum(np.exp(middle) * n_smaller_class / share, 1.0)
@@ -543,7 +578,7 @@ def worst_interval(
     """Interval of the smallest true AUC of the groups.
 
     The lower limits need no adjustment: the smallest true AUC belongs to one group, whose own lower
-    limit has the required coverage. The upper limits are adjusted by Bonferroni's method.
+    limit has the required coverage. Bonferroni's method adjusts the upper limits.
     """
     tail = (1.0 - confidence_level) / 2.0
     low, _ = _limits_of_all(variances, auc, used, tail, method)

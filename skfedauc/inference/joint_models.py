@@ -1,9 +1,20 @@
 """AUCs of several models on the same rows, and simultaneous comparisons of the models.
 
-The variances of the differences are those of DeLong, DeLong and Clarke-Pearson [1]_. All
-differences together are compared with the distribution of the largest standardized difference,
-given the estimated correlations [2]_. With equal variances and correlations, the comparison of all
-pairs is Tukey's method, and the comparison with a reference is Dunnett's method.
+The variances of the differences are those of DeLong, DeLong and Clarke-Pearson [1]_. A test of all
+differences together uses the distribution of the largest standardized difference, given the
+estimated correlations [2]_. With equal variances and correlations, the comparison of all pairs is
+Tukey's method, and the comparison with a reference is Dunnett's method.
+
+The distribution is a multivariate t distribution. The degrees of freedom of this distribution are
+the smallest of Satterthwaite's degrees of freedom of the differences. Reference [3]_ uses each
+difference's own degrees of freedom instead. The multivariate t distribution assumes one estimated
+variance for all differences. In fact, each difference has its own variance, and sampling error
+often makes the variance of the largest standardized difference too small. An example has 20 models,
+10 positives and 100 negatives (AUC .7, correlation .5 of the scores, 1,000 runs). The family-wise
+error rate at 5 % is 4 % with the smallest degrees of freedom. The rate is 8 % with each
+difference's own degrees of freedom, and 25 % with the normal distribution. For averages of group
+AUCs, the degrees of freedom use mean shares of the groups in the variance
+(`JointStatistic.of_average`).
 
 References
 ----------
@@ -12,18 +23,28 @@ References
    approach. Biometrics 44(3). https://doi.org/10.2307/2531595
 .. [2] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general parametric
    models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
+.. [3] Hasler, M. and Hothorn, L. A. (2008). Multiple contrast tests in the presence of
+   heteroscedasticity. Biometrical Journal 50(5).
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.largest_difference import LargestDifference, Pairs
-from skfedauc.inference.paired import ROUNDING, PairedRows, placements_of
+from skfedauc.inference.paired import (
+    ROUNDING,
+    ModelClusters,
+    PairedRows,
+    placements_of,
+    within_groups,
+)
 from skfedauc.inference.variances import LEAST_EFFECTIVE, Floats, satterthwaite
 
 
@@ -34,30 +55,20 @@ class JointAUCs(NamedTuple):
     ----------
     auc : ndarray of float64, shape (n_models, n_groups)
         AUC by model and group; NaN if a group lacks a class.
-    of_class : ndarray of float64, shape (2, n_models, n_models, n_groups)
-        Variance of the difference of two models' AUCs: the part from the positives, and the part
-        from the negatives. NaN below an effective sample size of 1.5 in a class. Computed from
-        differences of placement values, because a difference of covariances loses precision if
-        models agree on nearly all rows.
-    effective : ndarray of float64, shape (2, n_groups)
-        Effective sample size of each class.
+    variance : ndarray of float64, shape (n_models, n_models, n_groups)
+        Variance of the difference of two models' AUCs. NaN below an effective sample size of 1.5 in
+        a class. The variances come from differences of placement values, because a difference of
+        covariances loses precision if models agree on nearly all rows.
+    degrees_of_freedom : ndarray of float64, shape (n_models, n_models, n_groups)
+        Satterthwaite's degrees of freedom of `variance`.
+    clusters : ModelClusters or None
+        Residuals of clustered rows; None if all rows are independent.
     """
 
     auc: Floats
-    of_class: Floats
-    effective: Floats
-
-    @property
-    def variance(self) -> Floats:
-        """Variance of each difference, shape (n_models, n_models, n_groups)."""
-        total: Floats = self.of_class.sum(axis=0)
-        return total
-
-    def degrees_of_freedom(self, pairs: Pairs) -> Floats:
-        """Return Satterthwaite's degrees of freedom, shape (n_pairs, n_groups)."""
-        of_class = self.of_class[:, *pairs]
-        freedom = np.maximum(self.effective - 1.0, 1.0)[:, None]
-        return satterthwaite(of_class, np.broadcast_to(freedom, of_class.shape))
+    variance: Floats
+    degrees_of_freedom: Floats
+    clusters: ModelClusters | None = None
 
 
 def joint_aucs(rows: PairedRows) -> JointAUCs:
@@ -65,19 +76,25 @@ def joint_aucs(rows: PairedRows) -> JointAUCs:
     values = np.array([placements_of(rows, scores) for scores in rows.scores])
     classes = [_ClassRows(rows, positive, values) for positive in (True, False)]
     of_class = np.array([c.squared_around(c.mean) / c.pairs for c in classes])
+    effective = np.array([c.effective for c in classes])
     # The mean placement value of the positives is the AUC.
-    return _joint(classes[0].mean, of_class, np.array([c.effective for c in classes]))
+    found = _joint(classes[0].mean, of_class, effective, effective - 1.0)
+    if rows.clusters is None:
+        return found
+    clusters = ModelClusters.of_placements(rows, values)
+    variance = _by_pair(len(values), lambda i, j: clusters.difference(i, j).variances())
+    return _clustered(found, clusters, variance, clusters.units.degrees_of_freedom())
 
 
 def joint_pooled(rows: PairedRows) -> JointAUCs:
-    """Return the pooled AUCs, as of a single group, with variances for fixed groups [1]_.
+    """Return the pooled AUCs as AUCs of a single group, with variances for fixed groups [1]_.
 
-    Placement values are centered at their mean in each group, because the groups have fixed numbers
-    of rows.
+    Deviations of placement values are from the mean in each group, because the groups have fixed
+    numbers of rows.
     """
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
     values = np.array([placements_of(one_group, scores) for scores in rows.scores])
-    means, of_class, effective = [], [], []
+    means, of_class, effective, freedom = [], [], [], []
     for positive in (True, False):
         c = _ClassRows(rows, positive, values)
         total = c.weight.sum()
@@ -89,13 +106,37 @@ def joint_pooled(rows: PairedRows) -> JointAUCs:
         means.append(overall)
         of_class.append((lost * squared).sum(axis=-1, keepdims=True) / total**2)
         effective.append([total**2 / c.squares.sum()])
-    return _joint(means[0], np.array(of_class), np.array(effective))
+        freedom.append([min(effective[-1][0] - 1.0, within_groups(c.count))])
+    found = _joint(means[0], np.array(of_class), np.array(effective), np.array(freedom))
+    if rows.clusters is None:
+        return found
+    clusters = ModelClusters.of_placements(rows, values, among_all=True)
+    variance = _by_pair(len(values), lambda i, j: clusters.difference(i, j).pooled_variance())
+    of_all = np.array([clusters.difference(0, 1).pooled_freedom()])
+    return _clustered(found, clusters, variance, of_all)
 
 
-def _joint(auc: Floats, of_class: Floats, effective: Floats) -> JointAUCs:
+def _joint(auc: Floats, of_class: Floats, effective: Floats, freedom: Floats) -> JointAUCs:
     """Return the AUCs; variances are NaN if a class has too few rows."""
     too_few = effective.min(axis=0) < LEAST_EFFECTIVE
-    return JointAUCs(auc, np.where(too_few, np.nan, of_class), effective)
+    freedom = np.broadcast_to(np.maximum(freedom, 1.0)[:, None, None], of_class.shape)
+    variance = np.where(too_few, np.nan, of_class.sum(axis=0))
+    return JointAUCs(auc, variance, satterthwaite(of_class, freedom))
+
+
+def _clustered(
+    independent: JointAUCs, clusters: ModelClusters, variance: Floats, freedom: Floats
+) -> JointAUCs:
+    """Replace the variances of independent rows by variances of clustered rows.
+
+    The degrees of freedom have shape (n_groups,).
+    """
+    return JointAUCs(
+        independent.auc,
+        np.where(np.isnan(independent.variance), np.nan, variance),
+        np.broadcast_to(freedom, variance.shape),
+        clusters,
+    )
 
 
 class _ClassRows:
@@ -120,14 +161,23 @@ class _ClassRows:
     def squared_around(self, centre: Floats) -> Floats:
         """Sum by group the squared differences of two models' deviations from `centre`.
 
-        Weights are squared. The shape of the result is (n_models, n_models, n_groups).
+        The sums use squared weights. The shape of the result is (n_models, n_models, n_groups).
         """
         deviations = self._weights * (self._values - centre[:, self._codes])
-        n_models = len(deviations)
-        found = np.zeros((n_models, n_models, self._n_groups))
-        for i, j in itertools.combinations(range(n_models), 2):
-            found[i, j] = found[j, i] = self._sum((deviations[i] - deviations[j]) ** 2)
-        return found
+        return _by_pair(
+            len(deviations), lambda i, j: self._sum((deviations[i] - deviations[j]) ** 2)
+        )
+
+
+def _by_pair(n_models: int, compute: Callable[[int, int], ArrayLike]) -> Floats:
+    """Compute numbers of each pair of models, shape (n_models, n_models, n_numbers).
+
+    The numbers of a model and itself are 0.
+    """
+    found = np.zeros((n_models, n_models, np.size(compute(0, 1))))
+    for i, j in itertools.combinations(range(n_models), 2):
+        found[i, j] = found[j, i] = compute(i, j)
+    return found
 
 
 class JointStatistic(NamedTuple):
@@ -140,23 +190,33 @@ class JointStatistic(NamedTuple):
         Variance of the difference of each pair of models.
     degrees_of_freedom : ndarray of float64, shape (n_pairs,)
         Satterthwaite's degrees of freedom of the variances of the compared pairs.
+    joint_freedom : float
+        Degrees of freedom of the largest standardized difference.
     """
 
     auc: Floats
     variance: Floats
     degrees_of_freedom: Floats
+    joint_freedom: float
 
     @classmethod
     def of_pooled(cls, joint: JointAUCs, pairs: Pairs) -> JointStatistic:
         """Return the pooled AUCs, the result of `joint_pooled`."""
-        freedom = joint.degrees_of_freedom(pairs)
-        return cls(joint.auc[:, 0], joint.variance[..., 0], freedom[:, 0])
+        variance, freedom = joint.variance[..., 0], joint.degrees_of_freedom[..., 0][pairs]
+        least = float(freedom[_is_tested(variance[pairs])].min(initial=np.inf))
+        return cls(joint.auc[:, 0], variance, freedom, least)
 
     @classmethod
     def of_average(
         cls, within: JointAUCs, share: Floats, bounded: Floats, pairs: Pairs
     ) -> JointStatistic:
         """Return averages of the group AUCs, the result of `joint_aucs`.
+
+        The variances of small groups are imprecise, and so are the groups' shares in the variance
+        of an average. The smallest of many degrees of freedom from such shares would be far too
+        small. The joint degrees of freedom therefore use the mean shares over all pairs. An example
+        has 10 models and 5 groups of 4 positives and 20 negatives (AUC .7, 300 and 500 runs). The
+        family-wise error rate of `macro` at 5 % is 3 %, and 0 % with the shares of each pair.
 
         Parameters
         ----------
@@ -168,39 +228,63 @@ class JointStatistic(NamedTuple):
         pairs : tuple of two ndarray of intp, shape (n_pairs,)
         """
         used = share > 0
-        share, variance = share[used], within.variance[..., used]
         # The variance of a difference is at most twice the sum of both variances.
-        bound = 2.0 * (bounded[:, None] + bounded)[..., used]
+        bound = 2.0 * (bounded[:, None] + bounded)
         bound[np.diag_indices(len(bound))] = 0.0
-        variance = np.where(np.isnan(variance), bound, variance)
-        freedom = within.degrees_of_freedom(pairs)[:, used]
-        auc = (share * within.auc[:, used]).sum(axis=1)
-        return cls(
-            auc if used.any() else np.full(auc.shape, np.nan),
-            (share**2 * variance).sum(axis=-1),
-            satterthwaite((share**2 * variance[pairs]).T, freedom.T, np.inf),
+        of_groups = np.where(np.isnan(within.variance), bound, within.variance)
+        auc = (share[used] * within.auc[:, used]).sum(axis=1)
+        if not used.any():
+            auc = np.full(auc.shape, np.nan)
+        variance = (share[used] ** 2 * of_groups[..., used]).sum(axis=-1)
+        tested = _is_tested(variance[pairs])
+        relative = of_groups[pairs][tested] / variance[pairs][tested, None]
+        mean = relative.mean(axis=0) if tested.any() else np.zeros(share.size)
+        if within.clusters is None:
+            of_pairs = within.degrees_of_freedom[pairs][:, used].T
+            parts = (share[used] ** 2 * of_groups[pairs][:, used]).T
+            freedom = satterthwaite(parts, of_pairs, np.inf)
+            joint = satterthwaite(
+                np.broadcast_to((share**2 * mean)[used, None], parts.shape), of_pairs, np.inf
+            )
+            return cls(auc, variance, freedom, float(joint[tested].min(initial=np.inf)))
+        clusters = within.clusters
+        averages = _by_pair(
+            len(bounded), lambda i, j: clusters.difference(i, j).average(share, of_groups[i, j])
         )
+        variance, of_models = np.moveaxis(averages, -1, 0)
+        units = clusters.units
+        least = units.average_freedom(share, mean, units.degrees_of_freedom())
+        return cls(auc, variance, of_models[pairs], least)
 
-    def compared(
-        self, pairs: Pairs, weighted: bool, confidence_level: float
-    ) -> tuple[Differences, Floats]:
-        """Return the differences of pairs with simultaneous limits, and adjusted p values [2]_.
+    def compared(self, pairs: Pairs, confidence_level: float) -> tuple[Differences, Floats]:
+        """Return the differences of pairs with simultaneous limits, and adjusted p values.
 
-        If rows have unequal weights, all pairs have the smallest of their degrees of freedom.
+        No adjusted p value is below the p value of the single difference, which has its own degrees
+        of freedom.
         """
+        from scipy.special import stdtrit
+
         first, second = pairs
-        freedom = float(self.degrees_of_freedom.min()) if weighted else np.inf
         variance = self.variance[pairs]
-        tested = variance >= ROUNDING**2
-        null, reach = None, 0.0
+        tested = _is_tested(variance)
+        null, reach = None, np.zeros(variance.size)
         if tested.any():
-            null = LargestDifference.of(self.variance, (first[tested], second[tested]), freedom)
-            reach = null.quantile(1.0 - confidence_level)
-        found = differences(self.auc[first] - self.auc[second], variance, freedom, reach)
+            compared = first[tested], second[tested]
+            null = LargestDifference.of(self.variance, compared, self.joint_freedom)
+            single = -stdtrit(self.degrees_of_freedom, (1.0 - confidence_level) / 2.0)
+            reach = np.maximum(null.quantile(1.0 - confidence_level), single)
+        difference = self.auc[first] - self.auc[second]
+        found = differences(difference, variance, self.degrees_of_freedom, reach)
         adjusted = found.pvalue.copy()
         if null is not None:
-            adjusted[tested] = [null.tail(abs(t)) for t in found.statistic[tested].tolist()]
+            tails = [null.tail(abs(t)) for t in found.statistic[tested].tolist()]
+            adjusted[tested] = np.maximum(tails, found.pvalue[tested])
         return found, adjusted
+
+
+def _is_tested(variance: Floats) -> NDArray[np.bool_]:
+    """Return True for a variance above 0 and above rounding error, False for NaN."""
+    return np.asarray(variance >= ROUNDING**2, np.bool_)
 
 
 class Differences(NamedTuple):
@@ -210,7 +294,7 @@ class Differences(NamedTuple):
     ----------
     difference, ci_low, ci_high, statistic, pvalue : ndarray of float64
         Except for `difference`, NaN if the standard error is 0 or unknown. The p value of equal
-        AUCs with a standard error of 0, as of identical scores, is 1.
+        AUCs with a standard error of 0, such as those of identical scores, is 1.
     """
 
     difference: Floats
@@ -223,7 +307,7 @@ class Differences(NamedTuple):
 def differences(
     difference: Floats,
     variance: Floats,
-    degrees_of_freedom: Floats | float,
+    degrees_of_freedom: Floats,
     reach: Floats | float,
 ) -> Differences:
     """Compare differences with Student's t; `reach` is the half width in standard errors."""

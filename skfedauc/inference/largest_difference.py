@@ -24,18 +24,19 @@ Pairs: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 # Number of random directions, and largest number of projections at once
 _DIRECTIONS, _AT_ONCE = 10_000, 1 << 22
-# The largest differences in all directions are sorted and averaged in blocks of this size, except
-# the highest ones, on which small tail probabilities depend.
+# Number of sorted directions in a block; a block has the mean of its largest differences. The
+# highest differences stay separate, because small tail probabilities depend on these differences.
 _BLOCK, _HIGHEST = 20, 200
 
 
 class LargestDifference(NamedTuple):
-    """Distribution of the largest absolute standardized difference of equal estimates [1]_.
+    """Distribution of the largest absolute standardized difference if true values are equal [1]_.
 
-    The standardized differences are a linear map of independent normal variables. The length of
-    the vector of these variables is independent of its direction, and its square has a chi-squared
-    distribution (for Student's t, a multiple of an F distribution). The tail probability is
-    computed given the direction, and averaged over random directions with a fixed seed [2]_.
+    The standardized differences are a linear map of independent normal variables. The length of the
+    vector of these variables does not depend on the direction of the vector. The squared length has
+    a chi-squared distribution, or for Student's t, a multiple of an F distribution. The tail
+    probability is the mean, over random directions with a fixed seed, of the tail probability given
+    the direction [2]_.
 
     Attributes
     ----------
@@ -104,7 +105,8 @@ class LargestDifference(NamedTuple):
         """Return the probability that the largest difference exceeds `statistic`.
 
         The probability is at least the probability for one comparison, and at most the sum of these
-        probabilities (Bonferroni). The random directions cannot bring it outside these limits.
+        probabilities (Bonferroni). The random directions cannot move the result outside these
+        limits.
         """
         single = min(2.0 * StudentT(self.degrees_of_freedom).tail(statistic), 1.0)
         most = min(self.n_comparisons * single, 1.0)

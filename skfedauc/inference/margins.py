@@ -1,9 +1,9 @@
 """Tests with a margin: non-inferiority of the worst group, and equivalence of all groups.
 
-Both are intersection-union tests [1]_: the claim holds for all groups (or pairs of groups) if it is
-shown for each of them. Each group (or pair) is therefore tested at the full error probability,
-without an adjustment for multiple tests. The test of equivalence consists of two one-sided tests
-(TOST) of each pair [2]_.
+The two tests are intersection-union tests [1]_: the claim for all groups (or pairs of groups) needs
+a significant test of each group (or pair). Each single test therefore has the full error
+probability, without an adjustment for multiple tests. The test of equivalence consists of two
+one-sided tests (TOST) of each pair [2]_.
 
 References
 ----------
@@ -46,10 +46,10 @@ class MarginTest:
     claim : str
         The alternative hypothesis in words.
     is_shown : bool
-        Whether the claim is shown: `limit` is on the required side of `bound`.
+        True if `limit` is on the required side of `bound`, which supports the claim.
     pvalue : float
-        P value of the null hypothesis that the claim is wrong. The p value is below
-        ``1 - confidence_level`` if and only if the claim is shown.
+        P value of the null hypothesis that the claim is wrong. The p value is below ``1 -
+        confidence_level`` if and only if `is_shown` is True.
     estimate : float
         The smallest group AUC, or the largest difference between two group AUCs.
     limit : float
@@ -61,8 +61,8 @@ class MarginTest:
     confidence_level : float
         Confidence level of the one-sided limit.
     groups : tuple
-        Labels of the groups that determine `limit`: one group, or a pair of groups. Empty without
-        a result.
+        Labels of the groups that determine `limit`: one group, or a pair of groups. The tuple is
+        empty without a result.
     n_groups, n_left_out : int
         Number of groups in the test, and number of groups left out because they lack a class. The
         claim does not cover these groups.
@@ -81,11 +81,16 @@ class MarginTest:
 
     def __repr__(self) -> str:
         left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
-        by = f" by {' minus '.join(map(shortened, self.groups))}" if self.groups else ""
+        if not self.groups:
+            return (
+                f"MarginTest({self.claim}: no result, too few groups have both classes): "
+                f"{counted(self.n_groups, 'group')}{left_out}"
+            )
+        by = " minus ".join(map(shortened, self.groups))
         return (
             f"MarginTest({self.claim}: {'shown' if self.is_shown else 'not shown'}, "
             f"pvalue={self.pvalue:.4g}, estimate={self.estimate:.4g}, "
-            f"{self.confidence_level * 100:g} % limit {self.limit:.4g}{by}): "
+            f"{self.confidence_level * 100:g} % limit {self.limit:.4g} by {by}): "
             f"{counted(self.n_groups, 'group')}{left_out}"
         )
 
@@ -109,7 +114,7 @@ class Extreme(NamedTuple):
 
 
 def worst_above(lowest: UsedGroups, bound: float, tail: float) -> Extreme:
-    """Test that all true AUCs are above a bound; the limit fails with probability `tail`.
+    """Test that all true AUCs are above a bound, with error probability `tail`.
 
     `lowest` are the groups at the lowest AUCs that binned scores permit.
     """
@@ -122,13 +127,13 @@ def worst_above(lowest: UsedGroups, bound: float, tail: float) -> Extreme:
 
 
 def _lower_limit(spread: AUCSpread, deviate: float) -> tuple[float, int]:
-    """Return the smallest lower limit and its group; with a deviate below 0, of upper limits."""
-    found = spread.limit(0.0 if deviate >= 0.0 else 1.0, abs(deviate), "logit")
+    """Return the smallest lower limit and its group, for a deviate of either sign."""
+    found = spread.signed_limit(0.0, deviate, "logit")
     return float(found.min()), int(found.argmin())
 
 
 def difference_below(lowest: UsedGroups, highest: UsedGroups, bound: float, tail: float) -> Extreme:
-    """Test that all true AUCs differ by less than a bound; the limit fails with prob. `tail`.
+    """Test that all true AUCs differ by less than a bound, with error probability `tail`.
 
     `lowest` and `highest` are the groups at both extremes of binned scores.
     """

@@ -1,10 +1,10 @@
 """Averages of the AUCs of random groups: variance, and null distribution of the t statistic.
 
 The groups are a sample from a population of groups, and their AUCs have equal variances. With
-unequal weights, the weighted mean and the estimate of its variance are dependent, and Student's t
-with Satterthwaite's degrees of freedom gives intervals that are far too wide. If one of ten groups
-has 60 % of the weight, the quantile of this t distribution for 95 % is 10.9. The quantile that
-accounts for the dependence is 3.0.
+unequal weights, the weighted mean and the estimate of its variance are dependent. Student's t with
+Satterthwaite's degrees of freedom therefore gives far too wide intervals. If one of ten groups has
+60 % of the weight, the quantile of this t distribution for 95 % is 10.9. The quantile that accounts
+for the dependence is 3.0.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skfedauc.counts.moments import is_rounding_error
 
 Floats = NDArray[np.float64]
 
@@ -28,12 +30,13 @@ _FURTHEST = 20.0
 def variance_over_groups(values: Floats, share: Floats) -> float:
     """Estimate the variance of a weighted mean of random groups; `share` sums to 1.
 
-    The expected squared deviation of a group's value from the mean is the variance times
-    1 - 2 c + sum c**2, where c is the share of the group. The squared deviation is divided by this
-    factor. With equal shares the result is the usual variance of a mean.
+    The expected squared deviation of a group's value from the mean is a multiple of the variance.
+    With the share c of the group, the factor is 1 - 2 c + sum c**2. The estimate divides the
+    squared deviation by this factor. With equal shares the result is the usual variance of a mean.
     """
     weight, deviation = _weights(share), values - np.dot(share, values)
-    return float((weight * deviation**2).sum())
+    variance = (weight * deviation**2).sum()
+    return 0.0 if is_rounding_error(variance, weight.sum()) else float(variance)
 
 
 def _weights(share: Floats) -> Floats:
@@ -53,7 +56,7 @@ class StudentT(NamedTuple):
         return float(stdtr(self.degrees_of_freedom, -statistic))
 
     def quantile(self, tail: float) -> float:
-        """Return the value that is exceeded with probability `tail`."""
+        """Return the upper quantile at the probability `tail`."""
         from scipy.special import stdtrit
 
         return float(-stdtrit(self.degrees_of_freedom, tail))
@@ -63,10 +66,10 @@ class OverGroups(NamedTuple):
     """Null distribution of a weighted mean divided by its estimated standard error.
 
     The standard error is the square root of `variance_over_groups`. The values of the groups are
-    normal with mean 0 and equal variances. The part of the values that is independent of the
-    weighted mean is drawn with a fixed seed. Given this part, the statistic exceeds a limit if a
-    quadratic function of the weighted mean is positive. The probability of this event is computed
-    for each draw and averaged over the draws. With equal shares the distribution is Student's t.
+    normal with mean 0 and equal variances. Draws with a fixed seed give the part of the values that
+    is independent of the weighted mean. Given this part, the statistic exceeds a limit if a
+    quadratic function of the weighted mean is positive. The tail probability is the mean over the
+    draws of the probability of this event. With equal shares, the distribution is Student's t.
 
     Attributes
     ----------
@@ -106,7 +109,7 @@ class OverGroups(NamedTuple):
         return max(total, 0.5) / reached.size
 
     def quantile(self, tail: float) -> float:
-        """Return the value exceeded with probability `tail`; infinite if `tail` is too small."""
+        """Return the upper quantile at the probability `tail`; infinite if `tail` is too small."""
         if self._equal:
             return StudentT(self.share.size - 1).quantile(tail)
         return _quantile(self.share.tobytes(), tail)

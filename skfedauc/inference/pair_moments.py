@@ -4,9 +4,9 @@ The variance of the AUC A of m positives and n negatives is [1]_ [2]_ ::
 
     [H - A^2 + (m - 1)(Q1 - A^2) + (n - 1)(Q2 - A^2)] / (m n)
 
-where Q1 is the probability that two positives both outrank the same negative, and Q2 the
-probability that a positive outranks two negatives. H equals A without ties; otherwise H is A minus
-a quarter of the share of tied pairs.
+where Q1 is the probability that two positives both outrank the same negative, and Q2 is the
+probability that a positive outranks two negatives. Without ties, H equals A. With ties, H is A
+minus a quarter of the share of tied pairs.
 
 References
 ----------
@@ -50,14 +50,14 @@ class PairMoments(NamedTuple):
     def covariance(self, m: float, n: float, same: float) -> float:
         """Covariance of the AUCs of two models that agree in the scores of a share `same` of rows.
 
-        Two comparisons are correlated if they share a row with the same score in both models.
+        Two comparisons correlate if they share a row with the same score in both models.
         """
         of_a_negative = same * (m - same) * self.same_negative
         of_a_positive = same * (n - same) * self.same_positive
         return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
 
     def share_of_same_scores(self, m: float, n: float, correlation: float) -> float:
-        """Share of rows with equal scores in two models that gives their AUCs this correlation."""
+        """Share of rows with equal scores that gives the AUCs of two models this correlation."""
         squared = self.pair - self.same_negative - self.same_positive
         linear = m * self.same_negative + n * self.same_positive
         wanted = correlation * self.variance(m, n) * m * n

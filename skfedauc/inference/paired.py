@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from skfedauc.inference.variances import (
     satterthwaite,
 )
 
-# Placement values are between 0 and 1, so a smaller standard error is rounding error.
+# Placement values are between 0 and 1, so a standard error below this limit is rounding error.
 ROUNDING = 1e-12
 
 
@@ -74,7 +75,7 @@ class PairedDifferences(NamedTuple):
     pooled_freedom : float
         Degrees of freedom of `pooled_fixed`.
     clusters : PairedClusters or None
-        Differences of clustered rows; None if all rows are independent.
+        Difference within groups of clustered rows; None if all rows are independent.
     """
 
     auc: Floats
@@ -87,32 +88,23 @@ class PairedDifferences(NamedTuple):
     clusters: PairedClusters | None = None
 
 
-class PairedClusters:
-    """Differences of placement values, summed by cluster [2]_; see `inference.clusters`.
+class PairedClusters(NamedTuple):
+    """Difference of two models, by cluster [2]_; see `inference.clusters`.
 
-    Parameters
+    Attributes
     ----------
-    rows : PairedRows
-        Rows with clusters.
-    own, pooled : ndarray of float64, shape (n_rows,)
-        Differences of the placement values within groups, and among the rows of all groups.
+    units : Units
+    residual : ndarray of float64, shape (n_units,)
+        Corrected residuals of the differences of placement values of both classes together.
     """
 
-    def __init__(self, rows: PairedRows, own: Floats, pooled: Floats) -> None:
-        assert rows.clusters is not None
-        n_clusters = int(rows.clusters.max()) + 1
-        weights = np.where([~rows.positive, rows.positive], rows.weights, 0.0)
-        # Rows of a group that lacks a class have no placement values within the group.
-        own = np.nan_to_num(own)
-        amounts = np.concatenate([weights, weights * own, weights * pooled])
-        self.units, sums = units_of(rows.codes, rows.clusters, rows.n_groups, n_clusters, amounts)
-        self._residuals = self.units.residuals(sums[:2])
-        self._of_pooled = self.units.residuals_of_pooled(sums[2:])
+    units: Units
+    residual: Floats
 
     def variances(self) -> Floats:
         """Variance of each group's difference; NaN unless each class has rows of two clusters."""
         has_two = (self.units.n_in_group[:2] > 1).all(axis=0)
-        return np.where(has_two, self.units.variances(self._residuals), np.nan)
+        return np.where(has_two, self.units.by_group(self.residual**2), np.nan)
 
     def average(self, share: Floats, variances: Floats) -> tuple[float, float]:
         """Return the variance of an average of the differences, and its degrees of freedom.
@@ -125,18 +117,16 @@ class PairedClusters:
             Variance of each group's difference, or a bound if it is unknown.
         """
         is_known = ~np.isnan(self.variances())
-        residual = self._residuals.sum(axis=0)
-        variance = self.units.of_average(share, variances, is_known, residual)
+        variance = self.units.of_average(share, variances, is_known, self.residual)
         freedom = self.units.average_freedom(share, variances, self.units.degrees_of_freedom())
         return variance, freedom
 
     def pooled_variance(self) -> float:
         """Variance of the difference of the pooled AUCs for fixed groups; NaN with one cluster."""
-        units, residuals = self.units, self._of_pooled
+        units = self.units
         if units.n_clusters < 2:
             return float("nan")
-        variance = float(units.variances(residuals).sum())
-        return max(variance + units.covariances(residuals.sum(axis=0)), 0.0)
+        return float((np.bincount(units.cluster, self.residual, units.n_clusters) ** 2).sum())
 
     def pooled_freedom(self) -> float:
         """Degrees of freedom of `pooled_variance`."""
@@ -144,6 +134,49 @@ class PairedClusters:
         weights = np.array([np.bincount(units.cluster, w, number.size) for w in units.weights])
         of_all = Units(np.zeros_like(number), number, weights, 1, number.size)
         return float(of_all.degrees_of_freedom()[0])
+
+
+class ModelClusters(NamedTuple):
+    """Residuals of the placement values of several models, by cluster.
+
+    Attributes
+    ----------
+    units : Units
+    residuals : ndarray of float64, shape (n_models, n_units)
+        Corrected residuals of both classes together.
+    """
+
+    units: Units
+    residuals: Floats
+
+    @classmethod
+    def of_placements(
+        cls, rows: PairedRows, placements: Sequence[Floats] | Floats, *, among_all: bool = False
+    ) -> ModelClusters:
+        """Add up placement values by cluster.
+
+        Parameters
+        ----------
+        rows : PairedRows
+            Rows with clusters.
+        placements : sequence of ndarray of float64, shape (n_rows,)
+            Placement values of each model.
+        among_all : bool, default=False
+            Whether the placement values are those among the rows of all groups.
+        """
+        assert rows.clusters is not None
+        n_clusters = int(rows.clusters.max()) + 1
+        weights = np.where([~rows.positive, rows.positive], rows.weights, 0.0)
+        # Rows of a group that lacks a class have no placement values within the group.
+        amounts = np.concatenate([weights, *(weights * np.nan_to_num(p) for p in placements)])
+        units, sums = units_of(rows.codes, rows.clusters, rows.n_groups, n_clusters, amounts)
+        residuals = units.residuals_of_pooled if among_all else units.residuals
+        of_models = [residuals(sums[i : i + 2]).sum(axis=0) for i in range(0, len(sums), 2)]
+        return cls(units, np.array(of_models))
+
+    def difference(self, first: int, second: int) -> PairedClusters:
+        """Return the difference of two models."""
+        return PairedClusters(self.units, self.residuals[first] - self.residuals[second])
 
 
 class _ClassSums:
@@ -158,6 +191,7 @@ class _ClassSums:
         squares = self._sum(self._weights**2)
         self.effective = ratio(self.weight**2, squares, 0.0)
         self.pooled_effective = float(self.weight.sum() ** 2 / squares.sum())
+        self.pooled_freedom = min(self.pooled_effective - 1.0, within_groups(self.count))
         self.pairs = np.where(self.count > 1, self.weight**2 - squares, 0.0)
         self.mean = ratio(self._sum(self._weights * self._differences), self.weight)
 
@@ -180,8 +214,8 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         for of, each in ((rows, own), (one_group, pooled))
     )
     of_class, effective = [], []
-    of_class_fixed, effective_fixed = [], []
-    residuals, counts = [], []
+    of_class_fixed, effective_fixed, freedom_fixed = [], [], []
+    residuals, weights = [], []
     for positive in (True, False):
         sums = _ClassSums(rows, positive, own[0] - own[1])
         of_class.append(ratio(sums.squared_around(sums.mean), sums.pairs))
@@ -194,11 +228,13 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         squared = float((lost * sums.squared_around(centre)).sum())
         of_class_fixed.append(np.array([squared / sums.weight.sum() ** 2]))
         effective_fixed.append(np.array([sums.pooled_effective]))
-        counts.append(sums.count)
+        freedom_fixed.append(np.array([sums.pooled_freedom]))
+        weights.append(sums.weight)
         residuals.append(np.nan_to_num(sums.mean - overall) * sums.weight / sums.weight.sum())
-    clustered = clustered_variance(residuals, counts)
-    variance, degrees_of_freedom = _summed(of_class, effective)
-    fixed, fixed_freedom = _summed(of_class_fixed, effective_fixed)
+    clustered = clustered_variance(residuals, weights)
+    freedom = [of - 1.0 for of in effective]
+    variance, degrees_of_freedom = _summed(of_class, effective, freedom)
+    fixed, fixed_freedom = _summed(of_class_fixed, effective_fixed, freedom_fixed)
     pooled_of_model = pooled_auc[:, 0]
     found = PairedDifferences(
         auc,
@@ -211,21 +247,31 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
     )
     if rows.clusters is None:
         return found
-    clusters = PairedClusters(rows, own[0] - own[1], pooled[0] - pooled[1])
+    clusters = ModelClusters.of_placements(rows, own).difference(0, 1)
+    of_pooled = ModelClusters.of_placements(rows, pooled, among_all=True).difference(0, 1)
     return found._replace(
         variance=np.where(np.isnan(variance), np.nan, clusters.variances()),
-        pooled_fixed=float("nan") if np.isnan(fixed[0]) else clusters.pooled_variance(),
+        pooled_fixed=float("nan") if np.isnan(fixed[0]) else of_pooled.pooled_variance(),
         degrees_of_freedom=clusters.units.degrees_of_freedom(),
-        pooled_freedom=clusters.pooled_freedom(),
+        pooled_freedom=of_pooled.pooled_freedom(),
         clusters=clusters,
     )
 
 
-def _summed(variances: list[Floats], effective: list[Floats]) -> tuple[Floats, Floats]:
+def _summed(
+    variances: list[Floats], effective: list[Floats], freedom: list[Floats]
+) -> tuple[Floats, Floats]:
     """Add up the variances of both classes; also return Satterthwaite's degrees of freedom."""
     total = np.where(np.minimum(*effective) < LEAST_EFFECTIVE, np.nan, variances[0] + variances[1])
-    degrees_of_freedom = np.maximum(np.array(effective) - 1.0, 1.0)
-    return total, satterthwaite(np.array(variances), degrees_of_freedom)
+    return total, satterthwaite(np.array(variances), np.maximum(freedom, 1.0))
+
+
+def within_groups(count: NDArray[np.intp]) -> float:
+    """Return the degrees of freedom of deviations from the mean of the group.
+
+    A single row deviates from the overall mean instead.
+    """
+    return float(np.where(count > 1, count - 1, count).sum())
 
 
 def placements_of(rows: PairedRows, scores: Floats) -> Floats:

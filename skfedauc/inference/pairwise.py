@@ -1,17 +1,17 @@
 """Differences between group AUCs: two groups, all pairs of groups, and the largest difference.
 
 The limits of a difference follow from the limits of the two AUCs [1]_. With AUCs a and b and their
-limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. All
-pairs are compared with quantiles of the studentized range [2]_ [3]_; with two groups this is the
-usual two-sample comparison. Each p value is the smallest error rate at which the interval excludes
-0, so p values and intervals agree.
+limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. The
+comparison of all pairs uses quantiles of the studentized range [2]_ [3]_; with two groups, this is
+the usual two-sample comparison. Each p value is the smallest error rate at which the interval
+excludes 0, so p values and intervals agree.
 
-If groups share clusters, the AUCs a and b have an estimated correlation r, and the term
-``- 2 r (a - l) (U - b)`` is added under the root. The quantiles of the studentized range are then
-an approximation. For binned scores, r is the smaller of its values at both extremes.
+If groups share clusters, the AUCs a and b have an estimated correlation r. The root then has the
+additional term ``- 2 r (a - l) (U - b)``. The quantiles of the studentized range are then an
+approximation. For binned scores, r is the smaller of its values at both extremes.
 
 For binned scores, each limit uses the least favorable extreme. The lower limit of a - b uses a and
-l of the extreme with the lowest AUCs, and b and U of the extreme with the highest AUCs.
+l of the lowest AUCs, and b and U of the highest AUCs.
 
 References
 ----------
@@ -53,8 +53,8 @@ Floats = NDArray[np.float64]
 # The upper tail probability of this normal quantile is 0 in floating point.
 _FURTHEST = 38.0
 _AT_ONCE = 4096
-# Largest number of groups whose pairs are all compared. With more groups, the largest limit and the
-# smallest limit of single groups are compared.
+# Largest number of groups for a comparison of all pairs. With more groups, compare the largest
+# limit and the smallest limit of single groups.
 MOST_GROUPS = 2_000
 
 
@@ -77,12 +77,12 @@ class DifferenceTest:
         Labels of the groups with the largest and the smallest AUC; the first of tied groups.
     clearest : tuple of two objects, or None
         Labels of the two groups with the most significant difference, which determines `pvalue`;
-        the group with the larger AUC comes first. This pair can differ from `highest` and `lowest`,
+        the group with the larger AUC comes first. The pair can differ from `highest` and `lowest`,
         because the largest or the smallest AUC can belong to a tiny group. None if `pvalue` is 1.
     n_groups : int
         Number of groups with a defined AUC.
     method : str
-        Method of comparison, or the reason why there is no result.
+        Method of comparison, or the reason for the lack of a result.
     """
 
     difference: float
@@ -140,7 +140,7 @@ class Comparisons(NamedTuple):
 
 
 class Spreads(NamedTuple):
-    """Group AUCs at both extremes of binned scores; both are equal for exact scores."""
+    """Group AUCs at both extremes of binned scores; the extremes of exact scores are equal."""
 
     lowest: AUCSpread
     highest: AUCSpread
@@ -162,7 +162,7 @@ class Spreads(NamedTuple):
 
 
 class UsedGroups(NamedTuple):
-    """Groups whose AUCs are compared.
+    """Groups of a comparison of AUCs.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class UsedGroups(NamedTuple):
 
     @property
     def spread(self) -> AUCSpread:
-        """AUCs and variances of the groups in use; a replaced undefined AUC has variance 0."""
+        """AUCs and variances of the groups in use; a number for an undefined AUC has variance 0."""
         spread, defined = spread_of(self.variances), self.variances.defined
         variance = np.where(defined, spread.variance, 0.0)
         return spread._replace(auc=self.auc, variance=variance).take(self.used)
@@ -199,7 +199,7 @@ class UsedGroups(NamedTuple):
 
 
 def least_correlation(lowest: UsedGroups, highest: UsedGroups) -> Floats | None:
-    """Return the smaller correlation at both extremes; None if the AUCs are independent."""
+    """Return the smaller of the correlations at both extremes; None if the AUCs are independent."""
     found, other = lowest.correlation, highest.correlation
     return None if found is None or other is None else np.minimum(found, other)
 
@@ -211,7 +211,7 @@ def difference_interval(
     confidence_level: float,
     method: Method,
 ) -> Interval:
-    """Interval of the largest minus the smallest true AUC of the groups.
+    """Return the interval of the largest minus the smallest true AUC of the groups.
 
     Parameters
     ----------
@@ -225,9 +225,9 @@ def difference_interval(
     Notes
     -----
     The lower limit is the largest simultaneous lower limit of all pairs. The upper limit only has
-    to cover the true difference of the two groups that are furthest apart, so it is the largest
-    unadjusted upper limit of all pairs. If all true AUCs are equal, only the lower limit can fail;
-    otherwise each limit fails with half the error probability.
+    to cover the true difference of the two groups that are furthest apart. The upper limit is
+    therefore the largest unadjusted upper limit of all pairs. If all true AUCs are equal, only the
+    lower limit can fail. Otherwise, each limit fails with half the error probability.
     """
     alpha, n_groups = 1.0 - confidence_level, int(lowest.used.sum())
     if method in ("exact", "disjoint_pairs"):
@@ -286,9 +286,9 @@ def deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
 def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
     """Return the normal quantile of an upper limit of the largest difference.
 
-    The limit fails with probability `tail`. It only has to cover the difference of one pair, the
-    groups that are furthest apart, so the quantile is not adjusted for the number of pairs. Above
-    `MOST_GROUPS` groups, the limits of both groups of the pair can fail.
+    The limit fails with probability `tail`. The limit only has to cover the difference of the two
+    groups that are furthest apart, so the quantile needs no adjustment for the number of pairs.
+    Above `MOST_GROUPS` groups, the limits of both groups of the pair can fail.
     """
     return normal_quantile(tail / 2.0 if n_groups > MOST_GROUPS else tail)
 
@@ -298,20 +298,15 @@ def upper_limit(
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper limit of a difference, and its pair of groups.
 
-    The limit increases with the deviate. With a deviate below 0, the limits of the differences are
-    lower limits, as for a normal quantile of a probability above one half.
+    The limit increases with the deviate, and fails with a probability above one half if the deviate
+    is below 0.
     """
-    reach = abs(deviate)
-    if deviate >= 0.0:
-        low, high = spreads.limits(reach, method)
-    else:
-        low = spreads.lowest.limit(1.0, reach, method)
-        high = spreads.highest.limit(0.0, reach, method)
+    low = spreads.lowest.signed_limit(0.0, deviate, method)
+    high = spreads.highest.signed_limit(1.0, deviate, method)
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
     if low.size > MOST_GROUPS:
         return float(high.max() - low.min()), (int(high.argmax()), int(low.argmin()))
-    sign = 1.0 if deviate >= 0.0 else -1.0
-    return _largest_of_pairs((highest, high - highest), (lowest, lowest - low), sign, correlation)
+    return _largest_of_pairs((highest, high - highest), (lowest, lowest - low), 1.0, correlation)
 
 
 def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
@@ -328,7 +323,8 @@ def n_clearly_different(
     """Return, for each group, the numbers of groups with a clearly larger and smaller true AUC.
 
     A difference is clear if its simultaneous interval, as in `all_pairs`, excludes 0. Above
-    `MOST_GROUPS` groups, it is clear if the simultaneous intervals of the two AUCs do not overlap.
+    `MOST_GROUPS` groups, a difference is clear if the simultaneous intervals of the two AUCs do not
+    overlap.
     """
     n_groups = spreads.lowest.auc.size
     n_larger, n_smaller = np.zeros((2, n_groups), np.int64)
@@ -343,8 +339,8 @@ def n_clearly_different(
     for start in range(0, n_groups, 256):
         here = slice(start, start + 256)
         reach = np.hypot((lowest - low)[here, None], high - highest)
-        # Row g, column h: whether the AUC of group g is clearly larger than the AUC of group h.
-        # No AUC is larger than itself.
+        # Row g, column h: True if the AUC of group g is clearly larger than the AUC of group h. No
+        # AUC is larger than itself.
         is_larger = lowest[here, None] - highest - reach > 0.0
         n_smaller[here] = is_larger.sum(axis=1)
         n_larger += is_larger.sum(axis=0)
@@ -380,7 +376,7 @@ def _largest_of_pairs(
         of_pairs = None if correlation is None else correlation[here]
         reach = _reach(of_first[here, None], of_second, of_pairs)
         limit = auc[here, None] - other + sign * reach
-        # A group is not compared with itself.
+        # Omit the comparison of a group with itself.
         np.einsum("ii->i", limit[:, start : start + 256])[...] = -np.inf
         g, h = np.unravel_index(int(limit.argmax()), limit.shape)
         if limit[g, h] > largest:
@@ -389,13 +385,29 @@ def _largest_of_pairs(
 
 
 def _reach(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
-    """Return the distance from a difference to its limit, from the distances of both AUCs."""
+    """Return the distance from a difference to its limit, from the distances of both AUCs.
+
+    A distance is below 0 if the AUC and its limit are in reverse order.
+    """
+    if first.min(initial=0.0) < 0.0 or second.min(initial=0.0) < 0.0:
+        return _signed_reach(first, second, correlation)
     if correlation is None:
         found: Floats = np.hypot(first, second)
         return found
     # This sum of two terms of at least 0 does not overflow or cancel for nearly equal distances.
     squared = (first - second) ** 2 + 2.0 * (1.0 - correlation) * first * second
     return np.sqrt(np.maximum(squared, 0.0))
+
+
+def _signed_reach(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
+    """Return the signed root of the sum of signed squares; see `_reach`."""
+    squared = np.copysign(first**2, first) + np.copysign(second**2, second)
+    if correlation is not None:
+        product = first * second
+        # Only perfect separation gives distances of different signs; the covariances are then 0.
+        squared -= np.where(product > 0.0, 2.0 * correlation * np.copysign(product, first), 0.0)
+    found: Floats = np.copysign(np.sqrt(np.abs(squared)), squared)
+    return found
 
 
 # Comparisons of two groups ------------------------------------------------------------------
@@ -437,7 +449,7 @@ def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[
     def adjusted(deviate: Floats) -> Floats:
         from scipy.special import ndtr
 
-        with np.errstate(divide="ignore"):  # the p value can be 1
+        with np.errstate(divide="ignore"):  # The p value can be 1.
             found: Floats = -np.expm1(n_comparisons * np.log1p(-2.0 * ndtr(-deviate)))
         return found
 
@@ -520,7 +532,7 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
     larger = one.lowest.auc >= other.highest.auc
     upper = _chosen(larger, one.lowest, other.lowest)
     lower = _chosen(larger, other.highest, one.highest)
-    # Below 0 if neither AUC is certainly the larger one; the quantile is 0 then.
+    # The difference is below 0 if neither AUC is certainly the larger one; the quantile is then 0.
     difference = upper.auc - lower.auc
 
     def lower_limit(deviate: Floats) -> Floats:
@@ -583,12 +595,12 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
     share = np.linspace(0.0, 1.0, 160)
     for start in range(0, value.size, 512):
         q = value.reshape(-1)[start : start + 512, None]
-        # For a large q the integrand is concentrated where the largest variable is near q / 2.
+        # For a large q, the integrand is largest where the largest variable is near q / 2.
         width = 17.0 + q / 2.0
         x = -8.0 + share * width
         below = log_ndtr(x)
         density = np.log(n_groups) - x**2 / 2.0 - np.log(2.0 * np.pi) / 2.0
-        with np.errstate(divide="ignore"):  # the value can be 0
+        with np.errstate(divide="ignore"):  # The value can be 0.
             inside = np.log1p(-np.exp(log_ndtr(x - q) - below))
         reached = -np.expm1((n_groups - 1) * inside)
         terms = np.exp(density + (n_groups - 1) * below) * reached

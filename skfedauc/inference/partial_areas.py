@@ -1,9 +1,9 @@
 """Partial areas under ROC curves: values, influence values, and limits of special cases.
 
-The influence value of a positive on the area up to a false positive rate e is the length of the
-part of [0, e] where the positive is above the threshold. The influence value of a negative is its
-placement value, but at most the true positive rate at e. This maximum accounts for the sampling
-error of the threshold [1]_ [2]_. Areas are divided by e.
+Consider the area up to a false positive rate e. The influence value of a positive is the length of
+the part of [0, e] where the positive is above the threshold. The influence value of a negative is
+its placement value, but at most the true positive rate at e. This maximum accounts for the sampling
+error of the threshold [1]_ [2]_. The values are areas divided by e.
 
 References
 ----------
@@ -20,28 +20,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.curve_points import true_positive_rate
-from skfedauc.inference.group_curves import GroupCurves, Influence
+from skfedauc.inference.curve_points import (
+    combined_lower_limit,
+    fewest_within,
+    true_positive_rate,
+)
+from skfedauc.inference.group_curves import GroupCurves, Influence, errors_of_parts, parts_of
 
 Floats = NDArray[np.float64]
 
 
 def partial_area(curves: GroupCurves, max_fpr: float) -> Floats:
     """Return the area under each curve up to a false positive rate, divided by this rate."""
-    share = curves.share_within(np.full(curves.starts.size - 1, max_fpr))
-    width = share * (curves.right - curves.left)
-    height = curves.bottom + share * (curves.top - curves.bottom) / 2.0
-    area = np.clip(curves.sums(width * height) / max_fpr, 0.0, 1.0)
-    # Without rounding error, so that perfect separation is recognized
+    area = _mean_height(curves, np.full(curves.starts.size - 1, max_fpr))
+    # Avoid rounding error, to recognize perfect separation.
     area[true_positive_rate(curves, 0.0) == 1.0] = 1.0
     return curves.if_defined(area)
+
+
+def _mean_height(curves: GroupCurves, rate: Floats) -> Floats:
+    """Return the area under each curve up to the rate of the group, divided by this rate."""
+    share = curves.share_within(rate)
+    width = share * (curves.right - curves.left)
+    height = curves.bottom + share * (curves.top - curves.bottom) / 2.0
+    return np.clip(ratio(curves.sums(width * height), rate, 0.0), 0.0, 1.0)
 
 
 def partial_area_influence(curves: GroupCurves, max_fpr: float) -> Influence:
     """Return influence values on `partial_area`.
 
-    Rows of a tie block are treated as uniformly distributed over the segment of the block. The
-    influence values of a positive are 0 for false positive rates above `max_fpr`.
+    Rows of a tie block count as uniformly distributed over the segment of the block. The influence
+    values of a positive are 0 for false positive rates above `max_fpr`.
     """
     share = curves.share_within(np.full(curves.starts.size - 1, max_fpr))
     height = true_positive_rate(curves, max_fpr)[curves.groups]
@@ -55,10 +64,10 @@ def partial_area_influence(curves: GroupCurves, max_fpr: float) -> Influence:
 def greatest_variance(area: Floats, curves: GroupCurves, max_fpr: float) -> Floats:
     """Return an upper bound on the variance of each `partial_area`.
 
-    With the area A (as a share of e), m positives and n negatives, the bound is
-    ``A (1 - A) / m + (1 - A) / (e n)``: the influence values of the positives are between 0 and 1
-    with mean A. Those of the negatives are smaller than their maximum by at most 1 / e, and by at
-    most 1 - A on average. Half a success and half a failure are added to A.
+    With the area A (as a share of e), m positives and n negatives, the bound is ``A (1 - A) / m +
+    (1 - A) / (e n)``. The influence values of the positives are between 0 and 1 with mean A. The
+    influence values of the negatives are smaller than their maximum by at most 1 / e, and by at
+    most 1 - A on average. The bound adds half a success and half a failure to A.
     """
     m, n = curves.positives.effective, curves.negatives.effective
     fewer = np.minimum(m, n)
@@ -66,13 +75,40 @@ def greatest_variance(area: Floats, curves: GroupCurves, max_fpr: float) -> Floa
     return (1.0 - shrunk) * (ratio(shrunk, m) + ratio(1.0 / max_fpr, n))
 
 
+def partial_area_guard(curves: GroupCurves, max_fpr: float, area: Floats, tail: float) -> Floats:
+    """Return lower limits of `partial_area` that hold if few negatives are within the rates.
+
+    One part is the limit for a given number of negatives within the rates, with the variance of the
+    mean influence value of `fewest_within` negatives. The other part is the area up to the
+    threshold of this number of negatives. Given the threshold of one negative, the negatives above
+    it are a random sample, so this part does not count the negative at the threshold. The limit is
+    0 if no negative remains.
+    """
+    n, rates = curves.negatives.effective, np.full(curves.starts.size - 1, max_fpr)
+    fewest = np.clip(fewest_within(n, max_fpr, tail) - 1.0, 0.0, n * max_fpr)
+    reached = _mean_height(curves, ratio(fewest, n, 0.0)) * np.minimum(fewest, 1.0)
+    # Given the number of negatives, a negative beyond the rates has no influence.
+    found = partial_area_influence(curves, max_fpr)
+    beyond = (true_positive_rate(curves, max_fpr) - area)[curves.groups] / max_fpr
+    negatives = found.negatives + curves.share_within(rates) * beyond
+    parts, freedom = parts_of(curves, Influence(found.positives, negatives))
+    parts[1] *= np.maximum(n * max_fpr / (fewest + 1.0), 1.0)
+    freedom[1] = np.maximum(n * max_fpr - 1.0, 1.0)
+    errors = errors_of_parts(curves, parts, freedom)
+    bound = greatest_variance(area, curves, max_fpr)
+    variance = np.where(np.isnan(errors.variance), bound, errors.variance)
+    given = errors._replace(variance=variance).limits(area, tail)[0]
+    low = combined_lower_limit(area, given, reached)
+    return np.where(fewest > 0, low, 0.0)
+
+
 def perfect_area_limit(curves: GroupCurves, max_fpr: float, tail: float) -> Floats:
     """Return the lower limit of `partial_area` if all positives are above all negatives.
 
     Let k positives each have r negatives of their own. A positive with the false positive rate u is
-    above its r negatives with probability ``(1 - u)**r``, a convex function. Given the area A (as a
-    share of `max_fpr`), all k positives are therefore above their negatives with probability at
-    most ``(A + (1 - A) c)**k``, with ``c = (1 - max_fpr)**r``. The limit is the A where this
+    above its r negatives with probability ``(1 - u)**r``, a convex function of u. Given the area A
+    (as a share of `max_fpr`), all k positives are therefore above their negatives with probability
+    at most ``(A + (1 - A) c)**k``, with ``c = (1 - max_fpr)**r``. The limit is the A where this
     probability is `tail`. The function returns the larger of the limits for two numbers r.
     """
     m, n = curves.positives.effective, curves.negatives.effective

@@ -1,9 +1,10 @@
 """Power of tests of group AUCs, and width of intervals, for given numbers of rows.
 
-The observed AUCs of the groups are independent. Each has a Beta distribution with the true AUC as
-its mean, and with the variance of `pair_moments`. A Beta distribution is skewed towards one half,
-like the distribution of an observed AUC of few rows; a normal distribution would give too high a
-power. The tests use the limits of the package, at the variance of normal scores (or of pilot rows).
+The observed AUCs of the groups are independent. An observed AUC has a Beta distribution with the
+true AUC as its mean, and with the variance of `pair_moments`. A Beta distribution has a skew
+towards one half, like the distribution of an observed AUC of few rows. A normal distribution would
+give too high a power. The tests use the limits of the package, at the variance of normal scores (or
+of pilot rows).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 _NODES = np.linspace(-6.0, 6.0, 121)
 _WEIGHTS = np.exp(-(_NODES**2) / 2.0)
 _WEIGHTS /= _WEIGHTS.sum()
-# Number of AUCs among which limits are interpolated
+# Number of AUCs for the interpolation of limits
 _GRID = 257
 _LEAST = 1e-6
 
@@ -126,7 +127,7 @@ def interval_width(design: Design, auc: float, width: float, n_rows: float) -> f
 def power_of_difference(design: Design, auc: float, difference: float, n_rows: float) -> float:
     """Return the power of `GroupAUC.test_difference` if one AUC is lower by `difference`.
 
-    This is the probability that the largest of the other AUCs exceeds the lowest AUC by the
+    The power is the probability that the largest of the other AUCs exceeds the lowest AUC by the
     critical difference of these two AUCs. The integral is over the lowest AUC.
     """
     others, lowest = design.observed(auc, n_rows), design.observed(auc - difference, n_rows)
@@ -143,8 +144,8 @@ def power_of_difference(design: Design, auc: float, difference: float, n_rows: f
 def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: float) -> float:
     """Return the power of `GroupAUC.test_equivalence` if all AUCs are equal.
 
-    This is the probability that the limit of the difference between the largest and the smallest
-    AUC is below the margin. The integral is over the largest AUC.
+    The power is the probability that the limit of the difference between the largest and the
+    smallest AUC is below the margin. The integral is over the largest AUC.
     """
     observed, tail = design.observed(auc, n_rows), 1.0 - design.confidence_level
     deviate = deviate_of_furthest_pair(tail, design.n_groups)
@@ -162,7 +163,8 @@ def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: floa
 def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: float) -> float:
     """Return the power of ``GroupAUC.test_worst(auc, margin=margin)`` if all AUCs are equal.
 
-    This is the probability that all observed AUCs exceed the AUC whose lower limit is the bound.
+    The power is the probability that all observed AUCs exceed the AUC whose lower limit is the
+    bound.
     """
     bound, deviate = auc - margin, normal_quantile(1.0 - design.confidence_level)
     aucs = np.linspace(bound, 1.0 - _LEAST, _GRID)

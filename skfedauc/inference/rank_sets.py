@@ -1,15 +1,15 @@
 """Ranks of the groups by their true AUCs, and the groups that may have the smallest true AUC.
 
-A group has rank 1 if no group has a larger AUC. If simultaneous intervals show for a groups that
-their true AUC is larger than that of group g, and for b groups that it is smaller, the rank of
-group g among k groups is from 1 + a to k - b [1]_. The confidence sets contain the ranks of all
-groups at the same time with the confidence level of the intervals.
+A group has rank 1 if no group has a larger AUC. According to simultaneous intervals, let a groups
+have larger true AUCs than group g, and let b groups have smaller true AUCs. The rank of group g
+among k groups is then from 1 + a to k - b [1]_. These ranges are simultaneous confidence sets: they
+contain the ranks of all groups with at least the confidence level of the intervals.
 
-The question which group has the smallest true AUC needs fewer comparisons [2]_. A group is ruled
-out if a one-sided comparison shows that another group has a smaller true AUC. Only the k - 1
-comparisons of the worst group itself can rule out the worst group, so the error probability is
-shared by k - 1 comparisons instead of all pairs. These comparisons have a positive correlation,
-since they share the worst group, so Sidak's quantile is an upper bound of the exact quantile [3]_.
+The set of groups that may have the smallest true AUC needs fewer comparisons [2]_. To rule out a
+group, a one-sided comparison has to show that another group has a smaller true AUC. Only the k - 1
+comparisons of the worst group itself can rule out the worst group. The adjustment is therefore for
+k - 1 comparisons instead of all pairs. The comparisons of the worst group have a positive
+correlation, so Sidak's quantile is an upper bound of the exact quantile [3]_.
 
 References
 ----------
@@ -35,7 +35,7 @@ from skfedauc.inference.variances import Extremes
 
 Ints = NDArray[np.int64]
 
-# Largest number of groups that are compared with each group to rule it out
+# Largest number of comparisons of each group with other groups, to rule the group out
 _MOST_OTHERS = 256
 _AT_ONCE = 4096
 
@@ -46,7 +46,8 @@ class RankSets(NamedTuple):
     Attributes
     ----------
     rank : ndarray of int64, shape (n_groups,)
-        Rank of the observed AUC; 1 is the largest AUC. Tied groups have the same, lower rank.
+        Rank of the observed AUC; 1 is the largest AUC. Tied groups all have the smallest of their
+        ranks.
     low, high : ndarray of int64, shape (n_groups,)
         First and last rank of the confidence set.
     may_be_worst : ndarray of bool, shape (n_groups,)
@@ -60,10 +61,10 @@ class RankSets(NamedTuple):
 
 
 def rank_sets(extremes: Extremes, ranked: NDArray[np.bool_], confidence_level: float) -> RankSets:
-    """Return the ranks of the groups that are ranked, with simultaneous confidence sets.
+    """Return the ranks of the groups in use, with simultaneous confidence sets.
 
-    All pairs of groups are compared as in `pairwise.all_pairs`. For binned scores, two groups are
-    clearly different if they are at the least favorable extremes, so the sets hold for the exact
+    The comparison of all pairs of groups is that of `pairwise.all_pairs`. For binned scores, each
+    comparison has the groups at the least favorable extremes, so the sets hold for the exact
     scores.
     """
     auc = extremes.given.auc[ranked]
@@ -82,9 +83,9 @@ def rank_sets(extremes: Extremes, ranked: NDArray[np.bool_], confidence_level: f
 def may_be_smallest(spreads: Spreads, confidence_level: float) -> NDArray[np.bool_]:
     """Return the groups that may have the smallest true AUC [2]_.
 
-    The set contains the group with the smallest true AUC with probability `confidence_level`. Each
-    group is compared with the 256 groups whose upper limits are smallest. With more groups, the
-    comparisons that are left out can only rule out further groups.
+    The set contains the group with the smallest true AUC with probability `confidence_level`. The
+    function compares each group with the 256 groups whose upper limits are smallest. With more
+    groups, the omitted comparisons could only rule out further groups.
     """
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
     if lowest.size < 2:

@@ -22,10 +22,11 @@ from skfedauc._kernel import Cells, number_cells
 
 Floats = NDArray[np.float64]
 
-# Largest number of rows that the bootstrap draws one by one. With more rows, it draws counts on a
-# grid with `_GRID` intervals.
+# Largest number of rows that the bootstrap draws one by one. With more rows, the bootstrap draws
+# counts on a grid with `_GRID` intervals.
 _MOST_ROWS, _GRID = 1 << 16, 1024
-# A mean of many long curves, with more heights, is computed at fewer false positive rates.
+# Largest number of heights in a mean of curves at all false positive rates, and number of rates for
+# more heights
 _MOST_HEIGHTS, _RATES = 1 << 24, 4096
 
 
@@ -113,7 +114,7 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
     for curve, weight in zip(curves, weights, strict=True):
         before[1:] += weight * _at(curve, fpr[1:], "left")
         after[:-1] += weight * _at(curve, fpr[:-1], "right")
-    # Sums of weights in the order of the sums of heights, so that a height of 1 is exact
+    # Sum the weights in the order of the sums of heights, which makes a height of 1 exact.
     total = sum(weights)
     before, after = before / total, after / total
     after[-1] = 1.0
@@ -121,7 +122,10 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
 
 
 def area_between(one: RocCurve, other: RocCurve) -> float:
-    """Return the exact ABROCA [1]_: both curves are linear between any two adjacent corners."""
+    """Return the exact area between two curves (ABROCA) [1]_.
+
+    Both curves are linear between any two adjacent corners.
+    """
     corners = np.union1d(one.fpr, other.fpr)
     begin, end = corners[:-1], corners[1:]
     first = _at(one, begin, "right") - _at(other, begin, "right")
@@ -149,14 +153,14 @@ def null_areas(
     n_resamples: int,
     random: np.random.RandomState,
 ) -> Floats:
-    """Draw areas under the null hypothesis that both samples have the same curve.
+    """Draw areas between curves under the null hypothesis that both samples have the same curve.
 
     The areas come from a bootstrap of placement values. Here, the placement value of a positive is
     the share of its group's negatives that score above the positive. If both groups have the same
-    curve, their placement values have the same distribution [2]_. The placement values of positives
-    are drawn from the pooled placement values of both groups, uniformly within a tie block. The
-    placement values of negatives are uniform on [0, 1]. Drawn rows that fall into a tie block of
-    their group are tied.
+    curve, their placement values have the same distribution [2]_. The bootstrap draws the placement
+    values of positives from the pooled placement values of both groups, uniformly within a tie
+    block. The placement values of negatives are uniform on [0, 1]. Drawn rows in the same tie block
+    of their group have a tie.
 
     With more than `_MOST_ROWS` rows, the bootstrap draws the number of rows between neighboring
     edges instead. The edges are the corners of both curves and the points of a grid, so the time
@@ -243,7 +247,7 @@ def _ties_of(curve: RocCurve) -> tuple[Floats, Floats]:
 
 
 def _curve_of(negatives: Floats, positives: Floats, ties: tuple[Floats, Floats]) -> RocCurve:
-    """Return the curve of rows at places from 0 to 1; rows in a tie block share a place."""
+    """Return the ROC curve of rows with these placement values; rows in a tie block are tied."""
     begin, end = ties
     places = np.concatenate([negatives, positives])
     if begin.size:

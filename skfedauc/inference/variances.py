@@ -1,6 +1,6 @@
 """Variances of group AUCs and of the pooled AUC, from placement values.
 
-The *placement value* of a positive is the share of the negatives that it outranks; a tie counts one
+The *placement value* of a positive is the share of the negatives that it outranks. A tie counts one
 half. The placement value of a negative is the share of the positives that outrank it. The mean
 placement value of either class is the AUC, and the variance of the AUC follows from the variances
 of the placement values [1]_. For weighted rows, squared weights replace counts in the variances.
@@ -14,6 +14,8 @@ References
    Biometrics 53(2). https://doi.org/10.2307/2533958
 .. [3] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
    statistic. Annals of Mathematical Statistics 28(4).
+.. [4] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+   regression with multi-stage samples. Survey Methodology 28(2).
 """
 
 from __future__ import annotations
@@ -28,7 +30,13 @@ from numpy.typing import NDArray
 from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import Cells, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
-from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, ratio
+from skfedauc.counts.moments import (
+    ClassRows,
+    OwnMoments,
+    group_aucs,
+    is_rounding_error,
+    ratio,
+)
 from skfedauc.inference.disjoint_pairs import DisjointPairs, draw_pairs
 from skfedauc.inference.pair_moments import PairMoments
 from skfedauc.pairs import GroupPairs
@@ -36,7 +44,7 @@ from skfedauc.ranks import ranks_among_all, u2_over_all
 
 Floats = NDArray[np.float64]
 
-# No variance is estimated below this effective sample size, because one row has most of the weight.
+# Least effective sample size for a variance. Below this size, one row has most of the weight.
 LEAST_EFFECTIVE = 1.5
 
 REPEATED_ROWS = (
@@ -49,8 +57,8 @@ REPEATED_ROWS = (
 class PooledMoments(NamedTuple):
     """Sums by group over the rows of one class, with squared weights.
 
-    A pooled placement value is a placement value among the rows of all groups. The pooled placement
-    values of a group are centered at their mean.
+    A pooled placement value is a placement value among the rows of all groups. The centered pooled
+    placement values are deviations from the mean of the group.
 
     Attributes
     ----------
@@ -74,8 +82,8 @@ class Variances:
         AUC of each group; NaN if the group lacks a class.
     positives, negatives : ClassRows
     exponent : int
-        The weights are divided by two to this power. The exponent is 0 unless the mean weight is
-        very small or large. The variances of all folds must have the same exponent.
+        Sums use the weights divided by two to this power. The exponent is 0 unless the mean weight
+        is very small or large. The variances of all folds must have the same exponent.
     has_clusters : bool
         Whether rows are dependent within clusters; see `ClusterVariances`.
     """
@@ -108,7 +116,7 @@ class Variances:
         ----------
         auc : ndarray of float64, shape (n_groups,)
         """
-        # The unbiased variance is computed with the AUC of the placement values.
+        # The unbiased variance needs the AUC of the placement values.
         _ = self.unbiased
         other = copy.copy(self)
         other.auc = auc
@@ -123,7 +131,7 @@ class Variances:
 
     @functools.cached_property
     def estimable(self) -> NDArray[np.bool_]:
-        """Whether a group has two rows of each class, which a variance requires.
+        """True for groups with at least two rows of each class, as a variance requires.
 
         Weighted rows must also have an effective sample size of at least 1.5.
         """
@@ -158,7 +166,7 @@ class Variances:
 
     @functools.cached_property
     def unbiased(self) -> Floats:
-        """Unbiased variance of each group's AUC, which can be negative; NaN unless estimable.
+        """Unbiased variance of each group's AUC, possibly negative; NaN unless estimable.
 
         The variance is the squared AUC minus an unbiased estimate of the squared expectation of the
         AUC. The estimate of the squared expectation is the mean product of two comparisons that
@@ -174,7 +182,9 @@ class Variances:
         squared = negatives * own.positives_squared + positives * own.negatives_squared
         squared -= comparisons_squared
         pairs = self.positives.pairs * self.negatives.pairs
-        return ratio(2 * auc * once + squared, pairs)
+        found = ratio(2 * auc * once + squared, pairs)
+        # If the placement values of each class are equal, so are all comparisons.
+        return np.where(self.delong == 0.0, 0.0, found)
 
     @functools.cached_property
     def shrunk_auc(self) -> Floats:
@@ -184,11 +194,12 @@ class Variances:
 
     @functools.cached_property
     def bounded(self) -> Floats:
-        """DeLong's variance, or an upper bound if it is 0 or cannot be estimated.
+        """DeLong's variance, or an upper bound if this variance is 0 or NaN.
 
         The variance of an AUC A of m positives and n negatives is at most A (1 - A) / min(m, n)
-        (Birnbaum and Klose, 1957). The bound uses `shrunk_auc` as A. If rows have unequal weights,
-        DeLong's variance can be too small; a larger unbiased variance then replaces it.
+        (Birnbaum and Klose, 1957). The bound uses `shrunk_auc` as A. Unequal weights of rows can
+        make DeLong's variance too small. A larger unbiased variance then replaces DeLong's
+        variance.
         """
         found = np.fmax(self.delong, self.unbiased) if self.weighted else self.delong.copy()
         without = self.defined & ~(found > 0)
@@ -229,9 +240,9 @@ class Variances:
         """Variance of each group's AUC, from the variances of placement values pooled over groups.
 
         Pooling assumes that the placement values of a class have equal variances in all groups. A
-        group's own variance is biased low if its AUC is high by sampling error, so inverse-variance
-        weights favor such groups. The estimate is unbiased, except that negative estimates are set
-        to 0. It is NaN if no group is estimable.
+        group's own variance has a downward bias if sampling error makes the group's AUC high.
+        Inverse-variance weights would therefore favor such groups. The estimate is unbiased, except
+        that 0 replaces negative estimates. The estimate is NaN if no group is estimable.
         """
         positives, negatives = self.positives.effective, self.negatives.effective
         of_positives, of_negatives, excess = self._shared_parts
@@ -252,7 +263,7 @@ class Variances:
 
     @functools.cached_property
     def placements_of_positives(self) -> tuple[Floats, Floats]:
-        """Placement values of the positives of each cell within their group, and their weights."""
+        """Within-group placement values of the positives of each cell, and weights of positives."""
         cells = cells_for(
             self._counts,
             "null_difference, which is simulated if a group has fewer than 30 rows of a class,",
@@ -271,25 +282,34 @@ class Variances:
         Raises
         ------
         ValueError
-            If rows have weights, unless the weights are equal within each group and class.
+            If rows of the same group and class have different weights.
         """
+        return draw_pairs(self._cells_of_pairs)
+
+    @functools.cached_property
+    def disjoint_pairs_of_averages(self) -> DisjointPairs:
+        """Random pairs like `disjoint_pairs`, but different pairs for groups with equal counts."""
+        return draw_pairs(self._cells_of_pairs, of_average=True)
+
+    @property
+    def _cells_of_pairs(self) -> Cells:
         cells = cells_for(self._counts, "method='disjoint_pairs'")
         if self.weighted:
             raise ValueError(
                 "method='disjoint_pairs' counts rows, but these rows have weights; use "
                 "method='exact'."
             )
-        return draw_pairs(cells)
+        return cells
 
     # Several groups ------------------------------------------------------------------------
 
     @property
     def shares_clusters(self) -> bool:
-        """Whether a cluster has rows in several groups, so that group AUCs are dependent."""
+        """True if a cluster has rows in several groups, which makes group AUCs dependent."""
         return False
 
     def check_independent_groups(self, result: str, mend: str = "") -> None:
-        """Refuse a result that assumes independent groups, if groups share clusters."""
+        """Raise an error if groups share clusters, for a result that assumes independent groups."""
 
     def of_average(self, share: Floats) -> float:
         """Variance of an average of group AUCs for fixed groups; bounds replace unknown variances.
@@ -367,7 +387,7 @@ class Variances:
                 of_pooled += scale**2 * own_squared
             total += float((correction * of_pooled).sum())
         if share is not None:
-            # Add bounds for groups whose own variance cannot be estimated.
+            # Add bounds for groups without an estimate of their own variance.
             bounded = ~self.estimable & self.defined & (share > 0)
             total += float((share**2 * self.bounded)[bounded].sum())
         return max(total, 0.0)
@@ -376,7 +396,7 @@ class Variances:
     def pooled_clustered(self) -> float:
         """Variance of the pooled AUC for random groups; NaN with fewer than two groups."""
         auc = float(self.pooled.auc[0])
-        residuals, counts = [], []
+        residuals, weights = [], []
         u2 = u2_over_all(self.cells).astype(np.float64)
         negatives, positives = self.negatives, self.positives
         placements_of_positives = u2[1, 0] / (2.0 * negatives.weight.sum())
@@ -384,8 +404,8 @@ class Variances:
         sides = (positives, placements_of_positives), (negatives, negatives.weight - lost)
         for rows, placements in sides:
             residuals.append((placements - rows.weight * auc) / rows.weight.sum())
-            counts.append(rows.n)
-        return clustered_variance(residuals, counts)
+            weights.append(rows.weight)
+        return clustered_variance(residuals, weights)
 
     # Sums over cells -----------------------------------------------------------------------
 
@@ -423,7 +443,9 @@ class Variances:
             pooled -= np.where(rows.n > 1, mean, overall)[group]
             own -= self._finite_auc[group]
             amounts = squares * pooled**2, squares * pooled * own
-            return PooledMoments(*(np.add.reduceat(a, starts[:-1]) for a in amounts))
+            found = np.array([np.add.reduceat(a, starts[:-1]) for a in amounts])
+            found[:, is_rounding_error(found[0], rows.squares)] = 0.0
+            return PooledMoments(*found)
 
         own = own_below[0] * self.negatives.half_over_weight[group]
         of_positives = moments(
@@ -441,7 +463,7 @@ class Variances:
 
 
 class FoldVariances(Variances):
-    """Variances of AUCs within folds: only rows of the same fold are compared.
+    """Variances of AUCs over the pairs of rows of the same fold.
 
     The AUC of a group is the average of its AUCs in the folds, weighted by pairs. The variance of
     this average, given the models of the folds, is the sum of the folds' variances times the
@@ -506,7 +528,7 @@ class FoldVariances(Variances):
 
     @functools.cached_property
     def estimable(self) -> NDArray[np.bool_]:
-        """Whether the group is estimable in every fold with pairs of the group."""
+        """True for groups that are estimable in every fold with pairs of the group."""
         lacking = [
             (share > 0) & ~fold.estimable
             for fold, share in zip(self._folds, self.shares, strict=True)
@@ -543,7 +565,7 @@ class FoldVariances(Variances):
     def shared(self) -> Floats:
         """Sum over folds of the variances from pooled variances of placement values.
 
-        In folds without an estimable group, the group's own variance is used.
+        In folds without an estimable group, the sum uses the group's own variance.
         """
         of_folds = [np.where(np.isnan(f.shared), f.bounded, f.shared) for f in self._folds]
         squares = [share**2 for share in self.shares]
@@ -585,18 +607,19 @@ class FoldVariances(Variances):
 
     @property
     def pooled_clustered(self) -> float:
-        """Undefined (NaN), because rows of one group in different folds are not compared."""
+        """Variance for random groups: NaN, because rows of different folds make no pairs."""
         return float("nan")
 
 
 class Extremes(NamedTuple):
     """Variances of the counts, and of the same rows with the lowest and with the highest AUCs.
 
-    All three are one object for exact counts. For binned counts, `lowest` and `highest` are the
-    variances of the results of `ScoreCounts.extremes`. The rows of each extreme are independent if
-    the bins do not depend on the rows. The true AUC of the scores of `lowest` is at most the true
-    AUC of the exact scores, so a lower confidence limit of the former is a lower confidence limit
-    of the latter. The same holds for `highest` and upper limits.
+    For exact counts, all attributes are the same object. For binned counts, `lowest` and `highest`
+    are the variances of the results of `ScoreCounts.extremes`. The rows of each extreme are
+    independent if the bins do not depend on the rows. The true AUC of the scores of `lowest` is at
+    most the true AUC of the exact scores. A lower confidence limit for the scores of `lowest` is
+    therefore a lower confidence limit for the exact scores. Likewise, an upper confidence limit for
+    the scores of `highest` is an upper confidence limit for the exact scores.
 
     Attributes
     ----------
@@ -609,7 +632,7 @@ class Extremes(NamedTuple):
 
 
 def variances_of(pairs: GroupPairs) -> Variances:
-    """Return the variances of the group AUCs and of the pooled AUC, given the compared pairs.
+    """Return the variances of the group AUCs and of the pooled AUC of these pairs.
 
     Raises
     ------
@@ -625,7 +648,7 @@ def variances_of(pairs: GroupPairs) -> Variances:
     return FoldVariances(folds, list(pairs.positions), pairs.n_groups)
 
 
-def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]]) -> float:
+def clustered_variance(residuals: list[Floats], weights: list[NDArray[Any]]) -> float:
     """Variance of a mean placement value for random groups [2]_; NaN with fewer than two groups.
 
     Parameters
@@ -633,18 +656,41 @@ def clustered_variance(residuals: list[Floats], counts: list[NDArray[np.int64]])
     residuals : list of two ndarray of float64, shape (n_groups,)
         For positives and for negatives: each group's sum of the placement values minus the overall
         mean, divided by the weight of all rows of the class.
-    counts : list of two ndarray of int64, shape (n_groups,)
-        Number of rows of the class in each group.
+    weights : list of two ndarray, shape (n_groups,)
+        Weight of the class in each group.
     """
-    total = 0.0
-    for residual, count in zip(residuals, counts, strict=True):
-        n_clusters = int((count > 0).sum())
-        if n_clusters < 2:
+    total, shares = np.zeros((2, residuals[0].size))
+    for residual, weight in zip(residuals, weights, strict=True):
+        if (weight > 0).sum() < 2:
             return float("nan")
-        total += float((residual**2).sum()) * n_clusters / (n_clusters - 1)
-    n_groups = residuals[0].size
-    total += 2 * float(np.dot(*residuals)) * n_groups / (n_groups - 1)
-    return max(total, 0.0)
+        of_class = weight.astype(np.float64)
+        sums = (np.full_like(of_class, values.sum()) for values in (of_class, of_class**2))
+        total += cluster_corrections(of_class, *sums) * residual
+        shares += of_class / of_class.sum()
+    variance = (total**2).sum()
+    return 0.0 if is_rounding_error(variance, (shares**2).sum()) else float(variance)
+
+
+def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:
+    """Return the corrections of the residuals of clusters for their common mean [4]_.
+
+    The residual of a cluster is its deviation from its share of the sum of all clusters. The
+    variance of the deviation is the variance of the cluster times ``1 - 2 share + sum(share^2)``,
+    if the variances of the clusters are proportional to their squared shares. The correction is the
+    inverse root of this factor.
+
+    Parameters
+    ----------
+    weights, totals, squares : ndarray of float64
+        Weight of each cluster, and the sums of the weights and of the squared weights of all
+        clusters. The three arrays have the same shape.
+    """
+    # Compute the factor as a sum of two terms that are at least 0.
+    others = np.maximum(squares - weights**2, 0.0)
+    remaining = ratio((totals - weights) ** 2 + others, totals**2, 1.0)
+    # A single cluster has no residual, or a residual around an overall mean.
+    found: Floats = np.sqrt(ratio(1.0, remaining, 1.0))
+    return found
 
 
 def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: float = 1.0) -> Floats:

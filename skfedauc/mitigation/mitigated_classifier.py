@@ -139,10 +139,10 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skfedauc import MitigatedClassifier, group_auc_scoring
     >>> rng = np.random.default_rng(0)
-    >>> X = pd.DataFrame({"dose": rng.normal(size=300), "sex": ["f", "m", "m"] * 100})
-    >>> y = X["dose"] + (X["sex"] == "m") + rng.normal(size=300) > 0.5
+    >>> X = pd.DataFrame({"dose": rng.normal(size=60), "sex": ["f", "m", "m"] * 20})
+    >>> y = X["dose"] + (X["sex"] == "m") + rng.normal(size=60) > 0.5
     >>> fair = MitigatedClassifier(
-    ...     ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=5),
+    ...     ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=3),
     ...     sensitive_features="sex",
     ...     random_state=0,
     ... )
@@ -155,7 +155,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     ...     error_score="raise",
     ... ).fit(X, y)
     >>> search.predict_proba(X).shape
-    (300, 2)
+    (60, 2)
     """
 
     def __init__(
@@ -236,8 +236,8 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Raises
         ------
         ValueError, TypeError
-            If the columns of X differ from fit, or if the mitigator needs groups and X has a group
-            that fit did not have.
+            If the columns of X differ from fit. If the mitigator needs groups, and a group of X was
+            absent from fit.
         """
         check_is_fitted(self)
         labels: NDArray[Any] = self._strategy.predict(*self._parts(X), self.random_state)

@@ -125,7 +125,7 @@ def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
     labels = []
     for column in columns:
         codes, known = _input.encode_groups(column, _NAME)
-        # fairlearn compares labels, which fails for dates.
+        # Fairlearn compares labels, which fails for dates.
         labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
     if len(labels) == 1:
         return labels[0]
@@ -133,7 +133,7 @@ def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
 
 
 class KnownGroups:
-    """Groups that were present in fit.
+    """Groups of the rows of fit.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class KnownGroups:
         self.size = len(self._groups)
 
     def check(self, labels: NDArray[Any], lack: str) -> None:
-        """Raise a ValueError that names `lack` if rows belong to groups that were not in fit."""
+        """Raise a ValueError that names `lack` for rows of groups absent from fit."""
         codes, groups = _input.encode_groups(labels, _NAME)
         unknown = [group not in self._groups for group in groups.tolist()]
         if any(unknown):

@@ -105,7 +105,7 @@ class GridReduction(Strategy):
             if 1 in classifier.classes_:
                 place = list(classifier.classes_).index(1)
                 positive += weight * np.asarray(classifier.predict_proba(X))[:, place]
-        positive = np.clip(positive, 0.0, 1.0)  # the sum of the weights is 1 except for rounding
+        positive = np.clip(positive, 0.0, 1.0)  # The sum of the weights is 1 except for rounding.
         return np.column_stack([1.0 - positive, positive])
 
     def _mixture(self) -> list[tuple[float, Any]]:
@@ -205,7 +205,7 @@ class CorrelationRemoval(Strategy):
         self._numbers = CenteredNumbers(sensitive)
         n_sensitive = self._numbers.of(sensitive).shape[1]
         self.mitigator.set_params(sensitive_feature_ids=list(range(n_sensitive)))
-        if hasattr(self.mitigator, "set_output"):  # fairlearn 0.15 added this method
+        if hasattr(self.mitigator, "set_output"):  # Fairlearn 0.15 added this method.
             # Return arrays: with transform_output="pandas", the output has other column names.
             self.mitigator.set_output(transform="default")
         self.mitigator.fit(self._table(X, sensitive))

@@ -36,7 +36,7 @@ def compare_candidates(
     confidence_level: float = 0.95,
     margin: float | None = None,
 ) -> pd.DataFrame:
-    """List the candidates of a search with tests of their differences from the best.
+    """List the candidates of a search, and test the difference of each from the best candidate.
 
     Nadeau and Bengio's corrected resampled t test compares the scores of each candidate with the
     scores of the best candidate, paired by split.
@@ -46,17 +46,17 @@ def compare_candidates(
     search : fitted GridSearchCV or RandomizedSearchCV, or mapping
         A fitted search, or the ``cv_results_`` of a search as a dict or a DataFrame.
     score : str
-        Name of the score, a key of ``scoring``; "score" if the search has a single score.
+        Name of the score, which is a key of ``scoring``; "score" for a search with a single score.
     test_fraction : float, default=None
         Share of the rows in the test set of each split, between 0 and 1. None computes the share
-        from ``search.cv``, which must then be None, a number of folds, `KFold`, `StratifiedKFold`,
-        `GroupKFold`, `StratifiedGroupKFold`, `LeaveOneGroupOut`, `WithinGroupStratifiedKFold`,
-        `RepeatedKFold`, `RepeatedStratifiedKFold`, `ShuffleSplit` or `StratifiedShuffleSplit`
-        (not a subclass).
+        from ``search.cv``. In this case, ``search.cv`` must be None, a number of folds, `KFold`,
+        `StratifiedKFold`, `GroupKFold`, `StratifiedGroupKFold`, `LeaveOneGroupOut`,
+        `WithinGroupStratifiedKFold`, `RepeatedKFold`, `RepeatedStratifiedKFold`, `ShuffleSplit` or
+        `StratifiedShuffleSplit` (not a subclass).
     confidence_level : float, default=0.95
-        Candidates are tied with the best unless their adjusted p value is at most
-        ``1 - confidence_level``. With `margin`, candidates are not inferior to the best if their
-        adjusted p value is at most ``1 - confidence_level``.
+        Candidates are tied with the best candidate unless their adjusted p value is at most
+        ``1 - confidence_level``. With `margin`, candidates are not inferior to the best candidate
+        if their adjusted p value is at most ``1 - confidence_level``.
     margin : float, default=None
         Non-inferiority margin, above 0, in units of the score. None tests whether a score differs
         from the best score. A margin tests whether a score is lower than the best score by less
@@ -65,29 +65,29 @@ def compare_candidates(
     Returns
     -------
     pandas.DataFrame
-        One row per candidate, from the best score to the worst; the index is the candidate's
-        number in ``cv_results_``. Columns: the mean score, named as the score; `difference`, the
-        mean score minus the best mean score; `standard_error` of the difference; `pvalue`,
-        two-sided; `pvalue_adjusted`, multiplied by the number of pairs of candidates
-        (Bonferroni); `tied`, bool; then the candidate's parameters. With `margin`, `pvalue` is
-        one-sided, `pvalue_adjusted` is multiplied by the number of other candidates, and
-        `not_inferior` replaces `tied`.
+        One row per candidate, from the best score to the worst; the index is the candidate's number
+        in ``cv_results_``. The first column is the mean score, with the name of the score.
+        `difference` is the mean score minus the best mean score, and `standard_error` is the
+        standard error of the difference. `pvalue` is two-sided. `pvalue_adjusted` is `pvalue` times
+        the number of pairs of candidates (Bonferroni). `tied` is a bool. The candidate's parameters
+        follow. With `margin`, `pvalue` is one-sided, `pvalue_adjusted` is `pvalue` times the number
+        of other candidates, and `not_inferior` replaces `tied`.
 
-        ``attrs`` holds "n_splits", "test_fraction", "adjustment" and "hint". The hint says if
-        there are few splits or if failed candidates were left out; otherwise it is "".
+        ``attrs`` holds "n_splits", "test_fraction", "adjustment" and "hint". The hint reports few
+        splits and omitted candidates; without both, the hint is "".
 
     Raises
     ------
     ValueError
-        If the search does not have the score, has a single split or is a halving search, if
-        `test_fraction` is required, or if all candidates failed.
+        If the search lacks the score, has a single split, is a halving search, or has only failed
+        candidates. If ``search.cv`` does not determine `test_fraction`.
     NotFittedError
         If the search is not fitted.
 
     See Also
     --------
     select_simplest : Refit rule for the simplest of the tied candidates.
-    auc_critical_difference : The critical difference of two test sets.
+    auc_critical_difference : Return the critical difference of two test sets.
 
     Notes
     -----
@@ -96,30 +96,30 @@ def compare_candidates(
     ``(1/J + n_test/n_train) S^2``, and ``d_bar / sqrt(variance)`` follows Student's t with J - 1
     degrees of freedom under the null hypothesis [1]_. The term ``n_test/n_train`` accounts for
     overlapping training sets, which make the scores of different splits dependent. A plain t test
-    ignores this dependence and rejects too often.
+    ignores this dependence, and rejects too often.
 
-    The best candidate is selected for its score, which in effect compares all pairs of candidates.
-    P values are therefore multiplied by the number of pairs (Bonferroni). In simulated searches
-    over 2 to 30 equally good models (200 rows; 5 folds, or 5 folds repeated 10 times), at most 5 %
-    of searches had a candidate that was not tied. This share was up to 22 % if p values were
-    multiplied by the number of candidates only. It was 77 % and 97 % without adjustment with 30
-    models, and 7 % and 57 % with a plain t test with 2 models.
+    The selection of the best score in effect compares all pairs of candidates. The test therefore
+    multiplies p values by the number of pairs (Bonferroni). Simulated searches covered 2 to 30
+    equally good models (200 rows; 5 folds, or 5 folds repeated 10 times). At most 5 % of these
+    searches had an untied candidate. Multiplying p values only by the number of candidates raised
+    this share to up to 22 %. Without adjustment and with 30 models, the share was 77 % (5 folds)
+    and 97 % (repeated folds). With a plain t test and 2 models, the share was 7 % and 57 %.
 
-    A candidate with the same scores as the best is tied, with a p value of 1. If all differences
-    are equal and not 0, the p value is 0. Candidates with a score that is not finite, because
-    a fit or a scorer failed, are left out and not counted.
+    A candidate with the same scores as the best candidate is tied, with a p value of 1. If all
+    differences are equal and not 0, the p value is 0. The table omits candidates with a score that
+    is not finite, because a fit or a scorer failed. The adjustment does not count these candidates.
 
-    *Repeat the folds* to get 20 splits or more. With 30 candidates, the test separates a candidate
-    from the best if their mean scores differ by 10.0 standard deviations of the differences with 5
-    folds, by 2.6 if the folds are repeated 4 times, and by 2.1 if they are repeated 10 times, with
-    ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``.
+    *Repeat the folds* to get 20 splits or more. With 30 candidates and 5 folds, the test separates
+    a candidate from the best candidate if their mean scores differ by 10.0 standard deviations of
+    the differences. With 4 repetitions of the folds, 2.6 standard deviations suffice. With 10
+    repetitions, as in ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``, 2.1 suffice.
 
     The test does not show that tied candidates are equal. Pass `margin` to show that candidates are
-    not inferior to the best. The p value of the null hypothesis that the mean difference is
-    ``-margin`` or lower is the probability that Student's t exceeds ``(d_bar + margin) /
-    sqrt(variance)``. P values are multiplied by the number of candidates other than the best. The
-    best candidate is selected for its score, so the differences of the others are too low on
-    average, which makes the test conservative. The best candidate itself has a p value of 0.
+    not inferior to the best candidate. The p value of the null hypothesis that the mean difference
+    is ``-margin`` or lower is the probability that Student's t exceeds ``(d_bar + margin) /
+    sqrt(variance)``. The test multiplies p values by the number of candidates other than the best.
+    Selection of the best score makes the differences of the others too low on average, so the test
+    is conservative. The best candidate itself has a p value of 0.
 
     References
     ----------
@@ -190,7 +190,7 @@ def compare_candidates(
 
 
 class ComparedWithBest(NamedTuple):
-    """Candidates of a search compared with the best, in order of score, without failed candidates.
+    """Comparison of each candidate of a search with the best, in order of score, without failures.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class ComparedWithBest(NamedTuple):
     means, differences, standard_errors, pvalues, pvalues_adjusted : ndarray of float64, \
 shape (n_candidates,)
     accepted : ndarray of bool, shape (n_candidates,)
-        Candidates tied with the best; with a margin, candidates shown not to be inferior.
+        Whether the candidate is tied with the best, or, with a margin, not inferior to the best.
     """
 
     candidates: NDArray[np.intp]
@@ -220,7 +220,7 @@ def compared_with_best(
 ) -> ComparedWithBest:
     """Compare each candidate with the best by the corrected resampled t test.
 
-    The test is two-sided; with a margin, it is the one-sided test of non-inferiority.
+    The test is two-sided; a margin makes it a one-sided test of non-inferiority.
     """
     from scipy.special import stdtr
 
@@ -246,7 +246,7 @@ def compared_with_best(
     t = np.divide(distance, error, out=ends, where=error > 0)
     if margin is None:
         pvalue = 2 * stdtr(n_splits - 1, -np.abs(t))
-        # The best is selected from all candidates, which in effect compares all pairs.
+        # Selection of the best candidate in effect compares all pairs.
         n_tests = math.comb(candidates.size, 2)
     else:
         pvalue = stdtr(n_splits - 1, -t)
@@ -315,7 +315,7 @@ def _results_of(search: Any) -> Mapping[str, Any]:
     return results
 
 
-# Names of the splitters that test each row once.
+# Names of the splitters that test each row once
 _EACH_ROW_ONCE = {
     "KFold",
     "StratifiedKFold",
@@ -327,7 +327,7 @@ _EACH_ROW_ONCE = {
 
 
 def _test_fraction_of(search: Any, n_splits: int) -> float:
-    """Return the share of the rows in each test set; raise a ValueError if it is not known."""
+    """Return the share of the rows in each test set; raise a ValueError for an unknown share."""
     if not hasattr(search, "cv"):
         raise ValueError(
             "cv_results_ do not contain the share of the rows in each test set: pass "
@@ -337,7 +337,7 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
     if cv is None or isinstance(cv, int | np.integer):
         return 1 / n_splits
     kind = type(cv).__name__
-    # A subclass may split in another way.
+    # A subclass may have other folds.
     if type(cv).__module__.partition(".")[0] in ("sklearn", "skfedauc"):
         if kind in _EACH_ROW_ONCE:
             return 1 / n_splits
@@ -355,7 +355,7 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
 
 
 def _shuffled_fraction(test_size: Any, train_size: Any) -> float | None:
-    """Return the share of test rows; None if it depends on the number of rows."""
+    """Return the share of test rows; None for a share that depends on the number of rows."""
     if test_size is None and train_size is None:
         return 0.1  # the default `test_size` of scikit-learn
     shares = [size for size in (test_size, train_size) if size is not None]

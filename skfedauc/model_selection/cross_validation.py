@@ -1,4 +1,4 @@
-"""Cross-validation with reports over groups, from the score counts of each fold."""
+"""Cross-validation with reports over groups from the score counts of each fold."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class FoldEffect(NamedTuple):
     """Effect of comparing scores across folds on the AUC of pooled out-of-fold scores.
 
-    Each fold has a separate model. For similar folds, the effect is due to the comparison of scores
-    of different models. If each group is in one fold only, as with `LeaveOneGroupOut`, the effect
+    Each fold has a separate model. For similar folds, the comparison of scores of different models
+    causes the effect. If each group is in only one fold, as with `LeaveOneGroupOut`, the effect
     also includes the comparison of groups. The two parts are then inseparable.
 
     The pooled AUC decomposes over folds in the same way as over groups:
@@ -77,7 +77,7 @@ class GroupAUCCrossValidation:
         Score counts of all folds, with group labels ``(fold, label)``.
     n_folds : int
     undefined : {"skip", "ignore", "raise"} or float
-        How to treat groups that lack a class in averages and gaps.
+        Treatment of groups that lack a class in averages and gaps.
     estimators : list of estimators or None
         The fitted estimator of each fold, or None.
     indices : dict of str to list of ndarray, or None
@@ -112,7 +112,7 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
-        """Statistics of each fold, with one row for each fold and one column for each statistic.
+        """Statistics of each fold, as a table with one row per fold and one column per statistic.
 
         The averages and gaps of a fold omit groups that lack a class in the fold, without a
         warning. The table has `cross_difference` for up to 500 groups.
@@ -138,7 +138,7 @@ class GroupAUCCrossValidation:
         -------
         pandas.DataFrame
             Table by statistic with `value` (the mean of `by_fold`), `ci_low`, `ci_high` and
-            `method`. NaN for a statistic that is undefined in a fold.
+            `method`. Statistics that are undefined in a fold are NaN.
 
         Raises
         ------
@@ -148,10 +148,11 @@ class GroupAUCCrossValidation:
         Notes
         -----
         The variance of a mean over K folds is the sum of the folds' variances over K squared [1]_.
-        The intervals cover the sampling error of new rows for the K fitted models. The variation
-        between models with other training rows is outside of the intervals. The pooled out-of-fold
+        The intervals cover the sampling error of new rows for the K fitted models. The intervals do
+        not cover the variation between models with other training rows. The pooled out-of-fold
         scores come from different models, so an interval of the AUC of these scores would have
-        another estimand.
+        another estimand. The intervals assume independent rows. For several rows of one patient,
+        make a report with `clusters` from the counts of a fold; the user guide has an example.
 
         The limits follow the formulas of `GroupAUC.confidence_intervals`. With "logit", each limit
         of the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5.
@@ -164,7 +165,7 @@ class GroupAUCCrossValidation:
         had 1 or 3 groups of 4/40, 10/40, 20/80, 4/100 or 4/400 positives/negatives. The 95 %
         intervals of the pooled AUC covered the mean of the models' true AUCs in 92.8 to 99.2 % of
         runs. Intervals of the macro average covered the mean in 89.0 to 96.2 % of runs. The lowest
-        coverage of either interval was for 4/400 and positives with twice the standard deviation.
+        coverage of both intervals was for 4/400 and positives with twice the standard deviation.
 
         References
         ----------
@@ -221,9 +222,20 @@ class GroupAUCCrossValidation:
 
         A row in several test sets counts several times. The report compares scores of different
         models, so the intervals of the report are not intervals of the AUC of a model. Use
-        `confidence_intervals` and `within_folds` instead.
+        `confidence_intervals` and `within_folds` instead. Limits for any number of independent rows
+        (`GroupAUC.error_rates`, ``method="exact"`` and ``"disjoint_pairs"``) are not available,
+        because each model depends on the rows that the other models scored. The `counts` of the
+        report do not record the folds: ``GroupAUC(result.over_folds.counts)`` does not refuse these
+        limits, but the limits are not valid.
+
+        The other intervals, also those of `GroupAUC.measured`, treat the scores as scores of one
+        model. They describe the pooled scores of these models, and are approximate. For a
+        sensitivity or specificity, the threshold is the same for all models. Use the report of one
+        fold (`folds`) for an interval of one model.
         """
-        pairs = GroupPairs(self.counts.regroup(_label), rows_repeat=self._rows_repeat)
+        pairs = GroupPairs(
+            self.counts.regroup(_label), rows_repeat=self._rows_repeat, is_over_folds=True
+        )
         return GroupAUC(pairs, undefined=self.undefined)
 
     @functools.cached_property
@@ -257,7 +269,7 @@ class GroupAUCCrossValidation:
 def _interval_of_mean(
     folds: list[GroupEstimates], name: str, confidence_level: float, way: intervals.Method
 ) -> intervals.Interval:
-    """Interval of the mean over folds of the pooled AUC or of an average, for fixed groups."""
+    """Return the interval of the mean over folds of the pooled AUC or an average (fixed groups)."""
     if name == "pooled":
         return intervals.mean_pooled_interval(
             [fold.variances for fold in folds], confidence_level, way
@@ -297,7 +309,7 @@ def cross_validate_group_auc(
     return_indices: bool = False,
     error_score: float | Literal["raise"] = "raise",
 ) -> GroupAUCCrossValidation:
-    """Cross-validate an estimator and report AUCs over groups and folds.
+    """Cross-validate an estimator, and report AUCs over groups and folds.
 
     Scikit-learn's `cross_validate` runs the folds. The workers return score counts by group instead
     of rows.
@@ -338,9 +350,9 @@ def cross_validate_group_auc(
     pre_dispatch : int or str, default="2*n_jobs"
         Number of folds that joblib dispatches to the workers at a time, see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class; see `GroupAUC`.
+        Treatment of groups that lack a class; see `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `ScoreCounts.from_predictions`. With "drop" and
+        Treatment of rows without a group label; see `ScoreCounts.from_predictions`. With "drop" and
         "group", the training rows include these rows. With "drop", splitters that use groups treat
         these rows as one group, and the AUCs of each fold omit these rows.
     return_estimator : bool, default=False
@@ -348,7 +360,7 @@ def cross_validate_group_auc(
     return_indices : bool, default=False
         Whether to return the row numbers of each fold.
     error_score : "raise" or NaN, default="raise"
-        How to treat a fold with an error in fit or in the computation of scores. "raise" raises the
+        Treatment of a fold with an error in fit or in the computation of scores. "raise" raises the
         error. NaN warns, omits the rows of the fold, and makes the statistics of the fold NaN. If
         all fits fail, the function raises an error.
 
@@ -373,10 +385,10 @@ def cross_validate_group_auc(
     Notes
     -----
     The pooled out-of-fold scores of `cross_val_predict` come from different models with different
-    scales, which biases the AUC of these scores. A simulation used 30 rows of each class, one
+    scales. Comparing these scores biases the AUC. A simulation used 30 rows of each class, one
     feature unrelated to y, logistic regression and ``KFold(10)``. Over 60 data sets, the mean AUC
-    was .39 for the pooled scores and .51 for the pairs within folds. The cause of this bias is the
-    number of training rows: if a test fold has more rows of a class, the training rows have fewer.
+    was .39 for the pooled scores and .51 for the pairs within folds. The bias comes from the
+    training rows: a test fold with more rows of a class leaves fewer training rows of this class.
     Use `within_folds` for the AUC of the models, and `fold_effect` for the size of the bias.
 
     Examples

@@ -1,7 +1,8 @@
 """Scorer for `cross_validate` that returns the score counts of the test rows of a fold.
 
-`cross_validate` passes the test rows of X and y to a scorer, but not their groups and, without
-metadata routing, not their weights. Row numbers are therefore passed as y.
+`cross_validate` passes the test rows of X and y to a scorer, but not the groups of these rows.
+Without metadata routing, `cross_validate` does not pass the weights either. This module therefore
+passes row numbers as y.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ class FittedOnRows:
         return FittedOnRows(clone(self.estimator), self.rows)
 
     def __sklearn_tags__(self) -> Any:
-        # X is a kernel matrix for a pairwise estimator, so its columns must be split as well.
+        # For a pairwise estimator, X is a kernel matrix, and the split must select its columns too.
         return get_tags(self.estimator)
 
     def fit(self, X: Any, numbers: NDArray[np.intp]) -> FittedOnRows:
-        """Fit the estimator on the y, weights and fit parameters of these rows."""
+        """Fit the estimator on the y, weights and fit parameters of the rows with these numbers."""
         y, weights = self.rows.y, self.rows.weights
         params = _sklearn.of_rows(y, self.rows.fit_params, numbers)
         if weights is not None:
@@ -64,7 +65,7 @@ class FittedOnRows:
         return self
 
     def count(self, X: Any, numbers: NDArray[np.intp]) -> FoldCounts:
-        """Score these rows and count them by group code."""
+        """Score the rows with these numbers, and count the rows by group code."""
         rows = self.rows
         positive, is_other = _sklearn.positive_class(self.estimator, rows.pos_label)
         scores = _sklearn.response_values(self.estimator, X, rows.response_method)
@@ -88,7 +89,7 @@ class FittedOnRows:
 
 
 class FoldCounts(Number):
-    """Score counts of a fold, as a number type that scikit-learn accepts as a score."""
+    """Score counts of a fold, as a number type, so that scikit-learn accepts them as a score."""
 
     def __init__(self, counts: ScoreCounts) -> None:
         self.counts = counts

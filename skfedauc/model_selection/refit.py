@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from skfedauc.model_selection.candidates import (
     compared_with_best,
     split_scores,
 )
-from skfedauc.report import STATISTICS, Gap
+from skfedauc.report import STATISTICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ class _RefitRule:
         return NotImplemented
 
     def __format__(self, spec: str) -> str:
-        """Name of the score, for keys such as ``f"mean_test_{search.refit}"``."""
+        """Return the name of the score, for keys such as ``f"mean_test_{search.refit}"``."""
         return format(self.score, spec)
 
     def __repr__(self) -> str:
@@ -63,7 +63,7 @@ class _RefitRule:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def _set(self, name: str, value: Any) -> None:
-        """Store a validated parameter; rules are otherwise immutable, because they are keys."""
+        """Store a validated parameter; rules are otherwise immutable, since rules are dict keys."""
         object.__setattr__(self, name, value)
 
 
@@ -75,7 +75,7 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class select_within_gap(_RefitRule):
-    """Refit rule that selects the best score among the candidates whose gap is within a limit.
+    """Refit rule that selects the best score among candidates with a gap within a limit.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV` with several metrics. The
     rule equals the name of its score, so ``search.score`` and nested cross-validation work.
@@ -85,21 +85,24 @@ class select_within_gap(_RefitRule):
     ----------
     score : str
         Name of the score to maximize, a key of ``scoring``.
-    gap : {"difference", "cross_difference", "tau"}, default="difference"
-        The gap to limit; ``scoring`` must contain it with the prefix ``"neg_"``.
+    gap : str, default="difference"
+        Name of the gap: "difference", "cross_difference", "tau", or the difference of a measure,
+        such as "difference_average_precision". ``scoring`` must contain the gap with the prefix
+        ``"neg_"``.
     at_most : float
         Upper limit of the mean gap of a candidate over the folds.
 
     Raises
     ------
     ValueError
-        If there is no such gap, or `at_most` is negative. In a search, if the score or the gap is
-        missing from ``scoring``, or the gap of a candidate is NaN.
+        If ``gap`` is no name of a gap, or `at_most` is negative. In a search, if ``scoring`` lacks
+        the score or the gap, or the gap of a candidate is NaN.
 
     Warns
     -----
     UserWarning
-        If no candidate is within the limit; the candidate with the smallest gap is selected.
+        If no candidate is within the limit; the rule then selects the candidate with the smallest
+        gap.
 
     See Also
     --------
@@ -108,12 +111,12 @@ class select_within_gap(_RefitRule):
 
     Notes
     -----
-    With small folds the difference of the largest and the smallest group AUC is mostly sampling
-    error. With 4 hospitals of equal true AUC (500 rows each, AUC .76, 5 folds) the mean difference
-    over the folds was .10 on average and never below .05 in 300 simulated runs. Set `at_most` above
-    the gap expected from sampling error in these folds.
+    With small folds, the difference of the largest and the smallest group AUC is mostly sampling
+    error. In 300 simulated runs with 4 hospitals of equal true AUC (500 rows each, AUC .76, 5
+    folds), the mean difference over the folds was .10 on average, and never below .05. Set
+    `at_most` above the expected gap from sampling error in the folds.
 
-    As with any callable for ``refit=``, the search has no `best_score_`; the score is
+    With any callable for ``refit=``, the search has no `best_score_`; the score is
     ``cv_results_["mean_test_..."][best_index_]``.
 
     The rule has no effect in halving searches, which use a single score and ignore callables for
@@ -143,7 +146,7 @@ class select_within_gap(_RefitRule):
     """
 
     _: KW_ONLY
-    gap: Gap = "difference"
+    gap: str = "difference"
     at_most: float
 
     def __post_init__(self) -> None:
@@ -171,7 +174,7 @@ class select_within_gap(_RefitRule):
         return int(np.argmax(np.where(within, score, -np.inf)))
 
 
-# Largest number of splits that are probably K folds; more splits are probably repeated folds.
+# Largest probable number of splits without repetition; more splits are probably repeated folds.
 _MOST_FOLDS = 10
 
 
@@ -180,27 +183,27 @@ class select_simplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with, or not inferior to, the best.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`. A candidate is tied with
-    the best if no difference of their scores is detected. With ``margin``, the rule selects among
-    the candidates that are shown not to be inferior to the best by ``margin`` or more; with the
-    score "worst", the margin is for the AUC of the worst group. `compare_candidates` lists these
-    candidates. The rule equals the name of its score, as `select_within_gap` does.
+    the best candidate if the test detects no difference of their scores. With ``margin``, the rule
+    selects among the candidates that the test shows not to be inferior to the best by ``margin`` or
+    more. With the score "worst", the margin is for the AUC of the worst group. `compare_candidates`
+    lists these candidates. The rule equals the name of its score, as `select_within_gap` does.
 
     Parameters
     ----------
     score : str
-        Name of the score, a key of ``scoring``; "score" for a single score.
+        Name of the score, which is a key of ``scoring``; "score" for a single score.
     simplest : str or callable
-        Name of a numeric parameter of the search; the smallest value is the simplest, or the
-        largest if the name has the prefix "-". Alternatively, a function that takes the dict of a
-        candidate's parameters and returns a sort key; the smallest key is the simplest. A search
-        can only be pickled with a function defined in a module, not with a lambda.
+        Name of a numeric parameter of the search. The smallest value is the simplest; with the
+        prefix "-", the largest value is the simplest. Alternatively, a function that takes the dict
+        of a candidate's parameters and returns a sort key; the smallest key is the simplest.
+        Pickling a search needs a function of a module; a lambda does not work.
     test_fraction : float, default=None
         Share of the rows in each test set, between 0 and 1. None means ``1 / n_splits``, which is
-        correct for K folds. Repeated folds and random splits require it, such as 0.2 for 5 folds
-        repeated 10 times.
+        correct for K folds. Repeated folds and random splits require the argument, such as 0.2 for
+        5 folds repeated 10 times.
     confidence_level : float, default=0.95
-        Confidence level. A candidate is tied with the best unless its adjusted p value is at most
-        ``1 - confidence_level``. With ``margin``, a candidate is shown not to be inferior if its
+        A candidate is tied with the best unless its adjusted p value is at most
+        ``1 - confidence_level``. With ``margin``, a candidate is not inferior to the best if its
         adjusted p value is at most ``1 - confidence_level``.
     margin : float, default=None
         Non-inferiority margin, above 0, in units of the score. None selects among the tied
@@ -209,9 +212,9 @@ class select_simplest(_RefitRule):
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described. In a search, if the score is missing, all candidates
-        failed, a tied candidate lacks the parameter or its value is not a number, or there are
-        more than 10 splits (which are probably repeated) and no ``test_fraction``.
+        If an argument is not as described. In a search, if the score is missing, or all candidates
+        failed. If a tied candidate lacks the parameter, or its value is not a number. If there are
+        more than 10 splits, which are probably repeated folds, without ``test_fraction``.
 
     See Also
     --------
@@ -222,20 +225,20 @@ class select_simplest(_RefitRule):
     -----
     Like the one-standard-error rule, this rule prefers a simpler model whose score is not
     detectably lower. The rule uses a test of paired differences that corrects for the overlap of
-    the training sets [1]_, adjusted for the number of comparisons. Among equally simple candidates
-    the rule selects the candidate with the best score. If ``test_fraction`` is too small, too many
-    differences are significant and too few candidates are tied.
+    the training sets [1]_. The test adjusts p values for the number of comparisons. Among equally
+    simple candidates, the rule selects the candidate with the best score. If ``test_fraction`` is
+    too small, too many differences are significant, and too few candidates are tied.
 
     ``test_fraction`` is a parameter because a callable for ``refit=`` receives ``cv_results_`` but
     not the splitter.
 
-    With few splits the test has little power, so the rule may select a much simpler candidate that
-    is somewhat worse. With ``margin``, the rule may select a candidate that is more complex than
-    needed, because few candidates other than the best are shown not to be inferior. Repeat the
+    With few splits, the test has little power, so the rule may select a much simpler candidate that
+    is somewhat worse. With ``margin``, little power has the opposite effect: the test accepts few
+    candidates besides the best, so the rule may select a needlessly complex candidate. Repeat the
     folds to increase the power.
 
-    The score "worst" of a fold is on average lower than the worst AUC in all rows, because it is
-    the minimum of AUCs with large sampling errors. The rule compares this mean of fold scores
+    The score "worst" of a fold is the minimum of AUCs with large sampling errors. On average, this
+    score is lower than the worst AUC in all rows. The rule compares this mean of fold scores
     between candidates. To test the worst group of the selected model against a required AUC, use
     `GroupAUC.test_worst` with rows that the search did not use.
 
@@ -261,7 +264,7 @@ class select_simplest(_RefitRule):
     >>> search.best_params_
     {'C': 0.0001}
 
-    Select the simplest candidate whose score is shown to be lower than the best by less than .1:
+    Select the simplest candidate that the test shows to be worse than the best by less than .1:
 
     >>> rule = select_simplest("score", simplest="C", test_fraction=0.2, margin=0.1)
     >>> search.cv_results_["params"][rule(search.cv_results_)]
@@ -300,7 +303,7 @@ class select_simplest(_RefitRule):
         accepted = compared.candidates[compared.accepted].tolist()
         parameters = list(cv_results["params"])
         keys = [self._key(parameters[candidate]) for candidate in accepted]
-        # Candidates are sorted by score, so the first candidate of a key is the best.
+        # Candidates have the order of their scores, so the first candidate of a key is the best.
         return int(accepted[keys.index(min(keys))])
 
     def _fraction_of_folds(self, n_splits: int) -> float:
@@ -332,7 +335,7 @@ class select_simplest(_RefitRule):
         return -value if self.simplest.startswith("-") else value
 
 
-def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.DataFrame:
+def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.DataFrame:
     """List the candidates of a search that no other candidate beats in both score and gap.
 
     Parameters
@@ -341,15 +344,15 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
         A search whose metrics include the score and the gap.
     score : str
         Name of the score, a key of ``scoring``.
-    gap : {"difference", "cross_difference", "tau"}, default="difference"
-        Name of the gap; ``scoring`` must contain it with the prefix ``"neg_"``.
+    gap : str, default="difference"
+        Name of the gap, as in `select_within_gap`.
 
     Returns
     -------
     pandas.DataFrame
-        Candidates sorted from the best score to the smallest gap, indexed by their number in
-        ``cv_results_``. Columns: mean score and mean gap over the folds, named after the score and
-        the gap, then the parameters of the candidate.
+        Candidates from the best score to the smallest gap, with their number in ``cv_results_`` as
+        the index. The first columns are the mean score and the mean gap over the folds, with the
+        names of the score and the gap. The parameters of the candidate follow.
 
     Raises
     ------
@@ -362,7 +365,7 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
 
     See Also
     --------
-    select_within_gap : Refit rule: the best score within a limit of the gap.
+    select_within_gap : Refit rule that selects the best score within a limit of the gap.
     CandidatesDisplay : Plot of all candidates.
 
     Examples
@@ -391,8 +394,8 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
         raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
     results = search.cv_results_
     scores, gaps = scores_and_gaps(results, score, _checked_gap(gap))
-    # Candidates are sorted by decreasing score, then by increasing gap. Keep a candidate if its gap
-    # is smaller than all previous gaps, or if it has the same score and gap as the last kept
+    # Sort candidates by decreasing score, then by increasing gap. Keep a candidate if its gap is
+    # smaller than all previous gaps, or if its score and gap equal those of the last kept
     # candidate.
     order = np.lexsort((gaps, -np.where(np.isnan(scores), -np.inf, scores)))
     kept: list[int] = []
@@ -406,19 +409,22 @@ def pareto_front(search: Any, *, score: str, gap: Gap = "difference") -> pd.Data
     return pd.concat([means, parameters], axis=1)
 
 
-def _checked_gap(gap: Any) -> Gap:
+def _checked_gap(gap: Any) -> str:
     gaps = [name for name, statistic in STATISTICS.items() if not statistic.greater_is_better]
-    if not isinstance(gap, str) or gap not in gaps:
-        raise ValueError(
-            f"gap must be one of {', '.join(map(repr, gaps))}; got {_words.shortened(gap)}."
-        )
-    return cast(Gap, gap)
+    if isinstance(gap, str) and (gap in gaps or gap.startswith("difference_")):
+        return gap
+    is_negated = isinstance(gap, str) and gap.startswith("neg_")
+    hint = " Leave out the prefix 'neg_'." if is_negated else ""
+    raise ValueError(
+        f"gap must be one of {', '.join(map(repr, gaps))}, or the difference of a measure, such as "
+        f"'difference_average_precision'; got {_words.shortened(gap)}.{hint}"
+    )
 
 
 def scores_and_gaps(
     cv_results: Mapping[str, Any], score: str, gap: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean score and mean gap of each candidate, NaN if its fits failed."""
+    """Return the mean score and mean gap of each candidate; NaN for failed candidates."""
     keys = (f"mean_test_{score}", f"mean_test_neg_{gap}")
     absent = [key.removeprefix("mean_test_") for key in keys if key not in cv_results]
     if absent:
@@ -431,9 +437,10 @@ def scores_and_gaps(
         )
     scores = np.asarray(cv_results[keys[0]], np.float64)
     gaps = -np.asarray(cv_results[keys[1]], np.float64)
-    from_score = STATISTICS[gap].from_score
-    if from_score is not None:
-        gaps = from_score(gaps)
+    # Differences of measures are not in the table.
+    statistic = STATISTICS.get(gap)
+    if statistic is not None and statistic.from_score is not None:
+        gaps = statistic.from_score(gaps)
     undefined = np.isnan(gaps) & ~np.isnan(scores)
     if undefined.any():
         raise ValueError(

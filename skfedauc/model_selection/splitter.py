@@ -26,7 +26,7 @@ class SplitWarning(NamedTuple):
     is_quiet : bool
         Whether to suppress the warning.
     label_of : sequence of labels or None
-        Labels of the groups, if `split` receives group numbers.
+        Labels of the groups for a `split` by group numbers.
     """
 
     is_quiet: bool = False
@@ -93,10 +93,10 @@ def _shown(groups: Any) -> str:
 class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     """K-fold splitter that stratifies by group and class.
 
-    Each fold gets an equal share of the positives and of the negatives of every group. The AUC of a
-    group is therefore defined in as many folds as possible: in all folds if the group has at least
-    `n_splits` rows of each class. The splitter warns of groups with fewer rows, except groups of
-    one class, which have no AUC in any fold.
+    Each fold gets an equal share of the positives and of the negatives of every group. Each group
+    therefore has an AUC in as many folds as possible: in all folds if the group has at least
+    `n_splits` rows of each class. The splitter warns about groups with fewer rows of a class,
+    except groups of one class, which have no AUC in any fold.
 
     Rows of one group are in both the training and the test sets. To test on unseen groups, use
     scikit-learn's `LeaveOneGroupOut` or `GroupKFold`.
@@ -106,22 +106,22 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     n_splits : int, default=5
         Number of folds, at least 2.
     groups : str, list of str or pandas.Series, default=None
-        Name or names of group columns of X, or a Series. A Series matches the rows of X by index
-        label. None means the `groups` argument of `split`, as in scikit-learn's searches.
+        Name or names of group columns of X, or a pandas Series. A Series matches the rows of X by
+        index label. None means the `groups` argument of `split`, as in scikit-learn's searches.
     shuffle : bool, default=False
         Whether to shuffle the rows of each group and class before splitting. If False, each fold
         has consecutive rows of each group and class.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label. "raise" raises a ValueError. With "drop" and
-        "group" the folds contain these rows, so models use these rows in fit. "drop" splits these
+        Treatment of rows without a group label. "raise" raises a ValueError. With "drop" and
+        "group", the folds contain these rows, so models use these rows in fit. "drop" splits these
         rows as one additional group. Scorers with ``missing="drop"`` then omit these rows from the
         AUC. "group" forms the groups that scorers with ``missing="group"`` use.
 
     See Also
     --------
-    RepeatedWithinGroupStratifiedKFold : Repeat these folds with different shuffles.
+    RepeatedWithinGroupStratifiedKFold : Repeat the folds with different shuffles.
     sklearn.model_selection.StratifiedKFold : Stratify by class only.
     sklearn.model_selection.StratifiedGroupKFold : Keep each group in one fold.
 
@@ -186,7 +186,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         Parameters
         ----------
         X, y, groups : object, default=None
-            Not used.
+            The method ignores these arguments.
 
         Returns
         -------
@@ -236,15 +236,15 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             yield np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
     def _folds(self, X: Any, y: Any, groups: Any) -> NDArray[np.intp]:
-        """Fold of each row."""
+        """Return the fold of each row."""
         classes, n_classes = self._classes(y)
         codes, labels = self._group_codes(X, groups)
         _input.check_length("groups", codes.size, "y", classes.size)
         indexable(X, y)
         # Rows without a label form an additional group.
         n_groups = len(labels) + int(codes.size > 0 and codes.max() == len(labels))
-        # Sort rows by class, and then by group. The assignment of rows to folds in turn continues
-        # from group to group. This order also balances each class over the folds.
+        # Sort rows by class, and then by group. The code assigns the folds to the rows in turn, and
+        # continues from group to group. This order also balances each class over the folds.
         cell = classes * n_groups + codes
         if not self._warning.is_quiet:
             n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
@@ -268,7 +268,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         return fold
 
     def _warn_of_small_groups(self, n_rows: NDArray[np.intp], labels: Sequence[Any]) -> None:
-        """Warn of groups that lack a class in some fold; `n_rows` is by class and group."""
+        """Warn about groups that lack a class in some fold; `n_rows` is by class and group."""
         known = list(labels)
         label_of = self._warning.label_of
         if label_of is not None:
@@ -315,7 +315,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         return classes, labels.size
 
     def _group_codes(self, X: Any, groups: Any) -> tuple[NDArray[np.intp], Sequence[Any]]:
-        """Return the labels and each row's group number, the last number for a missing label."""
+        """Return each row's group number and the labels; missing labels have the last number."""
         if self.groups is not None:
             if groups is not None:
                 _input.warn(
@@ -333,7 +333,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
                 "groups, WithinGroupStratifiedKFold(groups='site'); or pass groups=labels to "
                 "split, to fit of a search, or to cross_validate."
             )
-        # permutation_test_score shuffles y with the index of y, so there is no check of y.
+        # Do not check y, because permutation_test_score shuffles y together with its index.
         _input.check_row_order({"X": X, "groups": groups}, is_cut=True)
         return self._encoded(groups)
 
@@ -352,11 +352,11 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
     n_repeats : int, default=10
         Number of repetitions.
     groups : str, list of str or pandas.Series, default=None
-        Source of the groups, see `WithinGroupStratifiedKFold`.
+        Source of the groups; see `WithinGroupStratifiedKFold`.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `WithinGroupStratifiedKFold`.
+        Treatment of rows without a group label; see `WithinGroupStratifiedKFold`.
 
     See Also
     --------

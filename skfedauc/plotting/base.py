@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,14 +10,14 @@ from numpy.typing import NDArray
 
 from skfedauc.counts import left_out
 from skfedauc.plotting.drawing import check_matplotlib
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, MulticlassGroupAUC
 
 
 class ReportDisplay:
     """Base class of displays of a `GroupAUC`; subclasses define constructors and `plot`."""
 
     n_missing: int
-    # Whether the display needs scores in addition to the AUCs of the groups
+    # True if the display needs scores in addition to the AUCs of the groups.
     _needs_scores: ClassVar[bool] = True
 
     @property
@@ -39,10 +40,13 @@ class ReportDisplay:
         name = f"{cls.__name__}.from_report"
         check_matplotlib(name)
         if not isinstance(report, GroupAUC):
-            raise TypeError(
-                f"{name} draws a GroupAUC; got {type(report).__name__}. Pass "
-                "GroupAUC(counts), or use from_predictions for rows."
-            )
+            mend = "GroupAUC(counts), or use from_predictions for rows"
+            if isinstance(report, MulticlassGroupAUC):
+                mend = f"one of its reports, such as report[{next(iter(report))!r}]"
+            elif isinstance(report, Mapping):
+                known = [key for key, value in report.items() if isinstance(value, GroupAUC)]
+                mend = f"one report, such as reports[{known[0]!r}]" if known else mend
+            raise TypeError(f"{name} draws a GroupAUC; got {type(report).__name__}. Pass {mend}.")
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
         if cls._needs_scores:

@@ -27,7 +27,6 @@ from skfedauc.plotting.drawing import (
     size_of,
     text_of,
 )
-from skfedauc.report import Gap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,13 +45,14 @@ class CandidatesDisplay:
 
     Make the display with `from_search`. Better candidates are further up and further left. A line
     joins the Pareto front: the candidates for which no other candidate has both a better score and
-    a smaller gap. Candidates of the front are labeled with their parameters if there is room.
+    a smaller gap. If there is room, labels show the parameters of the candidates of the front.
     Labels omit parameters that are equal for all candidates.
 
     Parameters
     ----------
     scores, gaps : array-like of shape (n_candidates,)
-        Means over folds; NaN for failed candidates, which are counted but not drawn.
+        Means over folds; NaN for failed candidates. The display counts failed candidates, but draws
+        no marker for them.
     params : sequence of dict, default=None
         Parameters of each candidate, for the labels.
     front : array-like of int, default=()
@@ -60,22 +60,22 @@ class CandidatesDisplay:
     chosen : int, default=None
         Index of the chosen candidate.
     at_most : float, default=None
-        Limit of the gap. Candidates with a larger gap are drawn as empty circles.
+        Limit of the gap. Empty circles show the candidates with a larger gap.
     score_name, gap_name : str, default="score" and "gap"
         Names of score and gap, for the labels of the axes.
 
     Attributes
     ----------
     within_, beyond_ : matplotlib PathCollection
-        Candidates within the limit of the gap (all candidates without a limit), and candidates
-        beyond the limit.
+        Candidates within the limit of the gap, and candidates beyond the limit. Without a limit,
+        all candidates are within.
     front_line_ : matplotlib Line2D or None
     chosen_marker_ : matplotlib Line2D or None
     limit_ : matplotlib Line2D or None
     labels_ : dict of int to matplotlib Annotation
         Labels by index of the candidate.
     note_ : str
-        Note in the plot on candidates that are not shown; empty if all are shown.
+        Note in the plot on candidates left out; empty if the plot shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -149,7 +149,7 @@ class CandidatesDisplay:
         search: Any,
         *,
         score: str,
-        gap: Gap = "difference",
+        gap: str = "difference",
         at_most: float | None = None,
         ax: Axes | None = None,
     ) -> CandidatesDisplay:
@@ -161,8 +161,8 @@ class CandidatesDisplay:
             Search with the score and the gap among its metrics.
         score : str
             Name of the score, a key of ``scoring``.
-        gap : {"difference", "cross_difference", "tau"}, default="difference"
-            Name of the gap; ``scoring`` must contain the gap with the prefix ``"neg_"``.
+        gap : str, default="difference"
+            Name of the gap, as in `select_within_gap`.
         at_most : float, default=None
             Limit of the gap to draw. None uses the limit of ``search.refit`` if ``search.refit`` is
             a `select_within_gap` for this gap.
@@ -176,11 +176,11 @@ class CandidatesDisplay:
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError
             If the search does not have these scores, or the gap of a candidate is NaN.
         NotFittedError
-            If the search is not fitted.
+            If the search needs a call of ``fit`` first.
         """
         check_matplotlib("CandidatesDisplay.from_search")
         front = pareto_front(search, score=score, gap=gap)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skfedauc import _input, _words
+from skfedauc.average_ranks import compare_average_ranks
 from skfedauc.counts import left_out
-from skfedauc.inference.average_ranks import average_ranks, undetected
-from skfedauc.inference.intervals import check_confidence_level
-from skfedauc.plotting.base import labels_of
+from skfedauc.inference.average_ranks import undetected
 from skfedauc.plotting.drawing import (
     BLACK,
     BLUE,
@@ -40,9 +39,9 @@ if TYPE_CHECKING:
 class CriticalDifferenceDisplay:
     """Critical-difference diagram: average ranks of several models over groups.
 
-    Make the display with `from_reports`. The models are ranked by their AUCs within each group.
-    Each model has a row, from the smallest average rank at the top. Vertical lines at the right
-    join models whose average ranks differ by less than the critical difference.
+    Make the display with `from_reports`. Each group ranks the models by AUC. Each model has a row,
+    from the smallest average rank at the top. Vertical lines on the right join models if their
+    average ranks differ by less than the critical difference.
 
     Parameters
     ----------
@@ -70,24 +69,15 @@ class CriticalDifferenceDisplay:
 
     See Also
     --------
+    compare_average_ranks : The average ranks, their critical difference and Friedman's test.
     compare_models : Comparison of the AUCs of several models on the same rows.
+    auc_critical_difference : Critical difference of two AUCs, not of two average ranks.
 
     Notes
     -----
-    `from_reports` computes Nemenyi's critical difference ``q sqrt(k (k + 1) / (12 N))`` for k
-    models and N groups, with a quantile q of the studentized range, and Friedman's test in its F
-    form [1]_. The note gives the p value of the null hypothesis that the models have equal ranks on
-    average.
-
-    Each group has the same weight, so small groups, whose AUCs have large sampling errors, add
-    variation; see `GroupAUC.without_small_groups`. Ranks describe how many groups favor a model,
-    not by how much. The critical difference is an approximation for many groups (N above about 10).
-    If scores are binned, the AUCs of the binned scores are ranked.
-
-    References
-    ----------
-    .. [1] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
-       Journal of Machine Learning Research 7. https://www.jmlr.org/papers/v7/demsar06a.html
+    `from_reports` draws the results of `compare_average_ranks`; see `compare_average_ranks` for the
+    assumptions. The note gives the p value of Friedman's test, whose null hypothesis is that the
+    models have equal ranks on average.
 
     Examples
     --------
@@ -144,8 +134,8 @@ class CriticalDifferenceDisplay:
         Parameters
         ----------
         reports : mapping of str to GroupAUC
-            Report of each model by name; at least two. All reports have the same groups. Groups
-            without an AUC in a report are left out.
+            Report of each model by name; at least two. All reports are on the same test rows, and
+            groups share no clusters. The comparison omits groups without an AUC in a report.
         confidence_level : float, default=0.95
             Simultaneous confidence level of the critical difference.
         ax : matplotlib Axes, default=None
@@ -158,33 +148,24 @@ class CriticalDifferenceDisplay:
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
-            If an argument is not as described, or fewer than two groups have an AUC in all reports.
+            If an argument is not as described; see `compare_average_ranks`.
         """
         check_matplotlib("CriticalDifferenceDisplay.from_reports")
-        confidence_level = check_confidence_level(confidence_level)
-        auc = _aucs_of(reports)
-        kept = ~np.isnan(auc).any(axis=1)
-        n_kept, n_left_out = int(kept.sum()), int((~kept).sum())
-        if n_kept < 2:
-            raise ValueError(
-                "a critical-difference diagram needs at least two groups with an AUC in all "
-                f"reports; got {_words.counted(n_kept, 'group')}."
-            )
-        found = average_ranks(auc[kept], confidence_level)
+        found = compare_average_ranks(reports, confidence_level=confidence_level)
         note = (
-            f"{_words.counted(n_kept, 'group')}; Friedman's test of equal ranks: "
+            f"{_words.counted(found.n_groups, 'group')}; Friedman's test of equal ranks: "
             f"p = {found.pvalue:.2g}"
         )
-        if n_left_out:
-            note += f"; {_words.counted(n_left_out, 'group')} without an AUC left out"
-        note += left_out(max(report.n_missing for report in reports.values())).replace(",", ";", 1)
+        if found.n_left_out:
+            note += f"; {_words.counted(found.n_left_out, 'group')} without an AUC left out"
+        note += left_out(found.n_missing).replace(",", ";", 1)
         display = cls(
-            models=list(reports),
-            average_rank=found.ranks,
+            models=found.average_rank.index.tolist(),
+            average_rank=found.average_rank.to_numpy(),
             critical_difference=found.critical_difference,
-            confidence_level=confidence_level,
+            confidence_level=found.confidence_level,
             note=note,
         )
         return display.plot(ax)
@@ -241,7 +222,8 @@ class CriticalDifferenceDisplay:
         long = "average rank over groups, 1 is the largest AUC"
         write_fitting(ax.xaxis.label, [long, "average rank"], size_of(ax)[0])
         level = f"{100 * self.confidence_level:g} %"
-        entries = [(self.critical_line_, f"critical difference {self.critical_difference:.2f}")]
+        length = f"critical difference of ranks {self.critical_difference:.2f}"
+        entries = [(self.critical_line_, length)]
         if self.joined_:
             entries.append((self.joined_[0], f"no difference detected at {level}"))
         legend_and_note(
@@ -252,31 +234,3 @@ class CriticalDifferenceDisplay:
             (-0.7, n_models + 0.4),
         )
         return self
-
-
-def _aucs_of(reports: Any) -> Any:
-    """Return the AUCs of the groups (rows) by report (columns), NaN if undefined."""
-    if not isinstance(reports, Mapping) or not all(
-        isinstance(name, str) and isinstance(report, GroupAUC) for name, report in reports.items()
-    ):
-        raise TypeError(
-            "reports must be a mapping of names of models to GroupAUC; got "
-            f"{_words.described(reports)}."
-        )
-    if len(reports) < 2:
-        raise ValueError(
-            "reports must have the reports of at least two models; got "
-            f"{_words.counted(len(reports), 'report')}."
-        )
-    (first, one), *others = reports.items()
-    groups = labels_of(one)
-    columns = [one.pairs.auc]
-    for name, report in others:
-        place = {label: g for g, label in enumerate(labels_of(report))}
-        if place.keys() != set(groups):
-            raise ValueError(
-                "reports must have the same groups, since models are ranked within each group; the "
-                f"groups of {_words.shortened(first)} and {_words.shortened(name)} differ."
-            )
-        columns.append(report.pairs.auc[[place[label] for label in groups]])
-    return np.column_stack(columns)

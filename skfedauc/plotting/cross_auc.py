@@ -45,14 +45,14 @@ class CrossAUCDisplay(ReportDisplay):
 
     Make the display with `from_report`, `from_predictions` or `from_estimator`. Rows are the groups
     of the positives, and columns are the groups of the negatives. The group AUCs are on the
-    diagonal. Cells below the pooled AUC are red, and cells above the pooled AUC are blue. Cells
-    without pairs are hatched.
+    diagonal. Red cells are below the pooled AUC, and blue cells are above the pooled AUC. Cells
+    without pairs have hatching.
 
-    Groups are sorted from low to high scores. The sort key averages two differences: the cross AUCs
-    of the group's positives minus the pooled AUC, and the pooled AUC minus the cross AUCs of the
-    group's negatives. If the scores of groups are shifted against each other, cells above the
-    diagonal are red and cells below the diagonal are blue. If all groups have the same scores, all
-    cells are white.
+    Groups have the order from low to high scores. The sort key is the average of two differences.
+    One difference is the cross AUCs of the group's positives minus the pooled AUC. The other
+    difference is the pooled AUC minus the cross AUCs of the group's negatives. Suppose that the
+    groups' scores differ only by a constant. Cells above the diagonal are then red, and cells below
+    the diagonal are blue. If all groups have the same scores, all cells are white.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class CrossAUCDisplay(ReportDisplay):
     pooled_auc : float, default=None
         AUC at the center of the color scale; None uses 0.5.
     n_missing : int, default=0
-        Number of rows without a group label, for the note; the display leaves them out.
+        Number of rows without a group label, for the note. The display omits these rows.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class CrossAUCDisplay(ReportDisplay):
     shown_ : ndarray of int
         Indices of the groups shown, from top to bottom.
     note_ : str
-        Note in the plot on groups and rows that are not shown; empty if all are shown.
+        Note in the plot on groups and rows left out; empty if the plot shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -85,7 +85,7 @@ class CrossAUCDisplay(ReportDisplay):
 
     Notes
     -----
-    If scores are binned, the numbers are AUCs of the binned scores: a pair of rows in the same bin
+    For binned scores, the numbers are AUCs of the binned scores. A pair of rows in the same bin
     counts as a tie.
 
     References
@@ -165,7 +165,7 @@ class CrossAUCDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described, or the matrix does not fit in memory.
         """
@@ -228,7 +228,7 @@ class CrossAUCDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described, or the matrix does not fit in memory.
         """
@@ -272,15 +272,15 @@ class CrossAUCDisplay(ReportDisplay):
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has an index.
+            Name or names of columns of X, or the labels themselves. If X has an index, its labels
+            align a pandas Series with X.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available method is used.
+            Methods of the estimator that return scores, in order of preference.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -302,7 +302,7 @@ class CrossAUCDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described, or the matrix does not fit in memory.
         """
@@ -409,7 +409,7 @@ class CrossAUCDisplay(ReportDisplay):
         self.ax_.set_xlabel("\n".join(["Negatives of", *(f"({note})" for note in notes)]))
 
     def _draw_labels(self) -> int:
-        """Label every n-th group, so that labels do not overlap; return the number n."""
+        """Label every n-th group, so that each label has room; return the larger n of both axes."""
         ax, n_shown = self.ax_, self.shown_.size
         texts = [text_of(self.groups[g], _MOST_CHARACTERS) for g in self.shown_]
         lay_out(ax)

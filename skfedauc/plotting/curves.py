@@ -14,8 +14,8 @@ from skfedauc.inference.roc_curves import RocCurve, RocCurves, mean_curve
 
 Floats = NDArray[np.float64]
 
-# Curves with more corners are thinned on a grid of GRID by GRID squares, which are smaller than two
-# pixels.
+# Largest number of corners of a curve. `_thinned` thins curves with more corners on a grid of GRID
+# by GRID squares, each smaller than two pixels.
 MOST_CORNERS = 1000
 GRID = 500
 # Share of the rows in each tail; if these rows are outliers, the outermost bins include them.
@@ -32,10 +32,10 @@ def weights_of_classes(cells: Cells) -> tuple[Floats, Floats]:
 def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[RocCurve | None]:
     """Return the ROC curve of each group; None if no `ScoreCounts` has both classes of a group.
 
-    With several `ScoreCounts`, such as folds, the curve of a group is the mean of its curves in
-    each `ScoreCounts`, weighted by pairs. The area under this curve is the AUC of the pairs within
-    each `ScoreCounts`. A tie block is a straight line, so the area by the trapezoidal rule is the
-    AUC.
+    With several `ScoreCounts`, such as folds, each `ScoreCounts` has a curve of the group. The
+    result is the mean of these curves, weighted by pairs. The area under the mean curve is the AUC
+    of the pairs within each `ScoreCounts`. A tie block is a straight line, so the area by the
+    trapezoidal rule is the AUC.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
 def adjusted_curve(curves: Sequence[RocCurve | None], positives: NDArray[Any]) -> RocCurve | None:
     """Return the covariate-adjusted ROC curve: the mean of the curves, weighted by positives.
 
-    Groups without a curve are left out. The result is None if no group has a curve.
+    The mean omits groups without a curve. The result is None if no group has a curve.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def adjusted_curve(curves: Sequence[RocCurve | None], positives: NDArray[Any]) -
 def drawn_corners(curve: RocCurve | None) -> tuple[Floats, Floats]:
     """Return false and true positive rates at the corners of a curve; empty without a curve.
 
-    With more than `MOST_CORNERS` corners the area differs from the area under the curve by at most
-    about 1e-3, since no point is moved by more than ``1 / GRID``.
+    With more than `MOST_CORNERS` corners, thinning moves no point by more than ``1 / GRID``. The
+    area under the thinned curve differs by at most about 1e-3.
     """
     return (np.zeros(0), np.zeros(0)) if curve is None else _thinned(*_corners(*curve))
 
@@ -98,7 +98,7 @@ def _thinned(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
     return fpr[kept], tpr[kept]
 
 
-# Larger scores are not drawn, because sums of coordinates overflow in Matplotlib.
+# Largest score to draw: sums of larger coordinates overflow in Matplotlib.
 _LARGEST = 1e300
 
 
@@ -132,7 +132,7 @@ def score_histograms(cells: Cells, n_bins: int) -> Histograms:
             "ranks or logarithms of the scores."
         )
     if low == high:
-        half = max(0.5, abs(low) / 2**20)  # adding 0.5 to a large score has no effect
+        half = max(0.5, abs(low) / 2**20)  # Adding 0.5 to a large score has no effect.
         low, high = low - half, high + half
     edges = np.linspace(low, high, n_bins + 1)
     bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)

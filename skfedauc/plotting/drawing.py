@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.text import Text
 
-# Colors that color-blind readers can distinguish, and that are visible on white. Source: Okabe, M.
-# and Ito, K. (2008). Color universal design. https://jfly.uni-koeln.de/color/
+# Colors visible on white, and distinguishable for color-blind readers. Source: Okabe, M. and Ito,
+# K. (2008). Color universal design. https://jfly.uni-koeln.de/color/
 BLACK, GREY, PALE = "#000000", "#767676", "#bdbdbd"
 BLUE, VERMILLION, GREEN = "#0072b2", "#d55e00", "#009e73"
 PURPLE, ORANGE, SKY = "#cc79a7", "#e69f00", "#56b4e9"
-# One line style per color, so that no line is identified by its color alone.
+# Each color has its own line style, for readers who cannot distinguish colors.
 STYLES: list[tuple[str, Any]] = [
     (BLUE, "-"),
     (VERMILLION, "--"),
@@ -70,7 +70,7 @@ def size_of(ax: Axes) -> tuple[float, float]:
 
 def lay_out(ax: Axes) -> bool:
     """Run the layout engine of the figure; return False if it has none."""
-    figure = ax.figure.figure  # `ax.figure` may be a subfigure
+    figure = ax.figure.figure  # `ax.figure` may be a subfigure.
     engine = figure.get_layout_engine() if figure is not None else None
     if engine is None:
         return False
@@ -127,7 +127,7 @@ class Choice(NamedTuple):
 
     @property
     def shown(self) -> NDArray[np.intp]:
-        """Groups that are drawn."""
+        """Groups to draw."""
         return np.concatenate([self.lowest, self.highest])
 
     def note(self, auc: NDArray[np.float64], name: str = "an AUC") -> str:
@@ -175,7 +175,7 @@ def most_groups(max_groups: Any, ax: Axes | None) -> int:
     Parameters
     ----------
     max_groups : int or None
-        Number that the user requests; None means 30 groups, or fewer if `ax` has less room.
+        Number from the user. None means 30 groups, or fewer if `ax` has less room.
     ax : matplotlib Axes or None
         Axes to draw on; None for new axes, whose height depends on the number.
     """
@@ -186,7 +186,7 @@ def most_groups(max_groups: Any, ax: Axes | None) -> int:
 
 
 def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str:
-    """Return the note that names the groups that are not shown; empty if there are none."""
+    """Return the note with the names of the groups left out; empty if there are none."""
     which = np.flatnonzero(absent)
     if not which.size:
         return ""
@@ -203,7 +203,7 @@ def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str
 
 def legend_of(ax: Axes, handles: Sequence[Any], texts: Sequence[str], **kwargs: Any) -> Any:
     """Draw a legend of these artists, also for texts that begin with an underscore."""
-    # Matplotlib omits entries that begin with an underscore, so texts are set afterwards.
+    # Matplotlib omits entries that begin with an underscore, so set the texts afterwards.
     numbers = [str(number) for number in range(len(texts))]
     legend = ax.legend(list(handles), numbers, fontsize=SMALL, **kwargs)
     for entry, text in zip(legend.get_texts(), texts, strict=True):
@@ -222,8 +222,8 @@ def legend_and_note(
     """Draw a legend above the data and a note below, within the axes.
 
     `limits` are the limits of the data. The sizes of legend and note are in inches, not in data
-    units. The axis is extended to make room for both, and for `inches_above` inches between data
-    and legend.
+    units. The vertical axis becomes longer to make room for legend and note, and for `inches_above`
+    inches between data and legend.
     """
     lay_out(ax)
     width, height = size_of(ax)

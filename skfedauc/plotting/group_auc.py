@@ -53,7 +53,7 @@ _LINES: dict[str, tuple[str, Any]] = {
     "worst": (GREY, (0, (1, 1))),
 }
 _OTHER_LINE: tuple[str, Any] = (BLACK, (0, (4, 1, 1, 1)))
-# Default of `statistics`; a summary by group does not determine the pooled AUC
+# Default of `statistics`. A summary by group does not determine the pooled AUC.
 _DEFAULT_LINES: tuple[StatisticName, ...] = ("pooled", "macro", "within")
 # Areas of markers in square points: the smallest, and the additional area of the largest group
 _LEAST_AREA, _MORE_AREA = 14.0, 70.0
@@ -62,17 +62,17 @@ _LEAST_AREA, _MORE_AREA = 14.0, 70.0
 class GroupAUCDisplay(ReportDisplay):
     """Forest plot of group AUCs with intervals, and lines for the pooled AUC and averages.
 
-    Make the display with `from_report`, `from_predictions` or `from_estimator`. Groups are sorted
-    by AUC. If there are too many groups, the groups with the lowest and the highest AUCs are drawn,
-    and a note says how many groups are left out.
+    Make the display with `from_report`, `from_predictions` or `from_estimator`. Groups are in the
+    order of their AUCs. If there are too many groups, the display draws the groups with the lowest
+    and the highest AUCs. A note says how many groups the display omits.
 
     Parameters
     ----------
     groups : sequence of length n_groups
         Labels.
     auc, ci_low, ci_high : array-like of shape (n_groups,)
-        AUC and limits of its interval, NaN if undefined. The note names groups without an AUC,
-        which are not drawn.
+        AUC and limits of its interval, NaN if undefined. The display omits groups without an AUC,
+        and the note names these groups.
     confidence_level : float, default=0.95
         Confidence level of the intervals, for the label.
     n_rows : array-like of shape (n_groups,), default=None
@@ -81,7 +81,7 @@ class GroupAUCDisplay(ReportDisplay):
         Name and value of each line. Names are "pooled", "macro", "samples", "positives",
         "negatives", "within", "cross" and "worst". None draws no line.
     n_missing : int, default=0
-        Number of rows without a group label, for the note; the display leaves them out.
+        Number of rows without a group label, for the note. The display omits these rows.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class GroupAUCDisplay(ReportDisplay):
     shown_ : ndarray of int
         Indices of the groups shown, from the lowest to the highest AUC.
     note_ : str
-        Note in the plot on groups and rows that are not shown; empty if all are shown.
+        Note in the plot on groups and rows left out; empty if the plot shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -105,10 +105,11 @@ class GroupAUCDisplay(ReportDisplay):
 
     Notes
     -----
-    If scores are binned, the intervals are those of `GroupAUC.confidence_intervals`, which contain
-    the certain intervals of the AUCs.
+    For binned scores, the display draws the intervals of `GroupAUC.confidence_intervals`, which
+    contain the certain intervals of the AUCs.
 
-    If you pass `ax`, make its figure with ``layout="constrained"``, so that long labels have room.
+    If you pass `ax`, make its figure with ``layout="constrained"``, which leaves room for long
+    labels.
 
     Examples
     --------
@@ -197,7 +198,7 @@ class GroupAUCDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described.
         DisclosureError
@@ -281,7 +282,7 @@ class GroupAUCDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described.
         """
@@ -335,15 +336,15 @@ class GroupAUCDisplay(ReportDisplay):
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has an index.
+            Name or names of columns of X, or the labels themselves. If X has an index, its labels
+            align a pandas Series with X.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available method is used.
+            Methods of the estimator that return scores, in order of preference.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -369,7 +370,7 @@ class GroupAUCDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described.
         """
@@ -417,7 +418,7 @@ class GroupAUCDisplay(ReportDisplay):
         ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(n_drawn, 4))
         self.ax_, self.figure_ = ax, ax.figure
 
-        # Positions 0, 1, ... count from the bottom. If groups are left out, one position between
+        # Positions 0, 1, ... count from the bottom. If the plot omits groups, one position between
         # the lowest and the highest groups holds the note.
         place = np.arange(chosen.shown.size)
         place[chosen.lowest.size :] += bool(chosen.left_out.size)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
+from skfedauc.inference.shrinkage import LEAST_GROUPS
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
     BLUE,
@@ -46,7 +47,8 @@ class RankingDisplay(ReportDisplay):
     """Forest plot of shrunken group AUCs, or of the ranks of the groups with confidence sets.
 
     Make the display with `from_report`, `from_predictions` or `from_estimator`. If there are too
-    many groups, the groups at both ends are drawn, and a note says how many groups are left out.
+    many groups, the display draws the groups at both ends. A note says how many groups the display
+    omits.
 
     Parameters
     ----------
@@ -55,32 +57,33 @@ class RankingDisplay(ReportDisplay):
     auc, shrunken_auc, ci_low, ci_high : array-like of shape (n_groups,)
         Observed AUC, shrunken AUC and limits of its interval; see `GroupAUC.ranking`.
     rank, rank_low, rank_high : array-like of shape (n_groups,)
-        Rank of the observed AUC, and first and last rank of the confidence set; NaN for groups that
-        are not ranked. The note names these groups, which are not drawn.
+        Rank of the observed AUC, and first and last rank of the confidence set; NaN for groups
+        without a rank. The display omits groups without a rank, and the note names these groups.
     may_be_worst : array-like of bool, shape (n_groups,), default=None
         Whether the group is in the confidence set of the group with the smallest true AUC. These
         groups have another color. None draws all groups in one color.
     confidence_level : float, default=0.95
         Confidence level of the intervals and of the sets of ranks, for the label.
     n_missing : int, default=0
-        Number of rows without a group label, for the note; the display leaves them out.
+        Number of rows without a group label, for the note. The display omits these rows.
 
     Attributes
     ----------
     markers_ : matplotlib PathCollection
         Shrunken AUCs or ranks of the groups shown, from the bottom to the top.
     worst_ : matplotlib PathCollection or None
-        Markers of the groups shown that may be worst; None if `may_be_worst` is None.
+        Markers of those groups shown that may be worst, on top of `markers_`; None without
+        `may_be_worst`.
     intervals_ : matplotlib LineCollection
         Intervals or sets of ranks of the groups shown.
     observed_ : matplotlib PathCollection or None
-        Observed AUCs; None if the display shows ranks.
+        Observed AUCs; None if no shrunken AUC differs, and for kind "rank".
     arrows_ : matplotlib Quiver or None
-        Arrows from the observed to the shrunken AUCs; None if the display shows ranks, or no group.
+        Arrows from the observed to the shrunken AUCs; None if `observed_` is None.
     shown_ : ndarray of int
         Indices of the groups shown, from the bottom to the top.
     note_ : str
-        Note in the plot on groups and rows that are not shown; empty if all are shown.
+        Note in the plot on groups and rows left out; empty if the plot shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -91,11 +94,13 @@ class RankingDisplay(ReportDisplay):
 
     Notes
     -----
-    With kind "auc", groups are sorted by shrunken AUC; the largest is at the top. With kind "rank",
-    groups are sorted by observed AUC, and rank 1 is at the top. The legend counts all groups that
-    may be worst, also groups that are not shown.
+    With kind "auc", groups have the order of their shrunken AUCs; the largest is at the top. With
+    kind "rank", groups have the order of their observed AUCs; rank 1 is at the top. The legend
+    counts all groups that may be worst, including groups left out of the plot. Shrinkage needs four
+    groups; with fewer groups, the note says so.
 
-    If you pass `ax`, make its figure with ``layout="constrained"``, so that long labels have room.
+    If you pass `ax`, make its figure with ``layout="constrained"``, which leaves room for long
+    labels.
 
     Examples
     --------
@@ -189,10 +194,10 @@ class RankingDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
-            If an argument is not as described, or rows are tested several times, as in repeated
-            folds.
+            If an argument is not as described, or the report tests rows several times, as in
+            repeated folds.
         """
         cls._check_report(report)
         kind = _check_kind(kind)
@@ -239,7 +244,8 @@ class RankingDisplay(ReportDisplay):
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How to treat groups that lack a class; see `GroupAUC`. These groups are not ranked.
+            How to treat groups that lack a class; see `GroupAUC`. Groups that lack a class have no
+            rank.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
@@ -260,7 +266,7 @@ class RankingDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described.
         """
@@ -308,17 +314,18 @@ class RankingDisplay(ReportDisplay):
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has an index.
+            Name or names of columns of X, or the labels themselves. If X has an index, its labels
+            align a pandas Series with X.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available method is used.
+            Methods of the estimator that return scores, in order of preference.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How to treat groups that lack a class; see `GroupAUC`. These groups are not ranked.
+            How to treat groups that lack a class; see `GroupAUC`. Groups that lack a class have no
+            rank.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         clusters : str, list of str, or array-like of shape (n_rows,), default=None
@@ -339,7 +346,7 @@ class RankingDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described.
         """
@@ -388,7 +395,7 @@ class RankingDisplay(ReportDisplay):
         ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(n_drawn, 4))
         self.ax_, self.figure_ = ax, ax.figure
 
-        # If groups are left out, one position between both ends holds the note.
+        # If the plot omits groups, one position between both ends holds the note.
         place = np.arange(chosen.shown.size)
         place[chosen.lowest.size :] += bool(chosen.left_out.size)
         self.shown_ = chosen.shown
@@ -402,9 +409,9 @@ class RankingDisplay(ReportDisplay):
         long = short if is_auc else f"{short}, 1 is the largest AUC"
         lay_out(ax)
         write_fitting(ax.xaxis.label, [long, short], size_of(ax)[0])
-        of_order = "a shrunken AUC" if is_auc else "an AUC"
+        of_order = "a shrunken AUC" if is_auc and self._is_shrunken else "an AUC"
         chosen.draw_note(ax, order, chosen.lowest.size, of_order)
-        note = "; ".join(filter(None, (named(self.groups, ~is_ranked, "a rank"), self._left_out)))
+        note = self._note_on_groups(is_auc)
         legend_and_note(
             ax,
             [handle for handle, _ in entries],
@@ -415,36 +422,56 @@ class RankingDisplay(ReportDisplay):
         self.note_ = "; ".join(filter(None, (chosen.note(order, of_order), note)))
         return self
 
+    def _note_on_groups(self, is_auc: bool) -> str:
+        """Return the note on groups without shrinkage or without a rank, and on missing rows."""
+        is_ranked = ~np.isnan(self.rank)
+        few = is_auc and not self._is_shrunken and 0 < is_ranked.sum() < LEAST_GROUPS
+        notes = (
+            "AUCs of fewer than four groups are not shrunken" if few else "",
+            named(self.groups, ~is_ranked, "a rank"),
+            self._left_out,
+        )
+        return "; ".join(filter(None, notes))
+
+    @property
+    def _is_shrunken(self) -> bool:
+        """True if a shrunken AUC differs from the observed AUC."""
+        is_ranked = ~np.isnan(self.rank)
+        return not np.array_equal(self.auc[is_ranked], self.shrunken_auc[is_ranked])
+
     def _draw_aucs(self, place: NDArray[np.intp]) -> list[tuple[Any, str]]:
         """Draw observed and shrunken AUCs, and return the entries of the legend."""
         ax = self.ax_
         drawn = (self.auc, self.shrunken_auc, self.ci_low, self.ci_high)
         observed, shrunken, low, high = (values[self.shown_] for values in drawn)
         self.intervals_ = ax.hlines(place, low, high, color=BLUE, linewidth=1.5, zorder=2)
-        self.observed_ = ax.scatter(
-            observed, place + _ABOVE, 16.0, facecolors="none", edgecolors=GREY, zorder=3
-        )
         limits = np.concatenate([observed, low, high])
         least, most = (limits.min(), limits.max()) if limits.size else (0.0, 1.0)
         margin = 0.04 * (most - least) + 0.01
         ax.set_xlim(least - margin, most + margin)
-        self.arrows_ = None
-        if place.size:
-            self.arrows_ = ax.quiver(
-                observed,
-                place + _ABOVE,
-                shrunken - observed,
-                np.full(place.size, -_ABOVE),
-                angles="xy",
-                scale_units="xy",
-                scale=1.0,
-                units="inches",
-                width=0.012,
-                headwidth=6.0,
-                headlength=6.0,
-                color=GREY,
-                zorder=2.5,
-            )
+        self.observed_ = self.arrows_ = None
+        if not self._is_shrunken:
+            return self._draw_markers(shrunken, place, "AUC")
+        self.observed_ = ax.scatter(
+            observed, place + _ABOVE, 16.0, facecolors="none", edgecolors=GREY, zorder=3
+        )
+        self.arrows_ = ax.quiver(
+            observed,
+            place + _ABOVE,
+            shrunken - observed,
+            np.full(place.size, -_ABOVE),
+            angles="xy",
+            scale_units="xy",
+            scale=1.0,
+            units="inches",
+            width=0.012,
+            # The marker covers the tip, so the head must be longer than the marker.
+            headwidth=7.0,
+            headlength=9.0,
+            headaxislength=9.0,
+            color=GREY,
+            zorder=2.5,
+        )
         return [(self.observed_, "AUC"), *self._draw_markers(shrunken, place, "shrunken AUC")]
 
     def _draw_ranks(self, place: NDArray[np.intp]) -> list[tuple[Any, str]]:
@@ -472,10 +499,14 @@ class RankingDisplay(ReportDisplay):
         self.worst_ = None
         if self.may_be_worst is not None:
             which = self.may_be_worst[self.shown_]
+            may_be_worst = f"may be worst ({self.may_be_worst.sum():,})"
             self.worst_ = self.ax_.scatter(
                 values[which], place[which], 30.0, color=VERMILLION, zorder=3.1
             )
-            entries.append((self.worst_, f"may be worst ({self.may_be_worst.sum():,})"))
+            if which.size and which.all():
+                # No marker has the color of other groups.
+                return [(self.worst_, f"{name}, {may_be_worst}")]
+            entries.append((self.worst_, may_be_worst))
         return entries
 
 

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# Largest number of other groups whose curves are drawn in gray, evenly spread over the order of
-# their AUCs.
+# Largest number of other groups with a gray curve, evenly spread over the order of their AUCs.
 _MOST_BEHIND = 30
 
 
@@ -61,7 +60,7 @@ def _outline(lowest: Curve, highest: Curve) -> NDArray[np.float64]:
 
 
 def _adjusted_auc(pairs: GroupPairs) -> float:
-    """Return the average of the defined group AUCs by positives; NaN if none is defined."""
+    """Return the average of the defined group AUCs by positives; NaN without a defined AUC."""
     weights = pairs.positives[pairs.defined].astype(np.float64)
     return float(np.average(pairs.auc[pairs.defined], weights=weights)) if weights.size else np.nan
 
@@ -71,8 +70,9 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     Make the display with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have
     their own color and line style. If there are more groups, the groups with the lowest and the
-    highest AUCs have their own color. Up to 30 of the other groups, evenly spread over the order of
-    their AUCs, are drawn in gray in the background, and the legend says how many groups are gray.
+    highest AUCs have their own color. Up to 30 of the other groups are gray curves in the
+    background, evenly spread over the order of their AUCs. The legend says how many groups are
+    gray.
 
     Parameters
     ----------
@@ -87,10 +87,10 @@ class GroupRocCurveDisplay(ReportDisplay):
     pooled_auc : float, default=None
         AUC of all rows together.
     n_missing : int, default=0
-        Number of rows without a group label, for the note; the display leaves them out.
+        Number of rows without a group label, for the note. The display omits these rows.
     bands : sequence of n_groups arrays of shape (n_corners, 2), default=None
-        If scores are binned: outline of the area that certainly contains the curve of each group,
-        as false and true positive rates; empty if the group lacks a class.
+        For binned scores: outline of the area that certainly contains the curve of each group, as
+        false and true positive rates. Empty if the group lacks a class.
     pooled_band : array-like of shape (n_corners, 2), default=None
         Outline of the area that certainly contains the curve of all rows together.
     adjusted_fpr, adjusted_tpr : array-like, default=None
@@ -111,9 +111,9 @@ class GroupRocCurveDisplay(ReportDisplay):
     adjusted_line_ : matplotlib Line2D or None
         Covariate-adjusted curve.
     bands_ : dict of int, str or None to matplotlib Polygon
-        Areas that certainly contain the curves of binned scores, by index of the group; None is the
-        index of all rows together, and "adjusted" of the covariate-adjusted curve. Empty for exact
-        scores, and for groups drawn in gray.
+        Areas that certainly contain the curves of binned scores, by index of the group. None is the
+        index of all rows together, and "adjusted" is the index of the covariate-adjusted curve. The
+        dict is empty for exact scores, and has no entry for gray groups.
     chance_level_ : matplotlib Line2D
         Diagonal: the ROC curve of random scores.
     note_ : str
@@ -129,21 +129,22 @@ class GroupRocCurveDisplay(ReportDisplay):
     Notes
     -----
     The covariate-adjusted ROC curve [1]_ is the mean of the groups' curves at each false positive
-    rate, weighted by positives. Its height is the true positive rate of thresholds that have this
-    false positive rate in every group. The area under the curve is the average by positives, the
-    statistic ``"positives"``. Groups that lack a class are left out.
+    rate, weighted by positives. Choose a threshold in each group such that all groups have this
+    false positive rate: the height of the curve is the true positive rate over all groups. The area
+    under the curve is the average by positives, the statistic ``"positives"``. The curve omits
+    groups that lack a class.
 
     Tie blocks are straight lines, so the area under each curve is the group's AUC. If the report
-    compares rows within folds only, each curve is the mean of the folds' curves at each false
-    positive rate, weighted by pairs, and the area under the mean curve is the AUC within folds.
-    If scores are binned, each bin is a straight line, and the shaded area around a curve certainly
+    compares rows within folds only, each curve is a mean of the folds' curves. The mean at each
+    false positive rate has the folds' pairs as weights. The area under the mean curve is the AUC
+    within folds. For binned scores, each bin is a straight line, and the shaded area certainly
     contains the curve of the exact scores.
 
-    Curves with more than 1,000 corners are thinned on a grid of 500 by 500 squares. The AUCs in the
-    legend are exact.
+    The display thins curves with more than 1,000 corners on a grid of 500 by 500 squares. The AUCs
+    in the legend are exact.
 
-    If you pass `ax`, make its figure with ``layout="constrained"``. A legend that would cover a
-    curve is then placed to the right of the axes, unless the axes are small.
+    If you pass `ax`, make its figure with ``layout="constrained"``. The display can then move a
+    legend that covers a curve to the right of the axes, except in small axes.
 
     References
     ----------
@@ -243,7 +244,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described.
         """
@@ -323,7 +324,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described.
         """
@@ -366,15 +367,15 @@ class GroupRocCurveDisplay(ReportDisplay):
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has an index.
+            Name or names of columns of X, or the labels themselves. If X has an index, its labels
+            align a pandas Series with X.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available method is used.
+            Methods of the estimator that return scores, in order of preference.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -393,7 +394,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described.
         """
@@ -527,7 +528,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         is_laid_out = lay_out(ax)
         legend = legend_of(ax, handles, texts, loc="lower right")
         box = legend.get_window_extent().transformed(ax.transAxes.inverted())
-        # Curves are non-decreasing: a curve above the upper left corner of the legend is above all
+        # Curves never decrease, so a curve above the upper left corner of the legend is above all
         # of the legend.
         curves = [line for line, _ in entries] + list(self.behind_.values()) + [self.chance_level_]
         is_covering = any(_height_at(line, box.x0) < box.y1 for line in curves)

@@ -98,7 +98,7 @@ class RowsNeededDisplay:
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         TypeError
             If `plan` is not a result of `rows_needed`.
         ValueError

@@ -44,10 +44,10 @@ class GroupScoreDisplay(ReportDisplay):
     Make the display with `from_report`, `from_predictions` or `from_estimator`. Each group has a
     base line. The histogram of the positives' scores is above the line, and the histogram of the
     negatives' scores is below the line, upside down. All histograms have the same bins. Heights are
-    shares of the class, so both histograms of a group have the same area; each group has its own
-    scale. All groups together are at the top, followed by the groups in descending order of AUC. If
-    there are too many groups, the groups with the lowest and the highest AUCs are drawn, and a note
-    says how many groups are left out.
+    shares of the class, so both histograms of a group have the same area. Each group has its own
+    scale. The first row shows the rows of all groups together. Below, the groups follow in
+    descending order of AUC. If there are too many groups, the display draws the groups with the
+    lowest and the highest AUCs. A note says how many groups the display omits.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ class GroupScoreDisplay(ReportDisplay):
     pooled_auc : float, default=nan
         AUC of all groups together.
     share_beyond : float, default=0.0
-        Share of the weight of rows with scores beyond the edges; the first and the last bin include
+        Share of the weight of rows with scores beyond the edges. The first and the last bin include
         these rows.
     n_missing : int, default=0
-        Number of rows without a group label, for the note; the display leaves them out.
+        Number of rows without a group label, for the note. The display omits these rows.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class GroupScoreDisplay(ReportDisplay):
     shown_ : ndarray of int
         Indices of the groups shown, from bottom to top.
     note_ : str
-        Note in the plot on groups and rows that are not shown; empty if all are shown.
+        Note in the plot on groups and rows left out; empty if the plot shows all.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -89,9 +89,10 @@ class GroupScoreDisplay(ReportDisplay):
     groups, the average weighted by negatives equals the pooled AUC. If both conditions hold, all
     averages equal the pooled AUC.
 
-    If scores are binned, all rows of a bin are drawn at the middle of the bin.
+    For binned scores, the display draws all rows of a bin at the middle of the bin.
 
-    If you pass `ax`, make its figure with ``layout="constrained"``, so that long labels have room.
+    If you pass `ax`, make its figure with ``layout="constrained"``, which leaves room for long
+    labels.
 
     Examples
     --------
@@ -168,7 +169,7 @@ class GroupScoreDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
             If an argument is not as described, or the report is within folds.
         """
@@ -242,9 +243,9 @@ class GroupScoreDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
-            If an argument is not as described. The message says what to pass instead.
+            If an argument is not as described.
         """
         report = cls._of_predictions(
             y_true,
@@ -285,15 +286,15 @@ class GroupScoreDisplay(ReportDisplay):
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has an index.
+            Name or names of columns of X, or the labels themselves. If X has an index, its labels
+            align a pandas Series with X.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available method is used.
+            Methods of the estimator that return scores, in order of preference.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -314,9 +315,9 @@ class GroupScoreDisplay(ReportDisplay):
         Raises
         ------
         ImportError
-            If matplotlib is not installed.
+            If matplotlib is missing.
         ValueError, TypeError
-            If an argument is not as described. The message says what to pass instead.
+            If an argument is not as described.
         """
         report = cls._of_estimator(
             estimator,
@@ -359,7 +360,7 @@ class GroupScoreDisplay(ReportDisplay):
             undefined = undefined[:0]
         chosen = choose(self.auc, most)
         self.shown_ = np.concatenate([undefined, chosen.shown])
-        # Positions 0, 1, ... count from the bottom. If groups are left out, one position between
+        # Positions 0, 1, ... count from the bottom. If the plot omits groups, one position between
         # the lowest and the highest groups holds the note.
         place = np.arange(self.shown_.size)
         n_below = undefined.size + chosen.lowest.size

@@ -25,7 +25,7 @@ def drawn_state(
     rows_per_person: int,
     source: str | None,
 ) -> State:
-    """Return counts with noise; the arguments are those of `PrivateCounts.from_counts`."""
+    """Draw the noise of `PrivateCounts.from_counts`, and return the counts with noise."""
     if not isinstance(counts, ScoreCounts):
         raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
     if cells_for(counts, "PrivateCounts").weights is not None:

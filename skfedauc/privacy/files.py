@@ -1,9 +1,10 @@
-"""Writing and reading of private counts as a Parquet file, which other tools can read.
+"""Writing and reading of private counts as a Parquet file.
 
-The file has one row per group and bin, with the columns `group` (the position of the group in the
-list of the metadata), `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``
-with a JSON object. The object has the format, version, bins, groups, releases and the SHA-256 of
-the content. Merged counts also have the sources and groups of exact counts.
+Other tools can read the file. The file has one row per group and bin, with the columns `group` (the
+position of the group in the list of the metadata), `bin`, `n_negatives` and `n_positives`. The
+metadata has the key ``skfedauc`` with a JSON object. The object has the format, version, bins,
+groups, releases and the SHA-256 of the content. Merged counts also have the sources and groups of
+exact counts.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def content_of(state: State) -> bytes:
 
 
 def read_content(data: Any, name: str) -> State:
-    """Return the content of a file as a state, which `check_state` must check.
+    """Return the content of a file as a state; pass the state to `check_state`.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
 def _counts_in(
     file: Any, shape: tuple[int, int], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers of negatives and of positives, after checking groups and bins."""
+    """Check groups and bins, and return the numbers of negatives and of positives."""
     metadata, n_rows = file.metadata, shape[0] * shape[1]
     numbers = parquet.row_numbers(metadata)
     if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:

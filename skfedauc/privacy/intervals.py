@@ -1,8 +1,8 @@
 """Intervals of the AUCs, averages and the difference of counts with differential privacy.
 
 An interval covers the sampling of the rows, the noise, and the unknown order of the scores within
-each bin. The lower limit is a limit of the smallest AUC that the bins permit, and the upper limit
-is a limit of the largest.
+each bin. The lower limit is a limit of the smallest AUC that the bins permit. The upper limit is a
+limit of the largest AUC that the bins permit.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 
 
 class NoisyAUCs:
-    """AUCs, averages and intervals of groups in which the noise does not dominate.
+    """AUCs, averages and intervals of the groups without dominating noise.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class NoisyAUCs:
         n_pairs = auc.size * (auc.size - 1)
         deviate = normal_quantile(2.0 * tail / n_pairs)
         (low, down), (high, up) = (self.limits(end, deviate) for end in (0, 1))
-        # Lower limit of the AUC of the row's group minus the AUC of the column's group
+        # Entry (i, j): lower limit of the difference, AUC of group i minus AUC of group j
         least = low[:, None] - high - np.hypot(down[:, None], up)
         np.fill_diagonal(least, np.nan)
         return Estimate(
@@ -153,8 +153,8 @@ def _clipped(values: float | Floats) -> Floats:
     return found
 
 
-# Weights of the group AUCs in each average, with their derivatives by the numbers of positives and
-# of negatives
+# Weights of the group AUCs in an average, with the derivatives of the weights by the numbers of
+# positives and of negatives
 Weights = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
 
 

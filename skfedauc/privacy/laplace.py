@@ -3,7 +3,7 @@
 The discrete Laplace, or two-sided geometric, distribution [2]_ with the scale s has the
 probabilities ``(1 - a) / (1 + a) * a**abs(x)`` at the integers x, with ``a = exp(-1 / s)``. The
 mean is 0, and the variance is ``2 a / (1 - a)**2``. A person with at most k rows changes the
-numbers of rows in disjoint categories by at most k in all. Independent noise of the scale
+numbers of rows in disjoint categories by a total of at most k. Independent noise of the scale
 ``k / epsilon`` on each number then gives epsilon-differential privacy [1]_.
 
 References
@@ -40,7 +40,7 @@ def variance_of(scale: float) -> float:
 def with_noise(
     counts: NDArray[np.int64], epsilon: float, rows_per_person: int
 ) -> NDArray[np.int64]:
-    """Return counts with independent discrete Laplace noise, drawn by OpenDP.
+    """Return counts with independent discrete Laplace noise from OpenDP.
 
     OpenDP draws the noise from the random numbers of the operating system, without floating-point
     arithmetic. There is no seed.
@@ -53,12 +53,12 @@ def with_noise(
         Privacy loss.
     rows_per_person : int
         Largest number of rows of one person. Epsilon holds if one person's rows change the counts
-        by at most this number in all.
+        by a total of at most this number.
 
     Returns
     -------
     ndarray of int64
-        Counts with noise, of the same shape, some of which can be negative.
+        Counts with noise, of the same shape. Some counts can be negative.
 
     Raises
     ------
@@ -92,6 +92,6 @@ def _opendp() -> Any:
             "that epsilon does not hold. Upgrade it by: pip install --upgrade "
             '"skfedauc[privacy]"'
         )
-    # OpenDP requires this call for mechanisms without vetted proofs.
+    # OpenDP requires this call for mechanisms without a vetted proof.
     dp.enable_features("contrib")
     return dp

@@ -63,7 +63,7 @@ def _exact_state(counts: ScoreCounts, bins: Bins) -> State:
         (),
         counts.group_names,
         counts.origin.classes.pos_label,
-        # Unsaved counts get a source, by which `merge` refuses the same counts in another part.
+        # Unsaved counts get a source, so that `merge` can refuse the same counts in another part.
         counts.origin.saved(None).sources,
         counts.groups or (),
     )
@@ -110,7 +110,7 @@ def merged(parts: Sequence[State], names: Sequence[str]) -> State:
 
 
 def _check_alike(first: State, first_name: str, part: State, name: str) -> None:
-    """Refuse a part with other bins or group columns than the first part."""
+    """Raise an error for a part with other bins or group columns than the first part."""
     if part.bins != first.bins:
         raise ValueError(
             f"{first_name} has the bins {first.bins!r}, and {name} has the bins {part.bins!r}. "
@@ -131,7 +131,7 @@ def _check_alike(first: State, first_name: str, part: State, name: str) -> None:
 
 
 def _check_distinct(part: State, name: str, seen: dict[str, str]) -> None:
-    """Refuse a release or a counting of an earlier part; `seen` has the parts by identifier."""
+    """Raise an error for a repeated release or counting; `seen` has the parts by identifier."""
     items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
     for item in items:
         if item.identifier in seen:
@@ -158,7 +158,7 @@ def _common_pos_label(parts: Sequence[State], names: Sequence[str]) -> object:
 
 
 def _warn_of_equal_names(states: Sequence[State]) -> None:
-    """Warn of equal source names, for instance after a site drew noise twice."""
+    """Warn about equal source names, for instance after a site drew noise twice."""
     found: list[Release | Source] = []
     for state in states:
         found += [*state.releases, *state.sources]

@@ -1,4 +1,4 @@
-"""AUCs of counts with noise for differential privacy, and their errors by noise and by sampling.
+"""AUCs of counts with noise for differential privacy, with errors by noise and by sampling.
 
 A group has the counts p of positives and n of negatives by bin, with noise, and the sums P and N of
 these counts. The number of concordant pairs [3]_ is ``U = sum_bc p_b M_bc n_c``. Here ``M_bc`` is 1
@@ -10,14 +10,14 @@ setting these counts to 0 would bias the counts of all empty bins upwards.
 Noise. For a true AUC A, ``W(A) = U - A P N = sum_bc p_b K_bc n_c`` with ``K = M - A`` has the mean
 0. If the noise of each count has the variance v, the variance of W(A) by noise is
 ``v (|K n|^2 + |K'p|^2) + v^2 |K|^2`` with the counts before the noise. With the counts after the
-noise, the expectation of ``v (|K n|^2 + |K'p|^2)`` is this variance plus ``v^2 |K|^2``, which is
+noise, the expectation of ``v (|K n|^2 + |K'p|^2)`` is this variance plus ``v^2 |K|^2``. This sum is
 between once and twice the variance. This estimate is a polynomial of degree 2 in A. The limits by
 noise are the AUCs A at which ``W(A)^2`` equals a squared quantile times the polynomial. Fieller's
 theorem [1]_ gives such limits for a ratio whose denominator has noise.
 
 Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of the placement
 values divided by the number of rows. The noise inflates the squared placement value of each
-positive in bin b by ``v sum_c K_bc^2 / N^2``, and this term is subtracted.
+positive in bin b by ``v sum_c K_bc^2 / N^2``. The estimate subtracts this term.
 
 Noise and sampling. The errors by noise and by sampling are independent. The distance from the
 estimate to a limit is therefore the root of the sum of the two squared distances [4]_.
@@ -80,7 +80,7 @@ class NoisyCounts(NamedTuple):
 
     @property
     def has_signal(self) -> NDArray[np.bool_]:
-        """True for each group in which the noise does not dominate the rows of either class."""
+        """Whether each group has enough rows of both classes to exceed the noise."""
         least = LEAST_SIGNAL * self.total_error
         enough: NDArray[np.bool_] = np.minimum(self.n_positives, self.n_negatives) > least
         # Without noise, a class still needs a row.
@@ -200,7 +200,7 @@ class NoisyPairs:
         return found
 
     def _reach_of_noise(self, end: int, deviate: float) -> Floats:
-        """Return the distance to the limit by Fieller's theorem, which can be infinite."""
+        """Return the distance to the limit by Fieller's theorem; the distance can be infinite."""
         squares, products, sums = (deviate**2 * part for part in self._noise)
         # (1 - sums) A^2 - 2 (auc - products) A + (auc^2 - squares) = 0
         first, half, last = 1.0 - sums, self.auc - products, self.auc**2 - squares

@@ -1,4 +1,4 @@
-"""`PrivateCounts`: mergeable counts by group and bin with noise for differential privacy."""
+"""Define `PrivateCounts`, mergeable counts by group and bin with noise for differential privacy."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class PrivateCounts:
     Build a `PrivateCounts` at a site with `from_counts`, and send the counts with `save` or
     `to_bytes`. Add up the sites with `merge`, and compute AUCs with `confidence_intervals`. Every
     statistic of a `PrivateCounts` has the same epsilon, because its computation does not use the
-    rows (post-processing). `merge` can add exact counts of other sites, whose rows epsilon does not
-    protect.
+    rows (post-processing). `merge` can add exact counts of other sites; epsilon does not protect
+    the rows of these sites.
 
     Counts with noise can be negative, and stay negative. Setting negative counts to 0 would add
     rows to all empty bins, and move the AUC towards 1/2.
@@ -57,8 +57,8 @@ class PrivateCounts:
         The draws of noise in these counts, each with `identifier`, `name`, `epsilon`,
         `rows_per_person` and `groups`.
     epsilon : float
-        Largest epsilon of the releases. This epsilon holds for each person with rows in one release
-        only and in no exact counts.
+        Largest epsilon of the releases. This epsilon holds for each person who has rows in only one
+        release and no rows in exact counts.
     sources : tuple of Source
         Sources of the exact counts in the sum, each with `identifier` and `name`.
     exact_groups : tuple
@@ -70,7 +70,7 @@ class PrivateCounts:
 
     See Also
     --------
-    skfedauc.ScoreCounts : Exact counts, from which a site draws its `PrivateCounts`.
+    skfedauc.ScoreCounts : Exact counts, the input of `PrivateCounts.from_counts`.
     skfedauc.Bins : Rules that map scores to bins.
 
     Notes
@@ -171,7 +171,7 @@ class PrivateCounts:
             bins at quantiles of the rows would disclose scores.
         groups : array-like of labels, or None
             Public labels of all groups to release, or None for counts without groups. A group
-            without rows gets counts of noise only, which hides that the group is empty.
+            without rows gets counts of pure noise, which hides that the group is empty.
         epsilon : float
             Privacy loss of the release, above 0, for all bins of all groups together. Common values
             are from 0.1 to 5.
@@ -224,11 +224,11 @@ class PrivateCounts:
         Parameters
         ----------
         parts : iterable of PrivateCounts, ScoreCounts, str or os.PathLike
-            Parts of the sum, at least one of which has noise: counts or paths of files. Private
+            Parts of the sum: counts or paths of files. At least one part must have noise. Private
             counts must have equal bins. The sites may have different groups. The merged counts have
-            all groups, and each group has the noise of the sites that released the group. `merge`
-            counts exact scores, or finer bins whose unions are these bins, by these bins. Such
-            counts have no noise, and must not have sample weights.
+            all groups, and each group has the noise of the sites that released the group. Parts
+            without noise can have exact scores, or finer bins whose unions are these bins. `merge`
+            counts such parts by these bins; such parts must not have sample weights.
 
         Returns
         -------
@@ -461,7 +461,7 @@ class PrivateCounts:
         Raises
         ------
         ValueError
-            If the file is damaged, or `save` of this or an earlier version did not write it. The
+            If the file is damaged, or does not come from `save` of this or an earlier version. The
             message names the file.
         OSError
             If reading the file fails.

@@ -23,11 +23,11 @@ class Release(NamedTuple):
     identifier : str
         128 random bits as 32 hexadecimal digits.
     name : str or None
-        Name given as ``source=``.
+        Value of the argument ``source=``.
     epsilon : float
         Privacy loss for one person with at most `rows_per_person` rows.
     rows_per_person : int
-        Number of rows whose addition or removal epsilon covers.
+        Largest number of rows of one person; epsilon covers the addition or removal of these rows.
     groups : tuple
         Labels of the groups whose counts are in the release, or empty without groups.
     """
@@ -51,7 +51,7 @@ class Release(NamedTuple):
 
 
 class Ledger:
-    """Privacy loss of each row by the releases of this process, by fingerprints of the counts.
+    """Ledger of the privacy loss from the releases of this process, by fingerprints of the counts.
 
     A fingerprint is the SHA-256 of scores or bins with their counts, for each group and for all
     rows without groups. The fingerprints before and after binning describe the same rows. The
@@ -102,7 +102,7 @@ class Ledger:
             )
 
     def _spent_on(self, whole: bytes) -> float:
-        """Return the largest privacy loss of these rows by group, or in all without groups."""
+        """Return the largest privacy loss of these rows by group, or the total without groups."""
         releases = [self._wholes[group] for group in self._groups.get(whole, ())] or [{whole}]
         return max(sum(self._spent.get(key, 0.0) for key in keys) for keys in releases)
 
@@ -133,7 +133,7 @@ def _replace(
         inverse[value].add(new)
 
 
-# Releases of this process, without those of forked processes and of later processes
+# Releases of this process; forked and later processes have separate ledgers
 LEDGER = Ledger()
 
 

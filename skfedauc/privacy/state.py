@@ -1,4 +1,4 @@
-"""Content of a `PrivateCounts`, and checks of content that comes from a file."""
+"""Content of a `PrivateCounts`, and checks of content from a file."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class State(NamedTuple):
 
     @property
     def variance(self) -> NDArray[np.float64]:
-        """Variance of the noise of each count, by group: the sum over the releases of the group."""
+        """Variance of the noise of each count by group, summed over the releases of the group."""
         if self.labels is None:
             return np.array([sum(release.variance for release in self.releases)])
         position = {label: g for g, label in enumerate(self.labels.tolist())}
@@ -61,12 +61,12 @@ class State(NamedTuple):
 
 
 def check_state(state: State, name: str) -> None:
-    """Refuse content that no sum of releases can have.
+    """Raise an error for content that no sum of releases can have.
 
     Raises
     ------
     ValueError
-        If the content is damaged. The message names the reason.
+        If no sum of releases has this content. The message names the reason.
     """
     wrong = _wrong_counts(state) or _wrong_releases(state) or _wrong_names(state)
     wrong = wrong or wrong_sources(state.sources, bool(state.sources))

@@ -36,7 +36,7 @@ class IntervalTables:
 
     @functools.cached_property
     def _aucs(self) -> NoisyAUCs:
-        """AUCs of the groups in which the noise does not dominate."""
+        """Return the AUCs of the groups without dominating noise."""
         return NoisyAUCs(self._noisy.take(self._noisy.has_signal), self._is_point)
 
     @property
@@ -114,7 +114,7 @@ def _index_of(state: State) -> pd.Index:
 
 
 def _notes(noisy: NoisyCounts) -> list[str]:
-    """Return a note for each group in which the noise dominates."""
+    """Return a note for each group with dominating noise."""
     notes = []
     for positives, negatives, error, has_signal in zip(
         noisy.n_positives, noisy.n_negatives, noisy.total_error, noisy.has_signal, strict=True

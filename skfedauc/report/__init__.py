@@ -7,6 +7,7 @@ from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.measure_statistics import (
     MeasureEstimates,
     check_measure_statistic,
+    check_replacement,
 )
 from skfedauc.report.multiclass import (
     ClassAverage,
@@ -56,6 +57,7 @@ __all__ = [
     "check_class_average",
     "check_measure_statistic",
     "check_no_two_classes",
+    "check_replacement",
     "check_statistic",
     "check_undefined",
     "of_one_label",

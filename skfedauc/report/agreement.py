@@ -29,16 +29,18 @@ class Agreement:
     verdict : str
         The result in a sentence or two.
     averages : pandas.DataFrame
-        For each average its `value`; the `difference`, pooled AUC minus average, with the limits
-        `ci_low` and `ci_high` of its 90 % interval; `bound`, a certain upper bound of the absolute
-        difference (for "positives" and "negatives" only); and `equivalent_to_pooled`: "yes" if the
-        90 % interval is within `delta` of 0, "no" if the 99 % interval lies entirely beyond
-        `delta`, otherwise "cannot tell".
+        A row for each average. `value` is the average, and `difference` is the pooled AUC minus the
+        average, with the limits `ci_low` and `ci_high` of its 90 % interval. `bound` is a certain
+        upper bound of the absolute difference (for "positives" and "negatives" only).
+        `equivalent_to_pooled` is "yes" if the 90 % interval is within `delta` of 0, and "no" if the
+        99 % interval lies entirely beyond `delta`. Otherwise, `equivalent_to_pooled` is "cannot
+        tell".
     scores : pandas.DataFrame
-        For negatives and positives: the largest and the mean Kolmogorov distance between the scores
-        of a group and of all groups (weighted by rows), the approximate mean distance under the
-        null hypothesis, and the statistic and p value of the Anderson-Darling test that all groups
-        have the same score distribution (NaN with sample weights).
+        A row for negatives and a row for positives. The columns hold the largest and the mean
+        Kolmogorov distance between the scores of a group and of all groups (weighted by rows), and
+        the approximate mean distance under the null hypothesis. Further columns hold the statistic
+        and the p value of the Anderson-Darling test that all groups have the same score
+        distribution (NaN with sample weights).
     case : str
         "identical", "same_negatives", "same_positives" or "different" distributions, or
         "cannot tell".
@@ -120,7 +122,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
 def _difference_bounds(
     estimates: GroupEstimates, name: str, difference: float
 ) -> tuple[float, float]:
-    """Return the certain interval of the pooled AUC minus an average; both ends if exact."""
+    """Return the certain interval of the pooled AUC minus an average."""
     if not estimates.pairs.is_binned:
         return difference, difference
     pooled, average = (statistic_bounds(estimates, of) for of in ("pooled", name))
@@ -130,8 +132,8 @@ def _difference_bounds(
 def _equivalence(low: float, high: float, error: float, delta: float) -> str:
     """Return the result of the equivalence test (TOST) of a difference from `low` to `high`.
 
-    "yes" if the 90 % interval is within `delta` of 0, "no" if the 99 % interval is entirely beyond
-    `delta`, else "cannot tell".
+    The result is "yes" if the 90 % interval is within `delta` of 0, and "no" if the 99 % interval
+    is entirely beyond `delta`. Otherwise, the result is "cannot tell".
     """
     if max(high, -low) + intervals.normal_quantile(0.05) * error <= delta:
         return "yes"

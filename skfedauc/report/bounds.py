@@ -2,10 +2,10 @@
 
 Binned score counts hold a range of scores for each cell, and the exact score of a row can be
 anywhere in the range of its cell. A statistic is monotone if it does not decrease when a positive
-is ranked higher against a negative. Its exact value is then between its values at both extremes,
-see `GroupPairs.extremes`. Both extremes are possible rows, so no narrower interval is certain. Gaps
-are not monotone. The certain intervals of gaps follow from those of the AUCs by interval
-arithmetic.
+gets a higher rank against a negative. The exact value of a monotone statistic is between its values
+at both extremes, see `GroupPairs.extremes`. The two extremes are possible rows, so no narrower
+interval is certain. Gaps are not monotone. The certain intervals of gaps follow from those of the
+AUCs by interval arithmetic.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 class Bounds(NamedTuple):
-    """Certain interval of a value; NaN if the value is undefined.
+    """Certain interval of a value; NaN for an undefined value.
 
     Attributes
     ----------
@@ -68,8 +68,8 @@ def _ratio(ends: Ends) -> Bounds:
     low, high = _used_aucs(ends)
     if high.max() <= 0:
         raise NotDefined("a ratio needs a group with an AUC above 0", more_rows_help=False)
-    # A group whose AUC is certainly 0 does not have the largest AUC, unless all AUCs are 0 and the
-    # ratio is undefined.
+    # A group with an AUC of certainly 0 has the largest AUC only if all AUCs are 0. The ratio is
+    # then undefined.
     largest = _largest_of_others(high)
     smallest = np.divide(low, largest, out=np.full(low.size, np.inf), where=largest > 0).min()
     most = float(high.min() / low.max()) if low.max() > 0 else 1.0
@@ -122,7 +122,7 @@ def group_bounds(estimates: GroupEstimates) -> Bounds:
 
 
 def statistic_bounds(estimates: GroupEstimates, name: str) -> Bounds:
-    """Return the certain interval of a statistic; NaN if it is undefined."""
+    """Return the certain interval of a statistic; NaN for an undefined statistic."""
     try:
         found = BOUNDS[name](estimates.extremes)
     except NotDefined:
@@ -141,7 +141,7 @@ def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bound
         # 1,000 times larger.
         reach = rounding_reach(pairs) * (1e3 if name == "cross" else 1.0)
     elif name in ("bias_score", "cross_difference"):
-        reach = 1e-12  # means of powers, and a matrix of floats
+        reach = 1e-12  # Means of powers, and a matrix of floats
     return Bounds(np.maximum(bounds.low - reach, 0.0), np.minimum(bounds.high + reach, 1.0))
 
 
@@ -187,9 +187,9 @@ def certain_range(bounds: Bounds, digits: int = 4) -> str:
 
 
 def binned_note(estimates: GroupEstimates) -> str:
-    """Return a note that scores are binned, with the certain interval of the pooled AUC.
+    """Return a note on binned scores, with the certain interval of the pooled AUC.
 
-    The note is empty if scores are exact.
+    The note is empty for exact scores.
     """
     if not estimates.pairs.is_binned:
         return ""

@@ -40,7 +40,7 @@ def bootstrap_table(
         )
     if not estimates.pairs.pooled[1]:
         raise ValueError("cluster_bootstrap needs rows of both classes; the report has none.")
-    # The same clusters are drawn at both extremes of binned scores.
+    # Draw the same clusters at both extremes of binned scores.
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     tail = (1.0 - confidence_level) / 2.0
     ends = (estimates, *estimates.extremes) if estimates.pairs.is_binned else (estimates,)

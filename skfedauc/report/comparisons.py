@@ -15,7 +15,7 @@ from skfedauc.report.estimates import GroupEstimates
 if TYPE_CHECKING:
     import pandas as pd
 
-# Largest number of groups for which all pairs are compared.
+# Largest number of groups for a comparison of all pairs.
 _MOST_IN_PAIRS = 500
 
 
@@ -83,7 +83,7 @@ def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
 def used_at_extremes(
     estimates: GroupEstimates,
 ) -> tuple[pairwise.UsedGroups, pairwise.UsedGroups]:
-    """Return the groups whose AUCs are compared, at both extremes of binned scores."""
+    """Return the groups in the comparison, at both extremes of binned scores."""
     lowest, highest = (
         pairwise.UsedGroups(end.variances, *end.group_aucs) for end in estimates.extremes
     )

@@ -30,7 +30,11 @@ def error_rate_table(
     tail = 1.0 - check_confidence_level(confidence_level)
     if estimates.pairs.rows_repeat:
         raise ValueError(REPEATED_ROWS)
-    estimates.pairs.counts_for("error_rates")
+    estimates.pairs.check_one_model(
+        "error_rates",
+        " To bound the error rate over folds, pass the n_errors and the rows of each fold's report "
+        "to error_bounds.error_rate_bound.",
+    )
     estimates.pairs.check_independent_rows("error_rates")
     # Binned scores are where they cause the largest number of errors.
     cells = cells_for(estimates.extremes[0].pairs.counts, "error_rates")

@@ -24,7 +24,7 @@ class GroupEstimates:
     pairs : GroupPairs
     policy : UndefinedPolicy
     variances : Variances, default=None
-        Variances of the AUCs, if they are already computed.
+        Variances of the AUCs, if already available.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class GroupEstimates:
     def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:
         """Estimates of the same rows with the lowest and with the highest AUCs, without warnings.
 
-        Both are these estimates if scores are exact; see `GroupPairs.extremes`.
+        For exact scores, the method returns these estimates twice; see `GroupPairs.extremes`.
         """
         return self._ends if self.pairs.is_binned else (self, self)
 
@@ -83,10 +83,10 @@ class GroupEstimates:
 
     @functools.cached_property
     def group_aucs(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Group AUCs for averages and gaps, and a mask of the groups that are used.
+        """Group AUCs for averages and gaps, and a mask of the groups in use.
 
-        A group that lacks a class is left out, or a number replaces its AUC. The first access warns
-        or raises if the policy requires this.
+        The mask omits a group that lacks a class, or a number replaces the AUC of this group. The
+        first access warns or raises if the policy requires this.
         """
         self.policy.report_groups(self.pairs)
         auc, replacement = self.pairs.auc, self.policy.replacement

@@ -32,6 +32,7 @@ from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.error_rates import error_rate_table
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_measure import GroupMeasure
+from skfedauc.report.interval_widths import interval_widths
 from skfedauc.report.intervals import group_intervals, statistic_intervals
 from skfedauc.report.margins import equivalence_test, worst_test
 from skfedauc.report.ranking import ranking_table
@@ -55,31 +56,31 @@ if TYPE_CHECKING:
 
 
 class GroupAUC:
-    """Report on AUCs over groups, computed from score counts.
+    """Report on AUCs over groups, from score counts.
 
     Parameters
     ----------
     counts : ScoreCounts or GroupPairs
         Score counts by group, such as the sum of the counts of many devices. A `GroupPairs` also
-        determines which rows are compared, as in the reports of a cross-validation.
+        determines the pairs of rows, as in the reports of a cross-validation.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class in averages and gaps; the AUC of these groups is
-        undefined. "skip" leaves these groups out, with one `UndefinedMetricWarning` that counts
-        them. "ignore" leaves these groups out without a warning. "raise" raises a ValueError. A
-        number is used as the AUC of these groups.
+        How to treat groups that lack a class, and therefore an AUC, in averages and gaps. "skip"
+        omits these groups, with one `UndefinedMetricWarning` that counts the groups. "ignore" omits
+        these groups without a warning. "raise" raises a ValueError. A number replaces the AUC of
+        these groups.
     group_names : str or list of str, default=None
         Names of the group columns in tables: one name for each column that the groups come from.
         None means the `group_names` of the counts.
     clusters : str, default=None
         Name of the group column that holds the clusters, such as patients with several rows each.
-        The other columns are the groups of the report. Variances, intervals and tests then allow
-        for dependent rows of the same cluster. None means that all rows are independent.
+        The other columns are the groups of the report. With clusters, variances, intervals and
+        tests allow for dependent rows of the same cluster. None means that all rows are
+        independent.
 
     Attributes
     ----------
     counts : ScoreCounts
-        Counts by group. They do not include the clusters; a report of these counts assumes
-        independent rows.
+        Counts by group, without the clusters. A report of these counts assumes independent rows.
     undefined : str or float
 
     Raises
@@ -87,8 +88,8 @@ class GroupAUC:
     TypeError
         If `counts` is not a ScoreCounts, or `group_names` are not strings.
     ValueError
-        If `undefined` is not a listed value, the number of names differs from the number of
-        columns, or `clusters` is not the name of a group column. With ``undefined="raise"``, also
+        If `undefined` is not a listed value. If the number of names differs from the number of
+        columns. If `clusters` is not the name of a group column. With ``undefined="raise"``, also
         on access to an average or a gap if a group lacks a class, and on access to an undefined
         result.
 
@@ -100,38 +101,38 @@ class GroupAUC:
     Notes
     -----
     The pooled AUC is the average of the cross AUCs of all pairs (g, h) of groups, weighted by
-    ``W+_g W-_h`` [1]_, where ``W+_g`` and ``W-_g`` are the weights of the positives and of the
+    ``W+_g W-_h`` [1]_. Here, ``W+_g`` and ``W-_g`` are the weights of the positives and of the
     negatives of group g.
 
-    The average of the group AUCs by positives is the covariate-adjusted AUC [2]_. This average
-    equals the pooled AUC if the negatives have the same score distribution in all groups. The
-    average by negatives equals the pooled AUC if the positives have the same score distribution in
-    all groups.
+    The average of the group AUCs by positives is the covariate-adjusted AUC [2]_. The average by
+    positives equals the pooled AUC if the negatives have the same score distribution in all groups.
+    The average by negatives equals the pooled AUC if the positives have the same score distribution
+    in all groups.
 
-    If scores are binned (``counts.disclosure`` is "bins"), a pair of rows in the same bin counts as
-    a tie. `bounds` gives intervals that certainly contain the values of the exact scores.
+    For binned scores (``counts.disclosure`` is "bins"), a pair of rows in the same bin counts as a
+    tie. `bounds` gives intervals that certainly contain the values of the exact scores.
 
     Rows of the same cluster may be dependent, and clusters are independent. The variance of each
-    AUC is then Obuchowski's [3]_, and Student's t replaces the normal distribution. The degrees of
-    freedom are at most the effective number of clusters minus one. The point estimates do not
-    change. Intervals also use an approximation, Newcombe's variance times a design effect; see
-    `confidence_intervals`.
+    AUC is then Obuchowski's [3]_, with Bell and McCaffrey's correction for clusters of unequal size
+    [4]_. Student's t replaces the normal distribution. The degrees of freedom are at most the
+    effective number of clusters minus one. The point estimates do not change. Intervals also use an
+    approximation, Newcombe's variance times a design effect; see `confidence_intervals`.
 
-    Clusters with the same label are the same cluster, in all groups and in all merged counts: a
-    cluster can have rows in several groups and at several sites. If sites number their patients
-    from 1, the labels of different patients are equal: pass site and patient together as clusters.
-    `n_clusters` and the representation of the report show how many clusters there are, and how many
-    of them have rows in several groups.
+    Clusters with the same label are the same cluster, in all groups and in all merged counts. A
+    cluster can therefore have rows in several groups and at several sites. If sites number their
+    patients from 1, the labels of different patients are equal. Then pass site and patient together
+    as clusters. `n_clusters` is the number of clusters. The representation of the report shows the
+    number of clusters, and the number of clusters with rows in several groups.
 
     `test_equal_groups`, `tau`, `heterogeneity`, `ranking`, `null_difference`,
     ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
     `agreement`, the p values of `abroca`, ``method="exact"`` and ``"disjoint_pairs"``,
-    `error_rates`, audits, intervals of measures other than AUCs, and the pilot report of
-    `rows_needed` need independent rows. These refuse clusters with an error, except `tau`, which is
-    NaN.
+    `interval_widths`, `error_rates`, audits, intervals of measures other than AUCs, and the pilot
+    report of `rows_needed` need independent rows. With clusters, all these methods raise an error,
+    except `tau`, which is NaN.
 
-    Counts by group and cluster show which rows belong together. The labels themselves are not
-    used: replace them by random numbers before the rows are counted. The random numbers must be
+    Counts by group and cluster show which rows belong together. The report does not use the labels
+    themselves, so replace the labels by random numbers before counting. The random numbers must be
     different for different clusters, also at different sites, and equal for the rows of a cluster.
 
     References
@@ -143,6 +144,8 @@ class GroupAUC:
        https://doi.org/10.1093/biomet/asp002
     .. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
        Biometrics 53(2). https://doi.org/10.2307/2533958
+    .. [4] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+       regression with multi-stage samples. Survey Methodology 28(2).
 
     Examples
     --------
@@ -182,7 +185,8 @@ class GroupAUC:
         if not isinstance(pairs, GroupPairs):
             raise TypeError(
                 f"counts must be a ScoreCounts; got {type(counts).__name__}. Use "
-                "GroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
+                "GroupAUC.from_predictions(y_true, y_score, groups=...) for rows, or "
+                "MulticlassGroupAUC for a MulticlassCounts."
             )
         counts = pairs.counts
         given = counts.group_names if group_names is None else group_names
@@ -202,7 +206,7 @@ class GroupAUC:
 
     @property
     def counts(self) -> ScoreCounts:
-        """Counts by group that the report is computed from.
+        """Counts by group, the source of the report.
 
         The counts do not include the clusters of the rows. ``GroupAUC(report.counts)`` assumes
         independent rows; ``GroupAUC(report.pairs)`` keeps the clusters.
@@ -211,7 +215,7 @@ class GroupAUC:
 
     @property
     def pairs(self) -> GroupPairs:
-        """Pairs of a positive and a negative, from which AUCs are computed."""
+        """Pairs of a positive and a negative, which determine the AUCs."""
         return self._estimates.pairs
 
     @property
@@ -221,12 +225,12 @@ class GroupAUC:
 
     @property
     def estimates(self) -> GroupEstimates:
-        """Pairs, variances and group AUCs, from which statistics are computed."""
+        """Pairs, variances and group AUCs, which determine the statistics."""
         return self._estimates
 
     @property
     def undefined(self) -> Undefined:
-        """How to treat groups that lack a class in averages and gaps."""
+        """Treatment of groups that lack a class in averages and gaps."""
         return self._estimates.policy.undefined
 
     @classmethod
@@ -267,8 +271,9 @@ class GroupAUC:
         clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Cluster of each row, such as a patient with several rows; see `GroupAUC`. Rows of the
             same cluster may be dependent. With several columns, such as site and patient, each
-            combination of labels is a cluster. None means that all rows are independent. Labels are
-            as those of groups, and every row needs one. The report does not store the labels.
+            combination of labels is a cluster. None means that all rows are independent. Labels
+            have the types of group labels, and every row needs a label. The report does not store
+            the labels.
 
         Returns
         -------
@@ -277,7 +282,7 @@ class GroupAUC:
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the message says what to pass instead.
+            If an argument is not as described.
 
         Examples
         --------
@@ -306,9 +311,7 @@ class GroupAUC:
         names: tuple[str, ...],
         undefined: Undefined,
     ) -> GroupAUC:
-        clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)
-        counts = ScoreCounts.of_rows(rows, n_jobs, names)
-        return cls(GroupPairs(counts, clusters=clusters), undefined=undefined)
+        return cls(GroupPairs.of_rows(rows, n_jobs, names), undefined=undefined)
 
     @classmethod
     def from_estimator(
@@ -337,15 +340,15 @@ class GroupAUC:
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the group labels themselves. A pandas Series is
-            aligned with the index of X by label, if X has an index.
+            Name or names of columns of X, or the group labels themselves. If X has an index, its
+            labels align a pandas Series with X.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("decision_function", \
 "predict_proba")
-            Methods of the estimator that return scores; the first available method is used.
+            Methods of the estimator that return scores, in order of preference.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -364,7 +367,7 @@ class GroupAUC:
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described; the message says what to pass instead.
+            If an argument is not as described.
 
         Examples
         --------
@@ -379,7 +382,7 @@ class GroupAUC:
         undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
         labels = _input.groups_of_rows(groups, X)
-        of_clusters = None if clusters is None else _input.groups_of_rows(clusters, X)
+        of_clusters = None if clusters is None else _input.groups_of_rows(clusters, X, "clusters")
         _input.check_row_order(
             {
                 "X": X,
@@ -419,11 +422,11 @@ class GroupAUC:
         Parameters
         ----------
         weights : {"macro", "samples", "positives", "negatives", "within"}, mapping or array
-            Weights of the groups: equal ("macro"), the weight of the group's rows ("samples"), of
-            its positives ("positives") or of its negatives ("negatives"), or the product of the
-            weights of its positives and negatives ("within"). Alternatively, a mapping or pandas
-            Series with a weight for each label, or an array of weights in the order of
-            ``by_group``.
+            Weights of the groups. "macro" means equal weights. "samples", "positives" and
+            "negatives" mean the weight of the group's rows, positives or negatives. "within" means
+            the product of the weights of the group's positives and negatives. Alternatively, pass a
+            mapping or pandas Series with a weight for each label, or an array of weights in the
+            order of ``by_group``.
 
         Returns
         -------
@@ -487,7 +490,7 @@ class GroupAUC:
 
     @property
     def n_undefined(self) -> int:
-        """Number of groups whose AUC is undefined because they lack a class."""
+        """Number of groups without an AUC, because they lack a class."""
         return int((~self.pairs.defined).sum())
 
     def statistic(self, name: StatisticName) -> float:
@@ -503,12 +506,12 @@ class GroupAUC:
         Returns
         -------
         float
-            The statistic; NaN if it is undefined.
+            The statistic; NaN if undefined.
 
         Raises
         ------
         ValueError
-            If there is no statistic with this name; the message lists the names.
+            If there is no statistic with this name.
         DisclosureError
             If the counts are a summary by group, which does not determine the statistic.
 
@@ -547,9 +550,10 @@ class GroupAUC:
         Returns
         -------
         pandas.Series
-            Statistics by name. With more than 500 groups, `cross_difference` is left out, because
-            it needs the cross matrix; use ``statistic("cross_difference")`` instead. Statistics
-            that a summary by group does not determine are left out; see `determined_statistics`.
+            Statistics by name. With more than 500 groups, the Series omits `cross_difference`,
+            which needs the cross matrix; use ``statistic("cross_difference")`` instead. The Series
+            also omits statistics that a summary by group does not determine; see
+            `determined_statistics`.
 
         Examples
         --------
@@ -592,8 +596,8 @@ class GroupAUC:
         Returns
         -------
         GroupMeasure
-            The measure by group, pooled and averaged, with intervals. Groups that lack a class are
-            treated as `undefined` states.
+            The measure by group, pooled and averaged, with intervals. The argument `undefined` of
+            this report also applies to groups without a value of the measure.
 
         Raises
         ------
@@ -602,7 +606,8 @@ class GroupAUC:
         DisclosureError
             If the counts are a summary by group, which determines only transformed AUCs (`Gini`).
         ValueError
-            If only rows of the same fold are compared, unless the measure is a transformed AUC.
+            If pairs consist of rows of the same fold only, unless the measure is a transformed AUC.
+            If `undefined` is a number that the measure cannot have.
 
         Examples
         --------
@@ -612,9 +617,9 @@ class GroupAUC:
         ...     [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], groups=["a"] * 6
         ... )
         >>> report.measured(PartialAUC(max_fpr=0.5)).by_group.round(3)
-               partial_auc  n_positives  n_negatives
+               partial_auc_max_fpr_0.5  n_positives  n_negatives
         group
-        a            0.852            3            3
+        a                        0.852            3            3
         """
         return GroupMeasure(self._estimates, measure, self._index)
 
@@ -627,23 +632,24 @@ class GroupAUC:
             "statistics" gives an interval for each named statistic, "groups" for each group AUC.
         withheld : bool, default=False
             Whether the intervals of statistics cover the rows of groups that `min_count` withheld.
-            Only the numbers of these rows, or upper limits of the numbers, are known. The interval
-            holds for every number up to the limit. The pooled AUC has such an interval. Averages,
-            `worst` and `difference` have such an interval if the labels of these groups are known
-            and no such group is in the report. The interval is NaN for other statistics.
+            The counts hold only the numbers of these rows, or upper limits of the numbers. The
+            interval holds for every number up to the limit. The pooled AUC has such an interval.
+            Averages, `worst` and `difference` have such an interval if the counts hold the labels
+            of these groups, and no such group is in the report. The interval is NaN for other
+            statistics.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by statistic or by group: `value`, and the ends `low` and `high` of the certain
-            interval. Both ends equal the value if scores are exact. NaN for undefined values, and
+            A row for each statistic or group: `value`, and the ends `low` and `high` of the certain
+            interval. For exact scores, the two ends equal the value. NaN for undefined values, and
             for `tau` of binned scores, which has no certain interval. With more than 500 groups,
-            `cross_difference` is left out as in `statistics`.
+            the table omits `cross_difference`, as `statistics` does.
 
         Raises
         ------
         ValueError
-            If `of` is not a listed value. If `withheld` is given for groups, for weighted rows, or
+            If `of` is not a listed value. If `withheld` is True for groups, for weighted rows, or
             for withheld groups whose numbers of rows have no known limits.
 
         See Also
@@ -653,20 +659,20 @@ class GroupAUC:
 
         Notes
         -----
-        A pair of a positive and a negative counts one half in `value` if its order is unknown,
-        because both are in the same bin or in overlapping ranges. A group AUC, the pooled AUC and
-        each average are therefore in the middle of their intervals. All tables of a report have
-        these values. Variances, `tau` and areas between ROC curves are computed as if all rows of a
-        range had the score that represents the range.
+        A pair of a positive and a negative counts one half in `value` if its order is unknown. The
+        order is unknown for rows in the same bin or in overlapping ranges. A group AUC, the pooled
+        AUC and each average are therefore in the middle of their intervals. All tables of a report
+        have these values. For variances, `tau` and areas between ROC curves, all rows of a range
+        count as rows with the score that represents the range.
 
-        The interval is not a confidence interval, and it does not depend on the distribution of the
-        scores. At `low`, each positive has the lowest score of its bin and each negative the
-        highest score; at `high` the reverse. `low` and `high` of the AUCs, of the averages and of
-        `bias_score` are possible values, so no narrower interval is certain. The upper end of
-        `difference` and of `cross_difference` is a possible value too; the intervals of gaps follow
-        from the intervals of the AUCs, and their other ends may not be reached.
+        The interval is not a confidence interval, and does not depend on the distribution of the
+        scores. At `low`, each positive has the lowest score of its bin, and each negative has the
+        highest score; at `high`, the reverse. `low` and `high` of the AUCs, of the averages and of
+        `bias_score` are possible values, so no narrower interval is certain. The intervals of gaps
+        follow from the intervals of the AUCs. The upper end of `difference` and of
+        `cross_difference` is a possible value, but the other ends of gaps may be impossible values.
 
-        With sample weights, intervals are widened by the largest possible rounding error of their
+        With sample weights, intervals are wider by the largest possible rounding error of their
         sums. ``lowest, highest = report.counts.extremes()`` gives the certain intervals of other
         AUCs, such as ``GroupAUC(lowest).cross_matrix`` and ``GroupAUC(highest).cross_matrix``.
 
@@ -702,9 +708,9 @@ class GroupAUC:
     def by_group(self) -> pd.DataFrame:
         """AUC and class counts of each group.
 
-        The DataFrame is indexed by group and has the columns `auc` (NaN if undefined),
-        `n_positives` and `n_negatives`. The index is a MultiIndex if labels are tuples.
-        `ranking` returns shrunken AUCs and ranks of the same groups.
+        The DataFrame has a row for each group, and the columns `auc` (NaN if undefined),
+        `n_positives` and `n_negatives`. The index is a MultiIndex if labels are tuples. `ranking`
+        returns shrunken AUCs and ranks of the same groups.
         """
         import pandas as pd
 
@@ -726,7 +732,7 @@ class GroupAUC:
         Parameters
         ----------
         min_per_class : int, default=10
-            Groups with fewer positives or fewer negatives than `min_per_class` are left out.
+            Least number of positives and of negatives of a group in the new report.
 
         Returns
         -------
@@ -760,7 +766,12 @@ class GroupAUC:
         clusters = self.pairs.clusters
         if clusters is not None and self.counts.labels is not None:
             clusters = clusters.select_groups(kept)
-        pairs = GroupPairs(self.counts.select_groups(kept), clusters=clusters)
+        pairs = GroupPairs(
+            self.counts.select_groups(kept),
+            clusters=clusters,
+            is_over_folds=self.pairs.is_over_folds,
+            is_multiclass=self.pairs.is_multiclass,
+        )
         return GroupAUC(pairs, undefined=self.undefined, group_names=self._group_names)
 
     def decomposition(self) -> Decomposition:
@@ -806,9 +817,9 @@ class GroupAUC:
     def bias_by_group(self) -> pd.DataFrame:
         """Bias AUCs and average equality gaps of each group.
 
-        These statistics compare a group with its background, the rows of all other groups. The
-        DataFrame is indexed by group and has these columns [1]_, [2]_, with NaN if a class is
-        absent:
+        Bias AUCs and equality gaps compare a group with its background, the rows of all other
+        groups. The DataFrame has a row for each group, and these columns [1]_, [2]_, with NaN if a
+        class is absent:
 
         ``auc``: the group AUC. A low value means that the model separates the group's own classes
         badly.
@@ -942,8 +953,8 @@ class GroupAUC:
         ----------
         reference : "rest" or a group's label, default="rest"
             "rest" compares each group with the pooled rows of all other groups. A label compares
-            all other groups with the group that has this label. If a group is named "rest", pass
-            its label in a list.
+            all other groups with the group that has this label. If a group has the name "rest",
+            pass this label in a list.
         n_resamples : int, default=0
             Number of draws of the area under the null hypothesis that both curves are equal. 0
             leaves out `expected` and the p values. The smallest possible p value with 1,000 draws
@@ -954,29 +965,29 @@ class GroupAUC:
         Returns
         -------
         pandas.DataFrame
-            Indexed by group: `auc`, `reference_auc`, and `abroca` [1]_, the exact area between the
-            two curves. The area is 0 if the curves are equal. The area is at least the absolute
-            difference of the AUCs, and equals this difference if the curves do not cross. With
-            `n_resamples`, also `expected`, the mean area under the null hypothesis, `pvalue`,
-            `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and Hochberg's for more
-            than 50 groups. NaN if a class is absent.
+            A row for each group, with `auc`, `reference_auc`, and `abroca` [1]_, the exact area
+            between the two curves. The area is 0 if the curves are equal. The area is at least the
+            absolute difference of the AUCs, and equals this difference if the curves do not cross.
+            With `n_resamples`, further columns are `expected` (the mean area under the null
+            hypothesis), `pvalue`, `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and
+            Hochberg's for more than 50 groups. NaN if a class is absent.
 
         Raises
         ------
         ValueError
-            If there is no such group, if `n_resamples` is not a whole number of 0 or more, or if p
-            values are requested and rows have weights or are tested several times.
+            If there is no such group. If `n_resamples` is not a whole number of 0 or more. If
+            `n_resamples` is above 0, and rows have weights or belong to several test sets.
 
         Notes
         -----
-        The area is never negative, so sampling error alone makes it positive: compare it with
-        `expected`. Each resample draws the placement values of the positives (the share of
-        negatives above them) from the pooled placement values of both curves [2]_. Each comparison
-        with the rest takes a pass over all distinct scores.
+        The area is never negative, so sampling error alone makes the area positive. Compare the
+        area with `expected`. A resample draws the placement values of the positives (the share of
+        negatives above the positive) from the pooled placement values of both curves [2]_. A
+        comparison with the rest takes a pass over all distinct scores.
 
-        If scores are binned, each bin is a straight segment of the curves. The area then differs
-        from the area of the exact scores by at most the sum of the widths of the certain intervals
-        of both AUCs; see `bounds`.
+        For binned scores, each bin is a straight segment of the curves. The area then differs from
+        the area of the exact scores by at most the sum of the widths of the certain intervals of
+        both AUCs; see `bounds`.
 
         References
         ----------
@@ -1017,23 +1028,24 @@ class GroupAUC:
         confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
-            "logit": DeLong's variance with limits on the logit scale. For group AUCs, and for the
-            pooled AUC with fixed groups, each limit is replaced by the limit of Newcombe's method 5
-            [1]_ if Newcombe's limit is further out. "delong": DeLong's variance with limits on the
-            AUC scale, clipped to [0, 1]. "exact": limits that are valid for any distribution of
-            independent rows; they are wide with few rows. "disjoint_pairs": limits that are valid
-            for any distribution of independent rows without weights, from random pairs of a
-            positive and a negative [2]_; narrower than "exact" in most cases. Clusters
-            permit "logit" and "delong" only.
+            "logit" uses DeLong's variance with limits on the logit scale. For group AUCs, and for
+            the pooled AUC with fixed groups, the limit of Newcombe's method 5 [1]_ replaces the
+            logit limit if Newcombe's limit is further out. "delong" uses DeLong's variance with
+            limits on the AUC scale, clipped to [0, 1]. "exact" gives limits for any distribution of
+            independent rows; exact limits are wide with few rows. "disjoint_pairs" gives limits for
+            any distribution of independent rows without weights, from random pairs of a positive
+            and a negative [2]_. "disjoint_pairs" is narrower than "exact" on average in all
+            simulated cases, but wider for some draws of the pairs. Clusters and out-of-fold scores
+            of several models permit "logit" and "delong" only.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group AUC; "statistics" gives intervals for the
             pooled AUC, the averages, the worst AUC and the difference.
         over : {"rows", "groups"} or None, default=None
-            Source of the sampling error of the pooled AUC and the averages: new rows of these,
-            fixed groups ("rows"), or new rows of new, random groups from the population of these
-            groups ("groups"). None means "rows" for up to 20 groups and "groups" for more groups;
-            with groups that share clusters, None means "rows". The intervals of the worst AUC and
-            the difference are always for fixed groups.
+            Source of the sampling error of the pooled AUC and the averages. "rows" means new rows
+            of these, fixed groups. "groups" means new rows of new, random groups from the
+            population of these groups. None means "rows" for up to 20 groups and "groups" for more
+            groups. With groups that share clusters, None means "rows". The intervals of the worst
+            AUC and the difference are always for fixed groups.
 
         Returns
         -------
@@ -1041,7 +1053,7 @@ class GroupAUC:
             By group: `auc`, `ci_low`, `ci_high`, `method`, and `note`, which states a special case
             such as perfect separation. By statistic: `value` in place of `auc`, and the `estimand`
             in words. Limits are NaN if there is no interval; `note` gives the reason. For a summary
-            by group, the pooled AUC is left out.
+            by group, the table omits the pooled AUC.
 
         Raises
         ------
@@ -1050,11 +1062,11 @@ class GroupAUC:
 
         Notes
         -----
-        The user guide reports the simulated coverage. DeLong's variance is biased low with few
-        positives, an AUC near 1 or tied scores: with 20 positives and 2,000 negatives at AUC 0.99,
-        limits on the logit scale alone cover the true value in 80 % of samples. Newcombe's method
-        assumes a variance for each possible AUC. The further of the two limits gives a coverage of
-        93 % or more in almost all simulated cases.
+        The user guide reports the simulated coverage. DeLong's variance has a downward bias with
+        few positives, an AUC near 1 or tied scores. With 20 positives and 2,000 negatives at AUC
+        0.99, limits on the logit scale alone cover the true value in 80 % of samples. Newcombe's
+        method assumes a variance for each possible AUC. The further of the two limits gives a
+        coverage of 93 % or more in almost all simulated cases.
 
         For random groups an average is a weighted mean of the group AUCs. With equal weights its
         interval uses the quantiles of Student's t. With unequal weights the weighted mean and its
@@ -1062,37 +1074,38 @@ class GroupAUC:
         fixed seed.
 
         "exact" inverts Hoeffding's bound in its Kullback-Leibler form. "disjoint_pairs" draws as
-        many pairs without common rows as the smaller class has rows, decides ties by a coin, and
-        returns the limits of Clopper and Pearson for the number of concordant pairs. A limit that
-        excludes the AUC of all pairs is replaced by this AUC. The pairs are drawn with a hash of
-        the counts as seed, so that equal counts have equal limits with the same version of numpy.
-        With very few rows and few distinct scores, the counts have few possible values, and the
-        coverage can be slightly below `confidence_level` (93.3 % instead of 95 % in a simulation of
-        5 positives and 15 negatives with two distinct scores). "exact" has no such exception.
-        For an average, each pair is of a random group, with the shares of the groups as
-        probabilities; `note` gives the number of pairs, which a small group can reduce. The limits
-        of the pooled AUC assume that the groups of the rows are random, too.
+        many pairs without common rows as the smaller class has rows, and decides ties by a coin.
+        The limits are those of Clopper and Pearson for the number of concordant pairs. If a limit
+        excludes the AUC of all pairs, this AUC replaces the limit. The seed of a group's pairs is a
+        hash of the group's counts, so equal counts have equal limits with the same version of
+        numpy. The limits of a group do not depend on the other groups. With very few rows and few
+        distinct scores, the counts have few possible values, and the coverage can be slightly below
+        `confidence_level`. In a simulation of 5 positives and 15 negatives with two distinct
+        scores, the coverage is 93.3 % instead of 95 %. "exact" has no such exception. For an
+        average, a pair belongs to a random group, with the shares of the groups as probabilities.
+        `note` gives the number of pairs, which a small group can reduce. The limits of the pooled
+        AUC assume that the groups of the rows are also random.
 
-        With clusters, Obuchowski's variance replaces DeLong's variance, and Student's t replaces
-        the normal distribution. Newcombe's variance has no form for clusters. It is multiplied by
-        the design effect of the group: Obuchowski's variance divided by DeLong's variance, and at
-        least 1. The interval of the difference uses the correlations of groups that share
-        clusters.
+        With clusters, the variance of clustered rows replaces DeLong's variance, and Student's t
+        replaces the normal distribution; see `GroupAUC`. Newcombe's variance has no form for
+        clusters. Newcombe's method therefore uses the variance times the design effect of the
+        group: the variance of clustered rows divided by DeLong's variance, and at least 1. The
+        interval of the difference uses the correlations of groups that share clusters.
 
         The interval of the difference is the interval of `test_difference`. Intervals of single
         groups do not show whether two groups differ: see `test_difference`, `compare_groups` and
         `test_equal_groups`. Formulas and sources are in `skfedauc.inference`.
 
-        If scores are binned, the lower limit is the limit of the rows with the lowest AUCs that the
-        bins permit, the upper limit is the limit of the rows with the highest AUCs, and `note`
-        states the certain interval of the value (see `bounds`). Limits of the difference use the
-        lowest AUC of one group and the highest AUC of the other. If the bins do not depend on the
-        rows, as those of `Bins.of_probabilities`, the rows of each extreme are independent rows
-        whose true AUC is at most (or at least) the true AUC of the exact scores. The coverage is
-        therefore at least the coverage of the method for these rows. This holds only approximately
-        if the bins depend on the rows, for instance quantiles or bins that were joined. The
-        interval contains the certain interval, but not necessarily the confidence interval of the
-        exact scores, whose variance may be larger.
+        For binned scores, the lower limit is the limit of the rows with the lowest AUCs that the
+        bins permit. The upper limit is the limit of the rows with the highest AUCs. `note` states
+        the certain interval of the value (see `bounds`). Limits of the difference use the lowest
+        AUC of one group and the highest AUC of the other. Suppose that the bins do not depend on
+        the rows, as those of `Bins.of_probabilities`. The rows of each extreme are then independent
+        rows, with a true AUC of at most (or at least) the true AUC of the exact scores. The
+        coverage is therefore at least the coverage of the method for these rows. If the bins depend
+        on the rows, such as quantiles or joined bins, the coverage is only approximately as high.
+        The interval contains the certain interval, but not necessarily the confidence interval of
+        the exact scores, whose variance may be larger.
 
         References
         ----------
@@ -1120,55 +1133,115 @@ class GroupAUC:
         )
         if of not in ("groups", "statistics"):
             raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
-        if way in ("exact", "disjoint_pairs"):
-            self.pairs.check_independent_rows(f"method={way!r}")
         if of == "statistics":
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         return group_intervals(self._estimates, self.index, confidence_level, way)
 
-    def error_rates(self, threshold: float, *, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Return error rates at a threshold by group, with upper limits.
-
-        Rows with a score of at least the threshold are predicted positive.
+    def interval_widths(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """Return the width of the interval of each group's AUC by each method.
 
         Parameters
         ----------
-        threshold : float
-            Smallest score that is predicted positive. The limits hold if the threshold does not
-            depend on the counted rows.
         confidence_level : float, default=0.95
-            Probability with which each limit is at least the true rate.
+            Confidence level of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            By group: the number, the rate and the upper limit of the rate of all errors
-            (`n_errors`, `error_rate`, `error_limit`), of the negatives that are predicted positive
-            (`n_false_positives`, `false_positive_rate`, `false_positive_limit`), and of the
-            positives that are predicted negative (`n_false_negatives`, `false_negative_rate`,
-            `false_negative_limit`). NaN without rows.
+            By group, a column for each `method` of `confidence_intervals` ("logit", "delong",
+            "disjoint_pairs", "exact"), and for two bounds in closed form ("hoeffding",
+            "mcdiarmid"). NaN if a group lacks a class.
 
         Raises
         ------
         ValueError
-            If `threshold` is not a finite number or `confidence_level` is not between 0 and 1; if
-            rows have weights or are tested several times; or within folds.
+            If rows have clusters or weights, or belong to several test sets. If the scores are
+            out-of-fold scores of several models. If `confidence_level` is not between 0 and 1.
+        DisclosureError
+            If the counts are a summary by group.
+
+        Notes
+        -----
+        All methods after "delong" hold for any number of rows, and the table shows the cost in
+        width. "hoeffding" is Hoeffding's bound [1]_ of the mean of min(m, n) independent pairs of m
+        positives and n negatives. "mcdiarmid" is the bound of Agarwal et al. [2]_. Neither bound is
+        ever narrower than "exact". Choose the method before you see the widths: the narrowest of
+        several intervals has a smaller coverage.
+
+        References
+        ----------
+        .. [1] Hoeffding, W. (1963). Probability inequalities for sums of bounded random variables.
+           Journal of the American Statistical Association 58(301).
+           https://doi.org/10.1080/01621459.1963.10500830
+        .. [2] Agarwal, S., Graepel, T., Herbrich, R., Har-Peled, S. and Roth, D. (2005).
+           Generalization bounds for the area under the ROC curve. Journal of Machine Learning
+           Research 6. https://www.jmlr.org/papers/v6/agarwal05a.html
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(
+        ...     devices.y_true, devices.y_score, groups=devices.groups
+        ... )
+        >>> report.interval_widths().columns.tolist()
+        ['logit', 'delong', 'disjoint_pairs', 'exact', 'hoeffding', 'mcdiarmid']
+        """
+        confidence_level = intervals.check_confidence_level(confidence_level)
+        self.pairs.check_independent_rows("interval_widths")
+        return interval_widths(self._estimates, self.index, confidence_level)
+
+    def error_rates(self, threshold: float, *, confidence_level: float = 0.95) -> pd.DataFrame:
+        """Return error rates at a threshold by group, with upper limits.
+
+        Rows with a score of at least the threshold have positive predictions.
+
+        Parameters
+        ----------
+        threshold : float
+            Smallest score with a positive prediction. The limits hold if the threshold does not
+            depend on the rows of the counts.
+        confidence_level : float, default=0.95
+            Probability that a limit is at least the true rate.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By group: the number, the rate and the upper limit of the rate of errors. The columns of
+            all errors are `n_errors`, `error_rate` and `error_limit`. The columns of negatives with
+            positive predictions are `n_false_positives`, `false_positive_rate` and
+            `false_positive_limit`. The columns of positives with negative predictions are
+            `n_false_negatives`, `false_negative_rate` and `false_negative_limit`. NaN without rows.
+
+        Raises
+        ------
+        ValueError
+            If `threshold` is not a finite number, or `confidence_level` is not between 0 and 1. If
+            rows have weights, or belong to several test sets. If the scores are out-of-fold scores
+            of several models.
         DisclosureError
             If the counts are a summary by group.
 
         Notes
         -----
         The limit is the largest rate at which as few errors as observed have a probability of at
-        least 1 - `confidence_level`, by the binomial distribution [1]_. It holds for any number of
-        independent rows. Each limit holds by itself. For limits of one rate that hold together in
-        all G groups, pass ``confidence_level=1 - 0.05 / G``. `error_bounds.error_rate_bound` bounds
-        the average of the rates of all groups.
+        least 1 - `confidence_level`, by the binomial distribution [1]_. The limit holds for any
+        number of independent rows with scores of one model. A limit holds by itself. For limits of
+        one rate that hold together in all G groups, pass ``confidence_level=1 - 0.05 / G``.
+        `error_bounds.error_rate_bound` of the summed numbers of errors and of rows bounds the
+        average of the groups' error rates weighted by rows.
 
-        If scores are binned and the range of a row contains the threshold, the row counts as an
-        error. The numbers and rates are then the largest that the bins permit, and the limits hold
-        for the exact scores.
+        The method refuses out-of-fold scores of several models, because each model depends on the
+        rows that the other models scored. `error_bounds.error_rate_bound` bounds the mean error
+        rate of these models from the errors in each fold. The `counts` of a report do not record
+        folds or clusters: the limits of a new report of these counts are not valid.
+
+        If the bin or range of a row contains the threshold, the row counts as an error. The numbers
+        and rates of errors are then the largest that the bins permit. The limits therefore hold for
+        the exact scores.
 
         References
         ----------
@@ -1215,10 +1288,10 @@ class GroupAUC:
         Returns
         -------
         pandas.DataFrame
-            Indexed by group or by statistic: `value`, the `standard_error` (standard deviation of
-            the resamples), the percentile limits `ci_low` and `ci_high`, and `n_undefined`, the
-            number of resamples in which the value is undefined because a class is absent. These
-            are left out.
+            A row for each group or statistic: `value`, the `standard_error` (standard deviation of
+            the resamples), and the percentile limits `ci_low` and `ci_high`. `n_undefined` is the
+            number of resamples without a value, because a class is absent. The standard error and
+            the limits omit these resamples.
 
         Raises
         ------
@@ -1231,14 +1304,14 @@ class GroupAUC:
 
         Notes
         -----
-        Whole clusters are drawn with replacement [1]_: within each group, or among all clusters if
-        groups share clusters. The groups are fixed, and averages have the weights of the observed
-        rows. Percentile limits are too narrow with few clusters, because the bootstrap has no
-        counterpart of Student's t: prefer `confidence_intervals` with fewer than about 50 clusters.
-        Each resample takes a pass over all distinct scores.
+        A resample draws whole clusters with replacement [1]_: within each group, or among all
+        clusters if groups share clusters. The groups are fixed, and averages have the weights of
+        the observed rows. Percentile limits are too narrow with few clusters, because the bootstrap
+        has no counterpart of Student's t. With fewer than about 50 clusters, prefer
+        `confidence_intervals`. A resample takes a pass over all distinct scores.
 
-        If scores are binned, the lower limit is the limit of the lowest AUCs that the bins permit,
-        and the upper limit is the limit of the highest AUCs.
+        For binned scores, the lower limit is the limit of the lowest AUCs that the bins permit. The
+        upper limit is the limit of the highest AUCs.
 
         References
         ----------
@@ -1275,32 +1348,37 @@ class GroupAUC:
         -------
         EqualGroupsTest
             Result with `statistic`, `pvalue`, `method`, `degrees_of_freedom`, `n_groups` and
-            `n_left_out`, the number of groups with fewer than two positives or two negatives
-            (with weights: an effective sample size below 1.5).
+            `n_left_out`. The test omits `n_left_out` groups with fewer than two positives or two
+            negatives (with weights: an effective sample size below 1.5).
 
         Notes
         -----
         The statistic is the weighted variance of the group AUCs, divided by its expectation under
-        the null hypothesis. The statistic is compared with an F distribution. Box's approximation
-        [1]_ gives the numerator degrees of freedom, and Satterthwaite's approximation gives the
+        the null hypothesis. The null distribution is an F distribution. Box's approximation [1]_
+        gives the numerator degrees of freedom, and Satterthwaite's approximation gives the
         denominator degrees of freedom.
 
         Group variances are unbiased estimates. With weights, DeLong's variances replace these
-        estimates, with half the degrees of freedom of their effective sample sizes. In simulations
-        of 3 groups of 400 rows the rejection rate under the null hypothesis was at most 5 % with
+        estimates, with half the degrees of freedom of their effective sample sizes. Simulations
+        under the null hypothesis used 3 groups of 400 rows. The rejection rate was at most 5 % with
         gamma (shape 0.5 and 1) and lognormal (sigma 1) weights, and 6 % with sigma 3.
 
-        For 100 or more groups with fewer than 10 rows of the smaller class on average, the
-        statistic is a sum of one term per group, compared with the normal distribution; `method`
-        names the form. A large p value does not show that the groups are equal: see the interval of
-        the difference.
+        With clusters, the variances are those of clustered rows, and their degrees of freedom
+        follow from the effective numbers of clusters with positives and with negatives. In
+        simulations of 20 groups of 15 to 60 clusters, a third of them positive, the rejection rate
+        was 2 to 6 %.
 
-        If scores are binned, the statistic uses the AUCs within their certain intervals (see
-        `bounds`) that differ least. The p value is the largest of three p values. They use the
-        variances of the binned scores, of the rows with the lowest AUCs, and of the rows with the
-        highest AUCs.
-        The exact AUCs differ at least as much, but the variances of the exact scores may be larger,
-        so the p value is cautious, but it is not certainly an upper bound.
+        `method` names the form of the test. A special form applies to 100 or more groups with fewer
+        than 10 rows of the smaller class on average. The statistic of the special form is a sum of
+        one term per group, with a normal null distribution. A large p value does not show that the
+        groups are equal: see the interval of the difference.
+
+        For binned scores, the statistic uses those AUCs within their certain intervals (see
+        `bounds`) that differ least. The p value is the largest of three p values. The three p
+        values use the variances of the binned scores, of the rows with the lowest AUCs, and of the
+        rows with the highest AUCs. The exact AUCs differ at least as much, but the variances of the
+        exact scores may be larger. The p value is therefore cautious, but not certainly an upper
+        bound.
 
         References
         ----------
@@ -1333,9 +1411,9 @@ class GroupAUC:
         -------
         DifferenceTest
             Result with the `difference`, its confidence limits `ci_low` and `ci_high`, the
-            `pvalue`, the labels of the groups with the `highest` and the `lowest` AUC, `clearest`
-            (the pair of groups with the most significant difference), `n_groups` and `method`. NaN
-            with fewer than two groups that have an AUC.
+            `pvalue`, `n_groups` and `method`. `highest` and `lowest` are the labels of the groups
+            with the highest and the lowest AUC. `clearest` is the pair of groups with the most
+            significant difference. NaN with fewer than two groups that have an AUC.
 
         Raises
         ------
@@ -1344,22 +1422,22 @@ class GroupAUC:
 
         Notes
         -----
-        All pairs of groups are compared simultaneously. The confidence limits of the difference of
-        a pair follow from the limits of its two groups [1]_, with quantiles of the studentized
-        range; for two groups this is the comparison of two samples. The p value is the smallest
-        error rate at which the interval excludes 0. The p value equals the smallest
+        The test compares all pairs of groups simultaneously. The confidence limits of the
+        difference of a pair follow from the limits of its two groups [1]_, with quantiles of the
+        studentized range. For two groups, the method is the comparison of two samples. The p value
+        is the smallest error rate at which the interval excludes 0. The p value equals the smallest
         `pvalue_adjusted` of `compare_groups()` if `compare_groups` can compare all groups. Above
-        2,000 groups the largest lower limit of a group is compared with the smallest upper limit,
-        with Bonferroni's correction.
+        2,000 groups, the test compares the largest lower limit of a group with the smallest upper
+        limit, with Bonferroni's correction.
 
         `test_equal_groups` tests this null hypothesis by the variance of all group AUCs, and has
         more power against many small differences.
 
-        If scores are binned, the lower limit of the difference of two groups uses the lowest AUC of
-        one group and the highest AUC of the other, with their variances, and the p value follows
-        from this limit. The p value is 1 if every two certain intervals overlap. The
-        guarantees are those of `confidence_intervals`. The adjustment for all pairs is approximate,
-        because each group is compared at two AUCs.
+        For binned scores, the lower limit of the difference of two groups uses the lowest AUC of
+        one group and the highest AUC of the other. The p value follows from this limit. The p value
+        is 1 if every two certain intervals overlap. The guarantees are those of
+        `confidence_intervals`. The adjustment for all pairs is approximate, because each group has
+        two AUCs in its comparisons.
 
         References
         ----------
@@ -1388,8 +1466,8 @@ class GroupAUC:
     ) -> MarginTest:
         """Test that the worst group is not inferior to a reference AUC.
 
-        The null hypothesis is that the smallest true AUC is at most ``reference - margin``. If the
-        test rejects it, the AUC of every group exceeds this bound.
+        The null hypothesis is that the smallest true AUC is at most ``reference - margin``. A
+        rejection supports the claim that the AUC of every group exceeds this bound.
 
         Parameters
         ----------
@@ -1420,16 +1498,16 @@ class GroupAUC:
 
         Notes
         -----
-        This is an intersection-union test [1]_: every group is tested at the full error rate,
-        because the claim requires all groups to pass. The `limit` is the lower limit of `worst` in
-        ``confidence_intervals(2 * confidence_level - 1, of="statistics")``. The p value is the
-        smallest error rate at which the limit exceeds the bound.
+        The method is an intersection-union test [1]_: the test of each group has the full error
+        rate, because the claim requires all groups to pass. The `limit` is the lower limit of
+        `worst` in ``confidence_intervals(2 * confidence_level - 1, of="statistics")``. The p value
+        is the smallest error rate at which the limit exceeds the bound.
 
         With many groups, the power is low: each group has to pass. Failing to show the claim does
         not show that a group is inferior. The claim does not cover groups that lack a class.
 
-        If scores are binned, the limit is that of the rows with the lowest AUCs that the bins
-        permit, as in `confidence_intervals`.
+        For binned scores, the limit is that of the rows with the lowest AUCs that the bins permit,
+        as in `confidence_intervals`.
 
         References
         ----------
@@ -1450,7 +1528,7 @@ class GroupAUC:
         return worst_test(self._estimates, self.index, reference, margin, confidence_level)
 
     def test_equivalence(self, margin: float, *, confidence_level: float = 0.95) -> MarginTest:
-        """Test that the AUCs of all groups are equivalent: that they differ by less than a margin.
+        """Test that the AUCs of all groups differ by less than a margin (equivalence).
 
         The null hypothesis is that the true AUCs of two groups differ by `margin` or more.
 
@@ -1481,16 +1559,16 @@ class GroupAUC:
 
         Notes
         -----
-        The method consists of two one-sided tests (TOST) [2]_ of every pair of groups. This is an
-        intersection-union test [1]_: every pair is tested at the full error rate, because the claim
-        requires all pairs to pass. The `limit` is the upper limit of `difference` in
-        ``confidence_intervals(2 * confidence_level - 1, of="statistics")``. The p value is the
+        The method consists of two one-sided tests (TOST) [2]_ of every pair of groups. The method
+        is also an intersection-union test [1]_: the test of each pair has the full error rate,
+        because the claim requires all pairs to pass. The `limit` is the upper limit of `difference`
+        in ``confidence_intervals(2 * confidence_level - 1, of="statistics")``. The p value is the
         smallest error rate at which the limit is below the margin.
 
         A large p value of `test_difference` does not show that groups are equivalent. A small p
-        value of `test_equivalence` does.
+        value of `test_equivalence` shows that groups are equivalent.
 
-        If scores are binned, the limit is that of the AUCs that differ most, as in
+        For binned scores, the limit is that of the AUCs that differ most, as in
         `confidence_intervals`.
 
         References
@@ -1524,29 +1602,31 @@ class GroupAUC:
         reference : None, "rest" or a group's label, default=None
             None compares all pairs of groups (up to 500 groups). "rest" compares each group with a
             weighted average of the AUCs of the other groups. A label compares all other groups with
-            the group that has this label. If a group is named "rest", pass its label in a list.
+            the group that has this label. If a group has the name "rest", pass this label in a
+            list.
         confidence_level : float, default=0.95
             Simultaneous confidence level of all intervals.
 
         Returns
         -------
         pandas.DataFrame
-            `auc`, `reference_auc` and their `difference`, with simultaneous confidence limits
-            `ci_low` and `ci_high`; `statistic`, `pvalue`, `pvalue_adjusted` and the `adjustment`.
-            NaN for groups with fewer than two rows of a class, which are not tested, and for "rest"
+            A row for each comparison. The columns are `auc`, `reference_auc` and their
+            `difference`, with simultaneous confidence limits `ci_low` and `ci_high`, and
+            `statistic`, `pvalue`, `pvalue_adjusted` and the `adjustment`. There is no test of
+            groups with fewer than two rows of a class: their rows have NaN. "rest" also gives NaN
             if there are no other groups.
 
         Raises
         ------
         ValueError
-            If there is no such group, or all pairs of more than 500 groups are requested.
+            If there is no such group. If `reference` is None with more than 500 groups.
 
         Notes
         -----
         The confidence limits of the difference of two AUCs follow from the limits of each AUC in
         `confidence_intervals` [1]_. The p value is the smallest error rate at which the interval
-        excludes 0, and `statistic` is the normal quantile of the p value. All pairs of groups are
-        compared by Tukey's and Kramer's method with quantiles of the studentized range [2]_.
+        excludes 0, and `statistic` is the normal quantile of the p value. Comparisons of all pairs
+        of groups use Tukey's and Kramer's method with quantiles of the studentized range [2]_.
         Comparisons with a reference group or with the rest use Sidak's method [3]_, which does not
         require independent comparisons. A simultaneous interval excludes 0 if and only if
         `pvalue_adjusted` is below ``1 - confidence_level``. The smallest `pvalue_adjusted` of all
@@ -1556,15 +1636,15 @@ class GroupAUC:
         In the average of the other groups ("rest") a group with m positives and n negatives has the
         weight ``m n / (m + n)``. The weights are inverse-variance weights if the placement values
         of both classes have equal variances. A tiny group therefore has little weight. The weights
-        depend only on the numbers of rows (with sample weights: on effective sample sizes) and are
-        treated as constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Each ``v``
-        is the larger of the group's DeLong variance and the variance from placement values pooled
-        over groups. In simulations under the null hypothesis (500 runs; 10 groups of 3/50 or 20/400
-        positives/negatives, AUCs of .8 to .95, tied scores, unequal standard deviations) at most
+        depend only on the numbers of rows (with sample weights: on effective sample sizes), and
+        count as constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Here, ``v`` is
+        the larger of the group's DeLong variance and the variance from placement values pooled over
+        groups. Simulations under the null hypothesis (500 runs) used 10 groups of 3/50 or 20/400
+        positives/negatives, AUCs of .8 to .95, tied scores and unequal standard deviations. At most
         1.8 % of runs had an adjusted p value below 5 %. With two groups of 20/400, AUC .95 and
         unequal standard deviations, 4.6 % of runs had such a p value.
 
-        If scores are binned, each difference is tested at the possible value nearest to 0, as in
+        For binned scores, each test uses the possible difference nearest to 0, as in
         `test_difference`.
 
         References
@@ -1603,10 +1683,10 @@ class GroupAUC:
     def ranking(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return shrunken group AUCs, and the ranks of the groups with confidence sets.
 
-        The table answers which group is worst, and has the index of `by_group`. The smallest
-        and the largest observed AUC often belong to the groups with the fewest rows, because their
-        AUCs have the largest sampling errors. A shrunken AUC is moved towards the mean of the
-        groups, and more so if the group has few rows.
+        The table answers which group is worst, and has the index of `by_group`. The smallest and
+        the largest observed AUC often belong to the groups with the fewest rows, because their AUCs
+        have the largest sampling errors. Shrinkage moves an AUC towards the mean of the groups, and
+        more so if the group has few rows.
 
         Parameters
         ----------
@@ -1617,20 +1697,20 @@ class GroupAUC:
         Returns
         -------
         pandas.DataFrame
-            Indexed by group: `auc`; `shrunken_auc`, the empirical Bayes estimate of the true AUC,
-            with confidence limits `ci_low` and `ci_high` of the true AUC; and `reliability`, the
-            weight of `auc` in `shrunken_auc`. The mean of the groups has the remaining weight.
-            `rank` is the rank of `auc`, and `rank_low` to `rank_high` is the confidence set of the
-            rank of the true AUC. Rank 1 is the largest AUC. `may_be_worst` marks the confidence set
-            of the group with the smallest true AUC.
+            A row for each group. `auc` is the observed AUC. `shrunken_auc` is the empirical Bayes
+            estimate of the true AUC, with confidence limits `ci_low` and `ci_high` of the true AUC.
+            `reliability` is the weight of `auc` in `shrunken_auc`; the mean of the groups has the
+            remaining weight. `rank` is the rank of `auc`, and `rank_low` to `rank_high` is the
+            confidence set of the rank of the true AUC. Rank 1 is the largest AUC. `may_be_worst`
+            marks the confidence set of the group with the smallest true AUC.
 
-            A group is ranked if it has at least two rows of each class (with weights: an effective
+            A group has a rank if it has at least two rows of each class (with weights: an effective
             sample size of at least 1.5). Other groups have NaN or NA; `note` gives the reason.
 
         Raises
         ------
         ValueError
-            If `confidence_level` is not between 0 and 1, or rows are tested several times, as in
+            If `confidence_level` is not between 0 and 1, or rows belong to several test sets, as in
             repeated folds.
 
         See Also
@@ -1642,35 +1722,53 @@ class GroupAUC:
         Notes
         -----
         *Shrunken AUCs.* True AUCs have mean mu and standard deviation `tau`, and group g has the
-        sampling variance v. Morris's estimate [1]_ is ``auc - b (auc - mu)`` with
-        ``b = (k - 3) / (k - 1) v / (v + tau^2)`` for k groups. The first factor corrects the bias
-        of b due to the sampling error of `tau`. Sampling variances come from placement values
-        pooled over groups, as in `heterogeneity`. With fewer than four groups, AUCs are not
-        shrunken, and the limits are those of `confidence_intervals`.
+        sampling variance v. Morris's estimate [1]_ is ``auc - b (auc - mu)`` with ``b = (k - 3) /
+        (k - 1) v / (v + tau^2)`` for k groups. The first factor corrects the bias of b due to the
+        sampling error of `tau`. Sampling variances come from placement values pooled over groups,
+        as in `heterogeneity`. With fewer than four ranked groups, there is no shrinkage, as `note`
+        says, and the limits are those of `confidence_intervals`.
 
-        The interval is the normal interval with Morris's standard error, which accounts for the
-        sampling errors of mu and of `tau`. It assumes normal true AUCs. The interval is valid on
-        average over groups, not for each single group: intervals of groups far from the mean cover
-        less often. Use `confidence_intervals` for a group that was selected before the data were
-        known, and the sets of ranks to find the worst group.
+        The limits are quantiles of the posterior distribution of the true AUC [5]_. True AUCs are
+        normal, and the priors of mu and of ``tau^2`` are uniform, so the interval accounts for the
+        sampling errors of mu and of `tau`. `shrunken_auc` is not the posterior mean, and the
+        interval need not be symmetric. If `shrunken_auc` is outside of the limits, as at a low
+        confidence level, the method extends the interval to `shrunken_auc`.
 
-        *Ranks.* All pairs of groups are compared as in `compare_groups`. The confidence set of the
-        rank of a group is from 1 plus the number of groups whose AUC is significantly larger, to
-        the number of ranked groups minus the number of groups whose AUC is significantly smaller
-        [2]_. All sets contain the ranks of the true AUCs simultaneously, for any distribution of
-        the true AUCs. The sets are conservative: in simulations, all sets hold in 97.8 to 100 % of
-        samples. Above 2,000 groups the simultaneous intervals of the groups are compared instead,
-        with Bonferroni's correction [3]_.
+        The interval is valid on average over groups. Simulations used 4 to 500 groups of 6 to 200
+        positives, with normal true AUCs of mean 0.8 and `tau` from 0 to 0.08. The mean coverage of
+        95 % intervals is 94.4 to 100 %, and is close to 100 % if `tau` is 0. The mean length is 25
+        to 92 % of the length of normal intervals of the AUCs. With skewed or heavy-tailed true
+        AUCs, the mean coverage is 93 to 98 %.
 
-        *Worst group.* `may_be_worst` is Gupta's subset selection [4]_: a group is left out if a
-        one-sided comparison shows that another group has a smaller true AUC. The comparisons are
-        adjusted for the number of other groups, not for all pairs. The set is therefore at
-        most as large as the set of groups whose `rank_high` is the last rank. The order of the
-        shrunken AUCs can differ from `rank`. The group with the smallest shrunken AUC has the
-        smallest true AUC more often than the group with the smallest AUC, if the groups have
-        unequal numbers of rows.
+        With mean AUCs of 0.8 to 0.99, 4 to 10 groups of 6 to 20 positives and `tau` of 0 or 0.01,
+        the mean coverage is 92.7 to 99.4 % (120 or 150 simulated samples for each setting).
 
-        If scores are binned, the sets of ranks and of groups hold for the exact scores, as in
+        A group without seen variation, as with perfect separation, has at least the variance
+        ``A (1 - A) / k``, as `note` says. The AUC A is the AUC of k independent pairs, with half a
+        concordant and half a discordant pair added. k is the number of rows of the smaller class.
+
+        The interval is not valid for each single group: the intervals of groups far from the mean
+        cover less often. In the simulations with skewed or heavy-tailed true AUCs, the intervals
+        contain 5 to 80 % of the true AUCs more than two `tau` from the mean. Use
+        `confidence_intervals` for a group selected without knowledge of the data. Use the sets of
+        ranks to find the worst group.
+
+        *Ranks.* The comparison of all pairs of groups is that of `compare_groups`. `rank_low` is 1
+        plus the number of groups with a significantly larger AUC. `rank_high` is the number of
+        ranked groups minus the number of groups with a significantly smaller AUC [2]_. All sets
+        contain the ranks of the true AUCs simultaneously, for any distribution of the true AUCs.
+        The sets are conservative: in simulations, all sets hold in 97.8 to 100 % of samples. Above
+        2,000 groups, the method compares the simultaneous intervals of the groups instead, with
+        Bonferroni's correction [3]_.
+
+        *Worst group.* `may_be_worst` is Gupta's subset selection [4]_: the set omits a group if a
+        one-sided comparison shows that another group has a smaller true AUC. The adjustment is for
+        the number of other groups, not for all pairs. The set is therefore at most as large as the
+        set of groups whose `rank_high` is the last rank. The order of the shrunken AUCs can differ
+        from `rank`. With unequal numbers of rows, the smallest shrunken AUC identifies the group
+        with the smallest true AUC more often than the smallest AUC.
+
+        For binned scores, the sets of ranks and of groups hold for the exact scores, as in
         `compare_groups`. The limits are those of the binned scores, extended to the limits at both
         extremes of the exact scores. `shrunken_auc` and `reliability` describe the binned scores,
         and have no certain interval.
@@ -1688,6 +1786,8 @@ class GroupAUC:
            https://doi.org/10.1111/rssc.12402
         .. [4] Gupta, S. S. (1965). On some multiple decision (selection and ranking) rules.
            Technometrics 7(2), 225-245.
+        .. [5] Morris, C. N. and Lysy, M. (2012). Shrinkage estimation in multilevel normal models.
+           Statistical Science 27(1). https://arxiv.org/abs/1203.5610
 
         Examples
         --------
@@ -1715,6 +1815,9 @@ class GroupAUC:
         [0.509, 0.512, 200.0]
         """
         confidence_level = intervals.check_confidence_level(confidence_level)
+        if self.undefined == "raise":
+            # Otherwise, `note` gives the reason without a warning.
+            self._estimates.policy.report_groups(self.pairs)
         return ranking_table(self._estimates, self.index, confidence_level)
 
     # Standard deviation of the true AUCs -------------------------------------------------
@@ -1723,15 +1826,16 @@ class GroupAUC:
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
 
-        If scores are binned, tau is computed from the binned scores, and has no certain interval.
+        For binned scores, tau describes the binned scores, and has no certain interval.
 
-        Groups are weighted by their numbers of rows, so a tiny group has little influence on the
-        estimate. `heterogeneity` gives the interval of tau and other estimators. The estimate is at
-        most one half, the largest possible standard deviation of AUCs. Groups with fewer than two
-        rows of a class are left out; NaN with fewer than two remaining groups.
+        A tiny group has little influence on the estimate, because weights increase with the numbers
+        of rows. `heterogeneity` gives the interval of tau and other estimators. The estimate is at
+        most one half, the largest possible standard deviation of AUCs. The estimate omits groups
+        with fewer than two rows of a class; NaN with fewer than two remaining groups.
 
         Scorers (`neg_tau`) average the unbiased estimate of ``tau**2`` instead: the variance of the
-        group AUCs minus the mean of their estimated variances. This estimate may be negative.
+        group AUCs minus the mean of their estimated variances. The unbiased estimate may be
+        negative.
         """
         return self.statistic("tau")
 
@@ -1739,9 +1843,9 @@ class GroupAUC:
     def null_difference(self) -> float:
         """Expected `difference` from sampling error alone, if all true AUCs are equal.
 
-        If a group has fewer than 30 rows of a class, groups are simulated with a fixed seed. If
-        scores are binned, rows of a bin count as tied. The simulation needs scores: for a summary
-        by group with such a group, access raises a `DisclosureError`.
+        If a group has fewer than 30 rows of a class, the expectation is from a simulation with a
+        fixed seed. For binned scores, rows of a bin count as tied. The simulation needs scores: for
+        a summary by group with such a group, access raises a `DisclosureError`.
         """
         self.pairs.counts_for("null_difference")
         return heterogeneity.null_difference(self.variances)
@@ -1757,17 +1861,19 @@ class GroupAUC:
         Returns
         -------
         pandas.DataFrame
-            One row per estimator: "reml" (restricted maximum likelihood [1]_), the estimator of
-            `GroupAUC.tau`; "paule_mandel" [2]_; "moments", the variance of the group AUCs minus the
-            mean of their unbiased variances; and "dersimonian_laird" [3]_.
+            A row for each estimator. "reml" (restricted maximum likelihood [1]_) is the estimator
+            of `GroupAUC.tau`. "paule_mandel" is Paule and Mandel's estimator [2]_. "moments" is the
+            variance of the group AUCs minus the mean of their unbiased variances.
+            "dersimonian_laird" is DerSimonian and Laird's estimator [3]_.
 
-            Columns: `tau`, the standard deviation of the true AUCs, with its confidence limits
-            `ci_low` and `ci_high` (profile of the restricted likelihood for "reml", Q profile [4]_
-            for "paule_mandel", Box's approximation for "moments", none for "dersimonian_laird");
-            the `mean` AUC of the groups and its `standard_error` (Knapp and Hartung's for "reml"
-            and "paule_mandel"); `i2`, the share of the observed variance that sampling error does
-            not explain; and Cochran's `q`. With fewer than two groups that have two rows of each
-            class, all columns are NaN and a warning is issued.
+            `tau` is the standard deviation of the true AUCs, with the confidence limits `ci_low`
+            and `ci_high`. The limits are from the profile of the restricted likelihood for "reml",
+            from the Q profile [4]_ for "paule_mandel", and from Box's approximation for "moments".
+            "dersimonian_laird" has no limits. `mean` is the mean AUC of the groups, and
+            `standard_error` is its standard error (Knapp and Hartung's for "reml" and
+            "paule_mandel"). `i2` is the share of the observed variance that sampling error does not
+            explain, and `q` is Cochran's Q. With fewer than two groups that have two rows of each
+            class, all columns are NaN, with a warning.
 
         Raises
         ------
@@ -1776,24 +1882,25 @@ class GroupAUC:
 
         Notes
         -----
-        The group AUCs are not transformed. The variances of the AUCs come from placement values
-        pooled over groups, because a group's own variance estimate is biased low if its AUC is high
-        by sampling error. Software for meta-analysis that uses each group's own variance
-        overestimates tau for tiny groups: with 100 groups of 5/15 positives/negatives and a true
-        tau of 0, the mean estimate was .063, and .017 with pooled placement values.
+        The estimators use the group AUCs without a transformation. The variances of the AUCs come
+        from placement values pooled over groups. A group's own variance estimate has a downward
+        bias if sampling error makes the group's AUC high. Software for meta-analysis that uses each
+        group's own variance overestimates tau for tiny groups. With 100 groups of 5/15
+        positives/negatives and a true tau of 0, the mean estimate was .063, and .017 with pooled
+        placement values.
 
         "moments" gives all groups equal weights, so a single tiny group may reduce the estimate for
-        large groups to 0. REML was chosen by simulation. With three groups of 2,000/6,000 rows, one
+        large groups to 0. Simulations favored REML. With three groups of 2,000/6,000 rows, one
         group of 2/6 and a true tau of .05, the root mean squared error of REML was .021
         (Paule-Mandel .035). With 100 groups of 5/15 and a true tau of .06, the mean REML estimate
         was .056.
 
         The intervals assume normal true AUCs. The 95 % intervals of "reml" then cover the true
-        value in 92 to 99 % of simulations. If the true AUCs have a Beta distribution of mean .9,
-        the coverage is 91 to 96 % with a standard deviation of .03, 84 to 92 % with .05, and 79 to
-        86 % with .08; the coverage is lower with more groups.
+        value in 92 to 99 % of simulations. For true AUCs with a Beta distribution of mean .9, the
+        coverage is 91 to 96 % with a standard deviation of .03, 84 to 92 % with .05, and 79 to 86 %
+        with .08. The coverage is lower with more groups.
 
-        If scores are binned, all columns describe the AUCs of the binned scores. The estimates and
+        For binned scores, all columns describe the AUCs of the binned scores. The estimates and
         limits for the exact scores differ by an unknown amount, without a certain interval. Compare
         the width of ``bounds(of="groups")`` with `tau`.
 
@@ -1856,19 +1963,20 @@ class GroupAUC:
         Notes
         -----
         The method is an equivalence test (TOST). An average is equivalent to the pooled AUC if the
-        90 % interval of their difference, for fixed groups, is within `delta` of 0, which means
-        that two one-sided tests reject at 5 %. An average is not equivalent if the 99 % interval
-        lies entirely beyond `delta`; the level is stricter because five averages are tested.
-        Failing to detect a difference does not show that there is no difference. The
-        Anderson-Darling test [1]_ shows which score distributions differ.
+        90 % interval of their difference, for fixed groups, is within `delta` of 0. Two one-sided
+        tests then reject at 5 %. An average is not equivalent if the 99 % interval lies entirely
+        beyond `delta`. The stricter level accounts for the tests of five averages. Failing to
+        detect a difference does not show that there is no difference. The Anderson-Darling test
+        [1]_ shows which score distributions differ.
 
-        The interval is a normal approximation, and the error rate may exceed 5 %: an average with a
-        true difference of `delta` was called equivalent in up to 11 % of simulations with two
-        groups and an AUC of .95 (5 to 50 positives, 200 to 400 negatives per group).
+        The interval is a normal approximation, and the error rate may exceed 5 %. Simulations used
+        two groups and an AUC of .95, with 5 to 50 positives and 200 to 400 negatives per group. The
+        result for an average with a true difference of `delta` was "yes" in up to 11 % of
+        simulations.
 
-        If scores are binned, the intervals cover each difference within the certain intervals of
-        the pooled AUC and of the average, and `bound` is widened likewise. The distances and
-        the Anderson-Darling test compare the distributions over bins; equal distributions of scores
+        For binned scores, the intervals cover each difference within the certain intervals of the
+        pooled AUC and of the average, and `bound` is wider likewise. The distances and the
+        Anderson-Darling test compare the distributions over bins. Equal distributions of scores
         have equal distributions over bins.
 
         References
@@ -1942,7 +2050,7 @@ class GroupAUC:
         return f", in {_words.counted(clusters.n_clusters, 'cluster')}{shared}"
 
     def _summary_note(self) -> str:
-        """Return a note on the statistics that are left out; empty if the counts have scores."""
+        """Return a note on the omitted statistics; empty if the counts have scores."""
         absent = [name for name in STATISTICS if name not in self.determined_statistics]
         if not absent:
             return ""

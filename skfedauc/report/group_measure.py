@@ -54,7 +54,7 @@ class GroupMeasure:
     def by_group(self) -> pd.DataFrame:
         """Measure and class counts of each group.
 
-        The DataFrame is indexed by group and has a column with the name of the measure (NaN if the
+        The DataFrame has a row for each group. The columns are the name of the measure (NaN if the
         group lacks a class), `n_positives` and `n_negatives`.
         """
         import pandas as pd
@@ -79,7 +79,7 @@ class GroupMeasure:
         Returns
         -------
         float
-            The statistic; NaN if it is undefined.
+            The statistic; NaN if undefined.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class GroupMeasure:
         import pandas as pd
 
         estimates = self._estimates.estimates
-        estimates.policy.report_groups(estimates.pairs)
+        estimates.policy.report_groups(estimates.pairs, repr(self.measure))
         quiet = self._estimates.quiet()
         return pd.Series({name: quiet.statistic(name) for name in quiet.names}, dtype=np.float64)
 
@@ -117,7 +117,7 @@ class GroupMeasure:
         -------
         pandas.DataFrame
             `value`, and the ends `low` and `high` of the certain interval, as in `GroupAUC.bounds`.
-            Both ends equal the value if scores are exact.
+            For exact scores, the two ends equal the value.
 
         Raises
         ------
@@ -129,9 +129,9 @@ class GroupMeasure:
         The value treats all rows of a range of scores as tied. If a positive gets a higher score or
         a negative a lower score, no point of the ROC curve moves down. The interval of a partial
         AUC, sensitivity or specificity therefore has the values at both extremes of
-        `ScoreCounts.extremes` as its ends. The average precision is lowest if, besides, the
-        positives of a range have different scores. If ranges overlap, the value is the middle of
-        the interval, and the upper end of the interval of the average precision may be too high.
+        `ScoreCounts.extremes` as its ends. The average precision is lowest if the positives of a
+        range also have different scores. If ranges overlap, the value is the middle of the
+        interval, and the upper end of the interval of the average precision may be too high.
         """
         import pandas as pd
 
@@ -152,6 +152,7 @@ class GroupMeasure:
     def confidence_intervals(
         self,
         confidence_level: float = 0.95,
+        method: intervals.Method | None = None,
         *,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
@@ -162,9 +163,13 @@ class GroupMeasure:
         ----------
         confidence_level : float, default=0.95
             Confidence level of the intervals.
+        method : {"logit", "delong", "exact", "disjoint_pairs"}, default=None
+            Method of the intervals of a transformed AUC (`Gini`), as in
+            `GroupAUC.confidence_intervals`; None means "logit". Other measures have one method
+            each, see the notes.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group; "statistics" gives intervals for the pooled
-            value, the averages and the worst value.
+            value, the averages, the worst value and the difference.
         over : {"rows", "groups"} or None, default=None
             Source of the sampling error of the pooled value and the averages, as in
             `GroupAUC.confidence_intervals`.
@@ -178,8 +183,10 @@ class GroupMeasure:
         Raises
         ------
         ValueError
-            If an argument is not as described, if rows are in several test sets, or if rows have
-            clusters and the measure is not a transformed AUC.
+            If an argument is not as described. If the measure has no intervals with this `method`.
+            If rows belong to several test sets. If rows have clusters, and the measure is not a
+            transformed AUC. If the method is "exact", and the scores are out-of-fold scores of
+            several models.
 
         Notes
         -----
@@ -191,25 +198,35 @@ class GroupMeasure:
         - "wilson" for sensitivities and specificities: Wilson's limits with an effective number of
           rows, which accounts for the sampling error of the threshold.
         - "exact" for the Kolmogorov-Smirnov distance: limits that hold for any distribution of the
-          scores, and are therefore wide. With weights, these limits are approximate.
+          scores, and are therefore wide. With weights, these limits are approximate. The method
+          refuses out-of-fold scores of several models, as in `GroupAUC.confidence_intervals`.
 
-        In simulations, intervals of groups with a confidence level of 95 % have a coverage of 91 %
-        or more; the coverage is lowest with 20 positives.
+        Of out-of-fold scores of several models, "logit" and "wilson" describe the pooled scores,
+        and are approximate: they treat the scores as scores of one model.
 
-        Measures of small groups are biased: with 20 positives, 80 negatives and an AUC of .8, the
-        average precision is .03 too high on average, and the Kolmogorov-Smirnov distance .08. An
-        average over groups has the same bias, and its interval does not allow for the bias. For 100
-        such groups, intervals of the mean average precision have a coverage of 18 %, and those of
-        the mean partial AUC 82 %.
+        Simulations used at least 20 rows of each class. Intervals of groups with a confidence level
+        of 95 % have a coverage of about 95 % or more; intervals of the average precision have a
+        coverage of 91 % or more. Few rows can determine the threshold of a partial AUC, a
+        sensitivity or a specificity, such as 20 positives for ``min_tpr=0.9``. The lower limit is
+        then small or the smallest possible value, and `note` says so.
 
-        A `Gini` coefficient has the transformed intervals of `GroupAUC.confidence_intervals`, and
-        also the interval of the difference.
+        Measures of small groups have a bias. With 20 positives, 80 negatives and an AUC of .8, the
+        average precision is .03 too high on average, and the Kolmogorov-Smirnov distance is .08 too
+        high. An average over groups has the same bias, and its interval does not allow for the
+        bias. For 100 such groups, intervals of the mean average precision have a coverage of 18 %,
+        and intervals of the mean partial AUC (``max_fpr=0.1``) have a coverage of 82 %. For 10 such
+        groups, the coverage is 84 % for ``min_tpr=0.9`` and 43 % for the specificity at a
+        sensitivity of .95. The note of an average counts the groups with few rows within the rates.
+
+        A `Gini` coefficient has the transformed intervals of `GroupAUC.confidence_intervals`. The
+        intervals of the difference of other measures combine the limits of the groups, with
+        Bonferroni's correction for the lower limit, and are therefore wider.
 
         The interval of the pooled value for fixed groups treats the rows of all groups as one
-        sample, which overestimates the variance if the scores of the groups differ. The limits of
-        the worst value are those of `GroupAUC`: unadjusted lower limits, and upper limits with
-        Bonferroni's correction. If scores are binned, the lower limit uses the lowest possible
-        value and the upper limit the highest, with the variances of both extremes.
+        sample. The variance is therefore too large if the scores of the groups differ. The limits
+        of the worst value are those of `GroupAUC`: unadjusted lower limits, and upper limits with
+        Bonferroni's correction. For binned scores, the lower limit uses the lowest possible value,
+        and the upper limit uses the highest possible value, with the variances of both extremes.
         """
         level = intervals.check_confidence_level(confidence_level)
         check_of(of)
@@ -218,8 +235,17 @@ class GroupMeasure:
         if self._measured.pairs.rows_repeat:
             raise ValueError(REPEATED_ROWS)
         if self.measure.is_auc:
-            return self._intervals_of_auc(level, of, over)
+            way: intervals.Method = "logit" if method is None else intervals.check_method(method)
+            return self._intervals_of_auc(level, way, of, over)
+        if method is not None:
+            raise ValueError(
+                f"method is for transformed AUCs; intervals of {self.measure!r} have the method "
+                f"{curve_measures.method_of(self.measure)!r}. Leave out method="
+                f"{_words.shortened(method)}."
+            )
         self._measured.pairs.check_independent_rows(f"the interval of {self.measure.name!r}")
+        if curve_measures.method_of(self.measure) == "exact":
+            self._measured.pairs.check_one_model(f"the interval of {self.measure.name!r}")
         tail = (1.0 - level) / 2.0
         return self._of_groups(tail) if of == "groups" else self._of_statistics(tail, over)
 
@@ -243,22 +269,28 @@ class GroupMeasure:
         _, used = quiet.values.group_aucs
         new_groups = intervals.is_over_groups(over, int(used.sum()))
         method, rows = curve_measures.method_of(self.measure), []
-        names = [name for name in quiet.names if name != "difference"]
-        for name in names:
-            is_new = new_groups and name != "worst"
+        for name in quiet.names:
+            is_new = new_groups and name not in ("worst", "difference")
             low, high, note = np.nan, np.nan, ""
             try:
                 low, high, note = statistic_limits(quiet, name, tail, new_groups=is_new)
             except NotDefined as error:
                 note = error.reason
             ends = self._measured.scaled(np.array([low, high]))
+            if name == "difference":
+                # The offset of the scale cancels.
+                ends -= self.measure.scale[0]
             estimand = intervals.NEW_GROUPS if is_new else intervals.THESE_GROUPS
             rows.append((values[name], *ends, method, estimand, note))
         columns = ["value", "ci_low", "ci_high", "method", "estimand", "note"]
-        return pd.DataFrame(rows, columns=columns, index=pd.Index(names, name="statistic"))
+        return pd.DataFrame(rows, columns=columns, index=pd.Index(quiet.names, name="statistic"))
 
     def _intervals_of_auc(
-        self, confidence_level: float, of: intervals.Of, over: intervals.Over | None
+        self,
+        confidence_level: float,
+        method: intervals.Method,
+        of: intervals.Of,
+        over: intervals.Over | None,
     ) -> pd.DataFrame:
         """Return the transformed intervals of AUCs."""
         estimates = self._estimates.estimates
@@ -268,10 +300,10 @@ class GroupMeasure:
             policy = UndefinedPolicy(self._measured.unscaled(replacement))
             estimates = GroupEstimates(estimates.pairs, policy)
         if of == "groups":
-            table = group_intervals(estimates, self._index(), confidence_level, "logit")
+            table = group_intervals(estimates, self._index(), confidence_level, method)
             table = table.rename(columns={"auc": "value"})
         else:
-            table = statistic_intervals(estimates, confidence_level, "logit", over)
+            table = statistic_intervals(estimates, confidence_level, method, over)
         if self._measured.pairs.is_binned:
             # Notes give the certain interval of the AUC.
             table["note"] = table["note"].str.replace("certainly", "AUC certainly")
@@ -296,6 +328,6 @@ class GroupMeasure:
 
 
 def check_of(of: object) -> None:
-    """Refuse an argument `of` that is not "groups" or "statistics"."""
+    """Raise an error for an argument `of` other than "groups" or "statistics"."""
     if of not in ("groups", "statistics"):
         raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")

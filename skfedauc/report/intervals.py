@@ -25,7 +25,7 @@ def group_intervals(
     """Return the intervals of the group AUCs, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
-    _check_pairs_of(method, estimates)
+    _check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
     low, high, note = intervals.group_limits(estimates.variances, tail, method)
     if estimates.pairs.is_binned:
@@ -46,10 +46,14 @@ def group_intervals(
     )
 
 
-def _check_pairs_of(method: intervals.Method, estimates: GroupEstimates) -> None:
-    """Refuse disjoint pairs within folds, whose models depend on the rows of other folds."""
-    if method == "disjoint_pairs":
-        estimates.pairs.counts_for("method='disjoint_pairs'")
+def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
+    """Raise an error for dependent rows, because the method assumes independent rows.
+
+    The models of several folds depend on the rows of other folds.
+    """
+    if method in ("exact", "disjoint_pairs"):
+        estimates.pairs.check_independent_rows(f"method={method!r}")
+        estimates.pairs.check_one_model(f"method={method!r}")
 
 
 def _binned_note(bounds: Bounds, of_low: str, of_high: str) -> str:
@@ -91,7 +95,7 @@ class StatisticInterval(NamedTuple):
         Function of `GroupEstimates` and `Sampling` that returns an `intervals.Interval`, or raises
         `NotDefined` if there is no interval.
     is_monotone : bool
-        Whether the limits of binned scores are those of both extremes. Otherwise, `compute`
+        Whether the limits of binned scores are those of both extremes. If False, `compute`
         considers the extremes.
     of_new_groups : bool
         Whether the interval can be an interval over new groups.
@@ -164,7 +168,7 @@ INTERVALS: dict[str, StatisticInterval] = {
 
 
 def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    """Return the interval of a statistic, from both extremes if scores are binned."""
+    """Return the interval of a statistic, for binned scores from both extremes."""
     of_statistic = INTERVALS[name]
     found = of_statistic.compute(estimates, sampling)
     if not estimates.pairs.is_binned:
@@ -184,7 +188,7 @@ def statistic_intervals(
     """Return the intervals of statistics, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
-    _check_pairs_of(method, estimates)
+    _check_rows_of(method, estimates)
     _, used = estimates.group_aucs
     new_groups = intervals.is_over_groups(over, int(used.sum()))
     if new_groups and estimates.pairs.clusters is not None:

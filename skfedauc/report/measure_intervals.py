@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _words
 from skfedauc._kernel import number_cells
 from skfedauc.inference import curve_measures, intervals
 from skfedauc.inference.group_curves import LogitErrors
@@ -69,7 +70,6 @@ def statistic_limits(
     ----------
     estimates : MeasureEstimates
     name : str
-        A statistic other than the difference.
     tail : float
         Error probability of each limit.
     new_groups : bool
@@ -80,6 +80,8 @@ def statistic_limits(
         raise NotDefined("no interval for new groups: distances depend on the sizes of groups")
     if name == "worst":
         return _of_worst(estimates, tail)
+    if name == "difference":
+        return _of_difference(estimates, tail)
 
     def at(end: int) -> Ends:
         if name == "pooled":
@@ -119,8 +121,9 @@ def _ends(low: Floats, high: Floats, note: str = "") -> Ends:
 def pooled_clustered(measured: Measured) -> tuple[float, float]:
     """Return the variance of the pooled index for random groups, and its degrees of freedom.
 
-    The influence values of a group's rows are added up, because rows of a group are dependent. See
-    `clustered_variance` and `Variances.cluster_freedom`, whose formulas for AUCs are the same.
+    The variance uses the sum of the influence values of each group's rows, because rows of a group
+    are dependent. The formulas are those of `clustered_variance` and `Variances.cluster_freedom`
+    for AUCs.
     """
     curves, pooled = measured.curves, measured.pooled_curve
     influence = curve_measures.influence_of(measured.measure, pooled)
@@ -138,7 +141,7 @@ def pooled_clustered(measured: Measured) -> tuple[float, float]:
         weight = rows.weight / rows.weight.sum()
         residuals.append(curves.sums(of_group * centered[place]) * weight)
         share += weight / 2.0
-    variance = clustered_variance(residuals, [curves.positives.n, curves.negatives.n])
+    variance = clustered_variance(residuals, [curves.positives.weight, curves.negatives.weight])
     return variance, max(1.0 / float((share**2).sum()) - 1.0, 1.0)
 
 
@@ -154,17 +157,21 @@ def _of_average(
         raise NotDefined(_NO_GROUP)
     index, used = _with_replacement(estimates, measured.bounds[end]), share > 0
     value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
+    few, of_class = curve_measures.few_within(measured.measure, measured.curves, tail)
+    n_few = int(few[used].sum())
+    note = f"biased: {_words.counted(n_few, 'group')} with few {of_class}s within the rates"
+    note = note if n_few else ""
     if not new_groups:
         # A number that replaces the value of a group has no variance.
         counted = np.where(measured.pairs.defined, share, 0.0)
-        return _ends(*measured.errors[end].averaged(counted).limits(value, tail))
+        return _ends(*measured.errors[end].averaged(counted).limits(value, tail), note)
     if used.sum() < 2:
         raise NotDefined("needs two groups")
     variance = variance_over_groups(index[used], share[used])
     if not variance > 0:
         raise NotDefined("no variation seen: no interval")
     quantile = OverGroups(share[used]).quantile(tail)
-    return _ends(*intervals.limits(value, variance, quantile, "logit"))
+    return _ends(*intervals.limits(value, variance, quantile, "logit"), note)
 
 
 def _of_worst(estimates: MeasureEstimates, tail: float) -> Ends:
@@ -175,6 +182,27 @@ def _of_worst(estimates: MeasureEstimates, tail: float) -> Ends:
     low = _with_replacement(estimates, group_limits(estimates.measured, tail).low)
     high = _with_replacement(estimates, group_limits(estimates.measured, tail / used.sum()).high)
     return Ends(float(low[used].min()), float(high[used].min()))
+
+
+def _of_difference(estimates: MeasureEstimates, tail: float) -> Ends:
+    """Return the limits of the largest minus the smallest index.
+
+    The lower limit fails only if a limit of a group fails, so it has Bonferroni's correction. The
+    upper limit has to cover the true difference of two groups, see `pairwise.difference_interval`.
+    """
+    _, used = estimates.values.group_aucs
+    if used.sum() < 2:
+        raise NotDefined("needs two groups")
+
+    def of_groups(tail: float) -> tuple[Floats, Floats]:
+        found = group_limits(estimates.measured, tail)
+        low, high = (_with_replacement(estimates, end)[used] for end in (found.low, found.high))
+        return low, high
+
+    low, high = of_groups(tail / (2.0 * used.sum()))
+    least = max(float(low.max() - high.min()), 0.0)
+    low, high = of_groups(tail / 2.0)
+    return Ends(least, float(high.max() - low.min()))
 
 
 def _with_replacement(estimates: MeasureEstimates, index: Floats) -> Floats:

@@ -20,7 +20,7 @@ from skfedauc.report.statistics import (
     check_statistic,
     determined_statistics,
 )
-from skfedauc.report.undefined import NotDefined
+from skfedauc.report.undefined import NotDefined, Undefined
 
 Floats = NDArray[np.float64]
 
@@ -30,43 +30,55 @@ MEASURE_STATISTICS = ("pooled", *AVERAGES, "worst", "difference")
 
 
 def check_measure_statistic(name: object, *, scorer: bool = False) -> str:
-    """Return the name of a statistic of measures; otherwise raise an error that lists all names.
+    """Return The name of a statistic of measures; otherwise raise an error that lists all names.
 
     With `scorer`, the difference has the prefix "neg_", because greater is better in scorers.
     """
-    found = check_statistic(name, scorer=scorer)
-    if found.removeprefix("neg_") not in MEASURE_STATISTICS:
+    plain = name.removeprefix("neg_") if isinstance(name, str) else None
+    if plain in STATISTICS and plain not in MEASURE_STATISTICS:
         names = [
             n if STATISTICS[n].greater_is_better or not scorer else f"neg_{n}"
             for n in MEASURE_STATISTICS
         ]
         raise ValueError(
             f"statistic must be one of {', '.join(map(repr, names))} if there is a measure; got "
-            f"{found!r}, which is defined for AUCs only."
+            f"{name!r}, which is defined for AUCs only."
         )
-    return found
+    return check_statistic(name, scorer=scorer, among=MEASURE_STATISTICS)
+
+
+def check_replacement(undefined: Undefined, measure: Measure) -> None:
+    """Raise an error for a number in place of undefined values beyond the measure's scale."""
+    low, high = measure.scale
+    if isinstance(undefined, float) and not low <= undefined <= high:
+        raise ValueError(
+            f"undefined must be 'skip', 'ignore', 'raise', or a number from {low} to {high}, the "
+            f"range of {measure!r}, to use for groups that lack a class; got {undefined}."
+        )
 
 
 class ValueEstimates(GroupEstimates):
     """Values of a measure by group, in place of the AUCs of `GroupEstimates`.
 
-    Functions of `GroupEstimates.group_aucs`, such as averages, then return statistics of the
+    Functions of `GroupEstimates.group_aucs`, such as averages, therefore return statistics of the
     measure.
 
     Parameters
     ----------
     estimates : GroupEstimates
     values : ndarray of float64, shape (n_groups,)
+    measure : Measure
     """
 
-    def __init__(self, estimates: GroupEstimates, values: Floats) -> None:
+    def __init__(self, estimates: GroupEstimates, values: Floats, measure: Measure) -> None:
         super().__init__(estimates.pairs, estimates.policy)
         self._values = values
+        self._measure = measure
 
     @functools.cached_property
     def group_aucs(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Values of the groups, with replacements, and a mask of the groups that are used."""
-        self.policy.report_groups(self.pairs)
+        """Values of the groups, with replacements, and a mask of the groups in use."""
+        self.policy.report_groups(self.pairs, repr(self._measure))
         defined, replacement = self.pairs.defined, self.policy.replacement
         if replacement is None:
             return self._values, defined
@@ -88,8 +100,13 @@ class MeasureEstimates:
 
     @classmethod
     def of(cls, estimates: GroupEstimates, measure: Measure) -> MeasureEstimates:
-        """Return a measure of the groups of estimates; see `Measured` for errors."""
-        return cls(estimates, Measured(estimates.pairs, measure))
+        """Return a measure of the groups of estimates.
+
+        `Measured` and `check_replacement` describe the errors.
+        """
+        measured = Measured(estimates.pairs, measure)
+        check_replacement(estimates.policy.undefined, measure)
+        return cls(estimates, measured)
 
     def quiet(self) -> MeasureEstimates:
         """Return these estimates without warnings and errors about undefined values."""
@@ -126,7 +143,7 @@ class MeasureEstimates:
         return float(self.measured.scaled(np.array(self.measured.pooled_index)))
 
     def statistic_bounds(self, name: str) -> Bounds:
-        """Return the certain interval of a statistic; NaN if it is undefined."""
+        """Return the certain interval of a statistic; NaN for an undefined statistic."""
         if name == "pooled":
             ends = (self.measured.scaled(np.array(end)) for end in self.measured.pooled_bounds)
             return Bounds(*map(float, ends))
@@ -137,4 +154,4 @@ class MeasureEstimates:
             return Bounds(np.nan, np.nan)
 
     def _with(self, index: Floats) -> ValueEstimates:
-        return ValueEstimates(self.estimates, self.measured.scaled(index))
+        return ValueEstimates(self.estimates, self.measured.scaled(index), self.measured.measure)

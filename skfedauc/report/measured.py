@@ -37,7 +37,7 @@ class Measured:
     DisclosureError
         If the counts are a summary by group, unless the measure is a transformed AUC.
     ValueError
-        If only rows of the same fold are compared, unless the measure is a transformed AUC.
+        If pairs consist of rows of the same fold only, unless the measure is a transformed AUC.
     """
 
     def __init__(self, pairs: GroupPairs, measure: Measure) -> None:
@@ -106,7 +106,7 @@ class Measured:
 
     @functools.cached_property
     def extremes(self) -> tuple[Measured, Measured]:
-        """The same rows with the lowest and with the highest AUCs; twice this if not binned."""
+        """Rows with the lowest and with the highest AUCs; for exact scores, this object twice."""
         if not self.pairs.is_binned:
             return self, self
         lowest, highest = (Measured(end, self.measure) for end in self.pairs.extremes())

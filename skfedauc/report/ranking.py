@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc.inference.intervals import NO_VARIATION
 from skfedauc.inference.rank_sets import rank_sets
-from skfedauc.inference.shrinkage import shrunken_aucs
+from skfedauc.inference.shrinkage import LEAST_GROUPS, shrunken_aucs
 from skfedauc.report.bounds import Bounds, certain_range, group_bounds
 from skfedauc.report.estimates import GroupEstimates
 
@@ -58,7 +59,7 @@ def _of_ranked(values: NDArray[Any], ranked: NDArray[np.bool_], dtype: str) -> A
 
 
 def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the reason why a group is not ranked, and the certain interval of a binned AUC."""
+    """Return the reason for the lack of a rank or of shrinkage, and remarks on bins."""
     variances, pairs = estimates.variances, estimates.pairs
     notes = np.full(ranked.size, "", dtype=object)
     reason = "effective sample size of a class below 1.5"
@@ -76,4 +77,9 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
         for g, bounds in enumerate(map(Bounds, *group_bounds(estimates))):
             if ranked[g]:
                 notes[g] = f"scores are binned: the AUC is certainly {certain_range(bounds)}"
+    for g in np.flatnonzero(ranked & (variances.delong == 0.0)).tolist():
+        notes[g] = "; ".join(filter(None, (NO_VARIATION, notes[g])))
+    if ranked.sum() < LEAST_GROUPS:
+        for g in np.flatnonzero(ranked).tolist():
+            notes[g] = "; ".join(filter(None, ("not shrunken: fewer than four groups", notes[g])))
     return notes

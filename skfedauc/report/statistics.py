@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,8 +33,8 @@ ScorerStatistic: TypeAlias = (
 
 # Largest number of groups in tables with statistics that need the cross matrix.
 MATRIX_GROUPS = 500
-# If the share of the cross-group pairs is smaller, their weights are summed directly, because a
-# difference of two sums loses precision.
+# If the share of the cross-group pairs is smaller, sum their weights directly, because a difference
+# of two sums loses precision.
 _FEW_CROSS = 1e-3
 
 NO_SPREAD = "tau needs two groups with two rows of each class"
@@ -160,7 +160,7 @@ def cross(estimates: GroupEstimates) -> float:
 def cross_difference(estimates: GroupEstimates) -> float:
     """Largest absolute difference between the two cross AUCs of a pair of groups."""
     check_determined("cross_difference", estimates.pairs)
-    # A number that replaces the AUC of a group does not replace its cross AUCs.
+    # A number that replaces the AUC of a group does not replace the cross AUCs of the group.
     estimates.policy.report_groups(estimates.pairs)
     both = estimates.pairs.defined
     if both.sum() < 2:
@@ -210,7 +210,7 @@ def squared_tau(estimates: GroupEstimates) -> float:
 class Statistic(NamedTuple):
     """A named statistic: its function and its properties for scorers.
 
-    ``score``, if given, is the function that scorers use instead of ``compute``, because its mean
+    ``score`` is None, or the function that scorers use instead of ``compute``, because its mean
     over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic. ``is_auc``
     states that the statistic is on the scale of an AUC, so that displays may draw it as a line.
     ``needs_scores`` states that a summary by group does not determine the statistic.
@@ -255,7 +255,7 @@ def determined_statistics(pairs: GroupPairs) -> tuple[str, ...]:
 
 
 def check_determined(name: str, pairs: GroupPairs) -> None:
-    """Refuse a statistic that the counts do not determine.
+    """Raise an error for a statistic that the counts do not determine.
 
     Raises
     ------
@@ -273,8 +273,8 @@ def check_determined(name: str, pairs: GroupPairs) -> None:
 def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
     """Compute the named statistics without warnings.
 
-    Statistics that the counts do not determine, and statistics that need a large cross matrix, are
-    left out.
+    The result omits statistics that the counts do not determine, and statistics that need a large
+    cross matrix.
     """
     quiet, is_large = estimates.quiet(), estimates.pairs.n_groups > MATRIX_GROUPS
     return {
@@ -284,7 +284,7 @@ def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
     }
 
 
-# Names used by other tools, and the corresponding names here.
+# Names in other tools, and the corresponding names here.
 _OTHER_NAMES = {
     "micro": "'pooled' (all rows together)",
     "weighted": "'positives' (groups weighted by their number of positives, the support)",
@@ -298,14 +298,15 @@ _OTHER_NAMES = {
 }
 
 
-def check_statistic(name: Any, *, scorer: bool = False) -> str:
-    """Return the name if there is such a statistic; otherwise raise an error that lists all names.
+def check_statistic(name: Any, *, scorer: bool = False, among: Sequence[str] | None = None) -> str:
+    """Return The name of a statistic; raise an error that lists all names for another name.
 
-    With `scorer`, gaps have the prefix "neg_", because greater is better in scorers.
+    With `scorer`, gaps have the prefix "neg_", because greater is better in scorers. `among` are
+    the statistics that are available, without the prefix; None means all.
     """
     names = {
-        name if statistic.greater_is_better or not scorer else f"neg_{name}": None
-        for name, statistic in STATISTICS.items()
+        name if STATISTICS[name].greater_is_better or not scorer else f"neg_{name}": None
+        for name in (STATISTICS if among is None else among)
     }
     if isinstance(name, str) and name in names:
         return name
@@ -317,7 +318,7 @@ def check_statistic(name: Any, *, scorer: bool = False) -> str:
         elif scorer and f"neg_{name}" in names:
             hint = f" Greater must be better in a scorer: use 'neg_{name}'."
         elif not scorer and name.removeprefix("neg_") in names:
-            plain = name.removeprefix("neg_")  # the name of a statistic
+            plain = name.removeprefix("neg_")  # The name of a statistic
             hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
             hint = f" Did you mean {_words.shortened(near[0])}?"

@@ -1,4 +1,4 @@
-"""How to treat undefined AUCs: the argument `undefined` of reports and scorers."""
+"""Treatment of undefined AUCs: the argument `undefined` of reports and scorers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
 
 class NotDefined(Exception):
-    """A statistic is undefined for the rows.
+    """Error for a statistic without a value for the rows.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class NotDefined(Exception):
 class UndefinedPolicy:
     """Policy for groups that lack a class and for undefined statistics.
 
-    Each report has its own policy, because the policy records which warnings were issued.
+    Each report has its own policy, because the policy records its warnings.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class UndefinedPolicy:
 
     @property
     def replacement(self) -> float | None:
-        """AUC of groups that lack a class; None if they are left out."""
+        """AUC of groups that lack a class; None if statistics omit these groups."""
         return self.undefined if isinstance(self.undefined, float) else None
 
     def quiet(self) -> UndefinedPolicy:
@@ -73,8 +73,8 @@ class UndefinedPolicy:
         # Return a policy and set no warnings filter, because filters affect all threads.
         return UndefinedPolicy(undefined, is_quiet=True)
 
-    def report_groups(self, pairs: GroupPairs) -> None:
-        """Warn once, or raise, if groups lack a class."""
+    def report_groups(self, pairs: GroupPairs, of: str = "AUC") -> None:
+        """Warn once, or raise an error, if groups lack a class; `of` names the undefined value."""
         if self._is_reported:
             return
         n_undefined = int((~pairs.defined).sum())
@@ -83,19 +83,19 @@ class UndefinedPolicy:
             share = rows[~pairs.defined].sum() / rows.sum()
             message = (
                 f"{n_undefined} of {_words.counted(pairs.n_groups, 'group')}, with "
-                f"{share:.2%} of the rows, have no positives or no negatives, so their AUC is "
+                f"{share:.2%} of the rows, have no positives or no negatives, so their {of} is "
                 f"undefined{of_one_label(pairs.counts)}"
             )
             if self.undefined == "raise":
                 raise ValueError(
                     f"{message}. Pass undefined='skip' to leave these groups out, or a number "
-                    f"to use as their AUC.{self.remedy}"
+                    f"to use as their {of}.{self.remedy}"
                 )
-            self._warned.discard("undefined")  # warn again, with the cause
+            self._warned.discard("undefined")  # Warn again, with the cause.
             self.warn(
                 f"{message}: they are left out of averages and gaps. Pass "
                 "undefined='ignore' to suppress this warning, or a number to use as their "
-                f"AUC.{self.remedy}"
+                f"{of}.{self.remedy}"
             )
         self._is_reported = True
 
@@ -117,7 +117,7 @@ class UndefinedPolicy:
 
 
 def of_one_label(counts: ScoreCounts) -> str:
-    """Return a phrase for messages if all rows have one label that is not pos_label; else ""."""
+    """Return a phrase for messages if the only label of the rows is not pos_label; else ""."""
     classes = counts.origin.classes
     if len(classes.seen) != 1 or not classes.lacks_positive or counts.n_positives.any():
         return ""

@@ -1,8 +1,8 @@
 """Certain intervals of statistics that cover the rows of withheld groups.
 
 The order of a withheld row and any other row is unknown, so each such pair can be concordant or
-discordant. Where the number of withheld rows is unknown, the intervals use its upper limit. They
-widen with the number, and therefore contain the intervals for each smaller number.
+discordant. Where the number of withheld rows is unknown, the intervals use its upper limit. The
+intervals widen with the number, and therefore contain the intervals for each smaller number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REACH = 1e-14
 
 
 def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFrame:
-    """Widen the intervals of statistics so that they cover the rows of withheld groups.
+    """Widen the intervals of statistics to cover the rows of withheld groups.
 
     Parameters
     ----------
@@ -32,14 +32,14 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     Returns
     -------
     pandas.DataFrame
-        The table with wider intervals. `low` and `high` are NaN for statistics without an interval:
-        statistics that compare groups, and statistics of group AUCs if a withheld group may be
-        among the groups of the report.
+        The table with wider intervals. `low` and `high` are NaN for statistics without an interval.
+        Statistics that compare groups have no interval. Statistics of group AUCs have no interval
+        if a withheld group may be among the groups of the report.
 
     Raises
     ------
     ValueError
-        If no limits of the numbers of withheld rows are known, or rows have weights.
+        If the counts have no limits of the numbers of withheld rows, or rows have weights.
     """
     counts = estimates.pairs.counts_for("withheld=True")
     withheld = counts.withheld

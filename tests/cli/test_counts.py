@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from cli_cases import COLUMNS, WEIGHTED, aucs_of, expected_aucs, predictions, save, with_gaps
 
-from skfedauc import ScoreCounts
+from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.cli import count as command
 from skfedauc.cli import merge as merge_command
 from skfedauc.cli.main import main
@@ -45,8 +45,6 @@ def sites(frame, counted):
 # The numbers of an audit -----------------------------------------------------------------
 
 CASES = {
-    "one column": (COLUMNS, [], []),
-    "two columns": (BOTH, [], []),
     "weights": ([*WEIGHTED, "--group", "sex"], [], []),
     "missing groups dropped": (COLUMNS, ["--missing", "drop"], []),
     "missing groups of two columns": (BOTH, ["--missing", "group"], ["--missing", "group"]),
@@ -606,6 +604,81 @@ def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
         assert main([name, str(tmp_path / "p.skfa"), *options]) == 0
         printed = capsys.readouterr().out
         assert all(char.isprintable() or char == "\n" for char in printed)
+
+
+# Clusters --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def of_patients(tmp_path_factory):
+    """A file of counts by site, device and patient; each patient has rows at one site only."""
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 5)
+    y = patient % 3 == 0
+    site = np.where(patient % 2 == 0, "bern", "oslo")
+    columns = pd.DataFrame({"site": site, "device": rng.integers(0, 2, 300), "patient": patient})
+    scores = (y + rng.normal(size=60)[patient] + rng.normal(size=300)).round(2)
+    counts = ScoreCounts.from_predictions(y, scores, groups=columns)
+    path = tmp_path_factory.mktemp("clusters") / "all.skfa"
+    counts.save(path)
+    return path
+
+
+def test_report_of_clusters(printed_by, of_patients):
+    printed = printed_by("report", of_patients, "--clusters", "patient")
+    by_site, by_device, by_both = printed.split("\n\n")[1:]
+    counts = ScoreCounts.load(of_patients).regroup(lambda label: (label[0], label[2]))
+    report = GroupAUC(counts, group_names=["site", "patient"], clusters="patient")
+    assert by_site.startswith("By site: 300 rows, 2 groups; 60 clusters\n")
+    assert f"have the same AUC: p = {report.test_equal_groups().pvalue:.2g}.\n" in by_site
+    for _, low, high in report.confidence_intervals()[["ci_low", "ci_high"]].itertuples():
+        assert f"  {low:.4f}..{high:.4f}  " in by_site
+    # Patients have rows of both devices, so the tests of independent groups are left out.
+    of_devices = {label[1:] for label in ScoreCounts.load(of_patients).groups}
+    n_shared = len(of_devices) - 60
+    assert by_device.startswith(
+        f"By device: 300 rows, 2 groups; 60 clusters ({n_shared} in several"
+    )
+    for text in (by_device, by_both):
+        assert "Largest difference of two groups: " in text
+        assert "have the same AUC" not in text
+        assert "sampling error alone" not in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--clusters", "person"],
+            "must be one of several group columns of the file",
+        ),
+        (["--clusters", "patient", "--json"], "--clusters is not available with --html or --json"),
+    ],
+)
+def test_clusters_that_cannot_be(error_of, of_patients, options, message):
+    assert message in error_of(["report", of_patients, *options])
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        (
+            [("a", "b")] * 2 + [("a", None)] * 2,
+            {},
+            "rows without a label in the column of clusters",
+        ),
+        ([("a", "b")] * 4, {"disclosure": "summary"}, "p.skfa: a report with clusters needs"),
+        (["b"] * 4, {}, "count by groups and clusters, such as --group site --group patient"),
+    ],
+)
+def test_clusters_of_counts_that_cannot_be(error_of, tmp_path, labels, options, message):
+    names = ["patient"] if isinstance(labels[0], str) else ["site", "patient"]
+    groups = pd.DataFrame(labels, columns=names)
+    counts = ScoreCounts.from_predictions(
+        [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups, missing="group", **options
+    )
+    counts.save(tmp_path / "p.skfa")
+    assert message in error_of(["report", tmp_path / "p.skfa", "--clusters", "patient"])
 
 
 # Hints -----------------------------------------------------------------------------------

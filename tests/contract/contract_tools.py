@@ -3,6 +3,7 @@
 Each tool is run twice: by scikit-learn with a scorer of ours, and as a plain loop.
 """
 
+import functools
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from operator import itemgetter
@@ -409,6 +410,16 @@ def leave_one_out_loop(way, statistic):
     return max(found)
 
 
+@functools.cache
+def by_loop(loop, wanted):
+    """Scores by a plain loop, which are the same for all ways: a statistic's, or several's."""
+    return loop(make_way("routed"), list(wanted) if isinstance(wanted, tuple) else wanted)
+
+
+def by_fold(way, statistic):
+    return fold_scores(way, statistic, CV)
+
+
 # For each tool of the table in the docstring: a run with a scorer, and a plain loop
 TOOLS = {
     "GridSearchCV": (lambda way, scorer: by_candidate(grid_search(way, scorer)), penalised),
@@ -418,10 +429,7 @@ TOOLS = {
     ),
     "HalvingGridSearchCV": (halving_search, halving_loop),
     "cross_validate": (train_and_test_scores, train_and_test_loop),
-    "cross_val_score": (
-        cross_val_scores,
-        lambda way, statistic: fold_scores(way, statistic, CV),
-    ),
+    "cross_val_score": (cross_val_scores, by_fold),
     "learning_curve": (learning, learning_loop),
     "validation_curve": (validation, penalised),
     "LearningCurveDisplay": (shown_learning, learning_loop),

@@ -11,8 +11,9 @@ from contract_tools import (
     CV,
     PENALTIES,
     PENALTY,
-    WAYS,
     by_candidate,
+    by_fold,
+    by_loop,
     cross_validation,
     grid_search,
     make_way,
@@ -37,7 +38,8 @@ from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scor
 from skfedauc import scoring as scoring_module
 from skfedauc.counts import ScoreCounts
 
-by_way = pytest.mark.parametrize("way", WAYS, indirect=True)
+FEW_WAYS = ["routed", "pandas column", "aligned series"]
+few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
 NAMES = ["pooled", "positives", "neg_difference"]
 
 
@@ -60,13 +62,13 @@ COPIES = {
 }
 
 
-@by_way
+@few_ways
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 def test_copy_scores_alike(way, copied):
     scoring = copied(group_auc_scoring(NAMES, groups=way.groups, each_group=["va"]))
     result = cross_validation(way, scoring)
     names = [*NAMES, "auc_va"]
-    for name, expected in zip(names, fold_scores(way, names, CV), strict=True):
+    for name, expected in zip(names, by_loop(by_fold, tuple(names)), strict=True):
         assert_same(result[f"test_{name}"], expected)
 
 
@@ -79,11 +81,12 @@ def test_copy_has_requests_of_its_own(routing, copied):
     scores = cross_val_score(
         way.model, way.X, way.y, scoring=duplicate, cv=CV, params={"site": way.site}
     )
-    assert_same(scores, fold_scores(way, "macro", CV))
+    assert_same(scores, by_loop(by_fold, "macro"))
 
 
-@by_way
-@pytest.mark.parametrize("is_dict", [False, True], ids=["scorer", "dict"])
+@pytest.mark.parametrize(
+    ("way", "is_dict"), [*((way, True) for way in FEW_WAYS), ("routed", False)], indirect=["way"]
+)
 def test_clone_of_a_search(way, is_dict):
     if is_dict:
         scoring = group_auc_scoring(["macro", "worst"], groups=way.groups)
@@ -314,9 +317,8 @@ ESTIMATORS = {
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
-@pytest.mark.parametrize("groups", ["routed", "aligned series"])
-def test_estimators(routing, estimator, groups):
-    way = make_way(groups)
+def test_estimators(routing, estimator):
+    way = make_way("routed")
     way.model = estimator
     result = cross_validation(way, group_auc_scoring(NAMES, groups=way.groups))
     for name, expected in zip(NAMES, fold_scores(way, NAMES, CV), strict=True):

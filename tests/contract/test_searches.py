@@ -18,6 +18,8 @@ from contract_tools import (
     WAYS,
     Way,
     by_candidate,
+    by_fold,
+    by_loop,
     cross_validation,
     dropping_model,
     dropping_polars_model,
@@ -46,22 +48,11 @@ def assert_same(actual, expected):
     assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
-@functools.cache
-def by_loop(loop, wanted):
-    """Scores by a plain loop, which are the same for all ways: a statistic's, or several's."""
-    return loop(make_way("routed"), list(wanted) if isinstance(wanted, tuple) else wanted)
-
-
 # One scorer --------------------------------------------------------------------------
 
 
-# All ways with a search and with a function, and with the other tools one way of each kind
-IN_TOOLS = [
-    (tool, way)
-    for tool in TOOLS
-    if tool not in TURN_X_INTO_NUMPY
-    for way in (WAYS if tool in ("GridSearchCV", "cross_validate") else FEW_WAYS)
-]
+# One way of each kind; the tests of a dict have all ways.
+IN_TOOLS = [(tool, way) for tool in TOOLS if tool not in TURN_X_INTO_NUMPY for way in FEW_WAYS]
 
 
 @pytest.mark.parametrize(("tool", "way"), IN_TOOLS, indirect=["way"])
@@ -71,8 +62,9 @@ def test_scorer_in_a_tool(way, tool):
     assert_same(run(way, scorer), by_loop(loop, "positives"))
 
 
-@pytest.mark.parametrize("way", ["routed", "routed polars"], indirect=True)
-@pytest.mark.parametrize("statistic", ["pooled", "macro"])
+@pytest.mark.parametrize(
+    ("way", "statistic"), [("routed", "macro"), ("routed polars", "pooled")], indirect=["way"]
+)
 @pytest.mark.parametrize("tool", TURN_X_INTO_NUMPY)
 def test_scorer_in_a_tool_that_turns_x_into_numpy(way, tool, statistic):
     run, loop = TOOLS[tool]
@@ -94,10 +86,10 @@ def test_feature_selection_depends_on_the_statistic(way):
 @few_ways
 def test_search_picks_what_is_best_by_the_statistic(way):
     search = grid_search(way, make_group_auc_scorer("neg_difference", groups=way.groups))
-    means = penalised(way, "neg_difference").mean(axis=1)
+    means = by_loop(penalised, "neg_difference").mean(axis=1)
     assert search.best_params_[PENALTY] == PENALTIES[np.argmax(means)]
     assert search.best_score_ == pytest.approx(means.max(), abs=1e-12)
-    assert np.argmax(means) != np.argmax(penalised(way, "pooled").mean(axis=1))
+    assert np.argmax(means) != np.argmax(by_loop(penalised, "pooled").mean(axis=1))
 
 
 @few_ways
@@ -111,7 +103,7 @@ def test_search_scores_rows_it_is_given(way):
 @few_ways
 def test_two_processes(way):
     search = grid_search(way, make_group_auc_scorer("macro", groups=way.groups), n_jobs=2)
-    assert_same(by_candidate(search), penalised(way, "macro"))
+    assert_same(by_candidate(search), by_loop(penalised, "macro"))
 
 
 # A dict ------------------------------------------------------------------------------
@@ -134,8 +126,11 @@ EXPECTED = {name: name for name in [*STATISTICS, *(f"auc_{site}" for site in SIT
 EXPECTED |= {"roc_auc": pooled_auc, "log_loss": minus_log_loss}
 
 
-@by_way
-@pytest.mark.parametrize("search", [grid_search, randomized_search])
+@pytest.mark.parametrize(
+    ("way", "search"),
+    [*((way, grid_search) for way in WAYS), ("routed", randomized_search)],
+    indirect=["way"],
+)
 def test_dict_in_a_search(way, search):
     found = search(way, scoring_of(way), refit="macro")
     expected = by_loop(penalised, tuple(EXPECTED.values()))
@@ -147,7 +142,7 @@ def test_dict_in_a_search(way, search):
 @by_way
 def test_dict_in_cross_validate(way):
     result = cross_validation(way, scoring_of(way))
-    expected = fold_scores(way, list(EXPECTED.values()), CV)
+    expected = by_loop(by_fold, tuple(EXPECTED.values()))
     for name, scores in zip(EXPECTED, expected, strict=True):
         assert_same(result[f"test_{name}"], scores)
     assert_same(result["test_pooled"], result["test_roc_auc"])
@@ -156,7 +151,7 @@ def test_dict_in_cross_validate(way):
 @few_ways
 def test_dict_in_two_processes(way):
     result = cross_validation(way, scoring_of(way), n_jobs=2)
-    expected = fold_scores(way, list(EXPECTED.values()), CV)
+    expected = by_loop(by_fold, tuple(EXPECTED.values()))
     for name, scores in zip(EXPECTED, expected, strict=True):
         assert_same(result[f"test_{name}"], scores)
 
@@ -165,7 +160,7 @@ def test_dict_in_two_processes(way):
 def test_dict_in_two_threads(way):
     with joblib.parallel_config(backend="threading", n_jobs=2):
         search = grid_search(way, scoring_of(way), refit="macro")
-    expected = penalised(way, list(EXPECTED.values()))
+    expected = by_loop(penalised, tuple(EXPECTED.values()))
     for i, name in enumerate(EXPECTED):
         assert_same(by_candidate(search, name), expected[:, i])
 
@@ -183,8 +178,27 @@ def test_groups_of_two_columns():
 # Nested searches ---------------------------------------------------------------------
 
 
-@few_ways
-@pytest.mark.parametrize("is_dict", [False, True], ids=["scorer", "dict"])
+@functools.cache
+def nested_loop():
+    """Return the scores of each outer fold, by a plain loop over the folds of both searches."""
+    way, scores = make_way("routed"), []
+    for train, test in CV.split(way.X, way.y):
+        part = Way(rows_of(way.X, train), way.y[train], way.site[train], way.model, None)
+        means = [
+            fold_scores(part, "neg_difference", StratifiedKFold(2), model=candidate).mean()
+            for candidate in (with_penalty(way.model, penalty) for penalty in PENALTIES)
+        ]
+        best = with_penalty(way.model, PENALTIES[np.argmax(means)]).fit(part.X, part.y)
+        score = best.decision_function(rows_of(way.X, test))
+        scores.append(Expected(way.y[test], score, way.site[test]))
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("way", "is_dict"),
+    [("routed", True), ("polars column", False), ("aligned series", True)],
+    indirect=["way"],
+)
 def test_nested_cross_validation(way, is_dict):
     scoring = (
         group_auc_scoring(["pooled", "neg_difference"], groups=way.groups)
@@ -203,20 +217,9 @@ def test_nested_cross_validation(way, is_dict):
     scores = cross_val_score(
         inner, way.X, way.y, scoring=outer, params=way.params, cv=CV, error_score="raise"
     )
+    assert_same(scores, [fold["macro"] for fold in nested_loop()])
     by_itself = cross_val_score(inner, way.X, way.y, params=way.params, cv=CV, error_score="raise")
-
-    expected = []
-    for train, test in CV.split(way.X, way.y):
-        part = Way(rows_of(way.X, train), way.y[train], way.site[train], way.model, None)
-        means = [
-            fold_scores(part, "neg_difference", StratifiedKFold(2), model=candidate).mean()
-            for candidate in (with_penalty(way.model, penalty) for penalty in PENALTIES)
-        ]
-        best = with_penalty(way.model, PENALTIES[np.argmax(means)]).fit(part.X, part.y)
-        score = best.decision_function(rows_of(way.X, test))
-        expected.append(Expected(way.y[test], score, way.site[test]))
-    assert_same(scores, [fold["macro"] for fold in expected])
-    assert_same(by_itself, [fold["neg_difference"] for fold in expected])
+    assert_same(by_itself, [fold["neg_difference"] for fold in nested_loop()])
 
 
 # Kinds of labels ---------------------------------------------------------------------
@@ -245,9 +248,10 @@ def test_groups_of_every_kind(data, kind):
         frame = pl.from_pandas(frame).with_columns(pl.col("site").cast(pl.Categorical))
     known = codes > 1 if kind == "bool" else codes
     way = Way(frame, y, known, model, "site")
-    result = cross_validation(way, group_auc_scoring(["macro", "neg_difference"], groups="site"))
-    for name in ("macro", "neg_difference"):
-        assert_same(result[f"test_{name}"], fold_scores(way, name, CV))
+    names = ["macro", "neg_difference"]
+    result = cross_validation(way, group_auc_scoring(names, groups="site"))
+    for name, expected in zip(names, fold_scores(way, names, CV), strict=True):
+        assert_same(result[f"test_{name}"], expected)
 
 
 LABELS = {
@@ -260,8 +264,9 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-@pytest.mark.parametrize("groups", ["site", "series"])
+@pytest.mark.parametrize(
+    ("labels", "groups"), [*((kind, "series") for kind in LABELS), ("text in a Series", "site")]
+)
 def test_labels_of_every_kind(data, labels, groups):
     """The index of y has no effect; groups are aligned with X."""
     X, y, site = data
@@ -270,9 +275,9 @@ def test_labels_of_every_kind(data, labels, groups):
         "positives", groups="site" if groups == "site" else pd.Series(site, X.index)
     )
     scores = cross_val_score(
-        way.model, way.X, labels(y), scoring=scorer, cv=CV, error_score="raise"
+        way.model, way.X, LABELS[labels](y), scoring=scorer, cv=CV, error_score="raise"
     )
-    assert_same(scores, fold_scores(way, "positives", CV))
+    assert_same(scores, by_loop(by_fold, "positives"))
 
 
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
@@ -280,8 +285,8 @@ def test_labels_of_every_kind_in_logistic_regression_cv(data, routing, labels):
     X, y, site = data
     run, loop = TOOLS["LogisticRegressionCV"]
     way = Way(X, y, site, LogisticRegression(), None, {"groups": site})
-    expected = loop(way, "positives")
     way.y = labels(y)
+    expected = by_loop(loop, "positives")
     assert_same(run(way, make_group_auc_scorer("positives", groups=None)), expected)
 
 
@@ -299,9 +304,8 @@ def test_other_class_beside_the_default_one(way, response_method):
         )
         scoring |= {f"{label}_{name}": scorer for name, scorer in ours.items()}
     result = cross_validation(way, {"roc_auc": "roc_auc", **scoring})
-    for name in names:
-        sick = fold_scores(way, name, CV, positive="sick")
-        healthy = fold_scores(way, name, CV, positive="healthy")
+    of_classes = (fold_scores(way, names, CV, positive=label) for label in ("sick", "healthy"))
+    for name, sick, healthy in zip(names, *of_classes, strict=True):
         assert_same(result[f"test_default_{name}"], sick)
         assert_same(result[f"test_sick_{name}"], sick)
         assert_same(result[f"test_healthy_{name}"], healthy)

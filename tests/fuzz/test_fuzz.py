@@ -17,7 +17,7 @@ from oracles import counts_by_search, plain_label
 
 from skfedauc import GroupAUC, ScoreCounts
 
-CASES_OF_SUITE = 240
+CASES_OF_SUITE = 120
 # Pickles are mutated a few times for each of these.
 MUTATIONS = 3
 # Cases with at most this many groups compare all pairs of groups.

@@ -1,0 +1,39 @@
+"""Table of the widths of intervals by method."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skfedauc.counts.disclosure import cells_for
+from skfedauc.inference import intervals
+from skfedauc.inference.variances import Floats
+from skfedauc.report.bounds import group_bounds
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.intervals import group_intervals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def interval_widths(
+    estimates: GroupEstimates, index: pd.Index, confidence_level: float
+) -> pd.DataFrame:
+    """Return the table of `GroupAUC.interval_widths`."""
+    import pandas as pd
+
+    cells_for(estimates.pairs.counts, "interval_widths")  # The error names the result.
+    columns: dict[str, Floats] = {}
+    methods: tuple[intervals.Method, ...] = ("logit", "delong", "disjoint_pairs", "exact")
+    for method in methods:
+        table = group_intervals(estimates, index, confidence_level, method)
+        columns[method] = (table["ci_high"] - table["ci_low"]).to_numpy()
+    counts, (low, high) = estimates.pairs.counts, group_bounds(estimates)
+    m, n = (of.astype(np.float64) for of in (counts.n_positives, counts.n_negatives))
+    with np.errstate(divide="ignore"):
+        squares = {"hoeffding": 1.0 / np.minimum(m, n), "mcdiarmid": 1.0 / m + 1.0 / n}
+    for name, of_groups in squares.items():
+        reach = np.sqrt(-np.log((1.0 - confidence_level) / 2.0) * of_groups / 2.0)
+        columns[name] = np.minimum(high + reach, 1.0) - np.maximum(low - reach, 0.0)
+    return pd.DataFrame(columns, index=index)
