@@ -317,7 +317,7 @@ def machine() -> dict[str, Any]:
         except PackageNotFoundError:
             versions[name] = "not installed"
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "memory_gb": _memory_gb(),
         "python": platform.python_version(),
@@ -375,7 +375,7 @@ def _memory_gb() -> float | None:
         return None
 
 
-def _processor() -> str:
+def processor() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():

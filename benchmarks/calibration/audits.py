@@ -1,0 +1,173 @@
+"""Audits of groups without any gap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from fairlearn.metrics import MetricFrame
+from scipy.special import ndtri
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.calibration.simulation import Groups, Rows, draw_rows, groups, percent
+from benchmarks.calibration.table import Table
+from skfedauc import FairnessAudit
+
+# Runs and resamples of fairlearn's bootstrap; a run takes one to two seconds.
+BOOTSTRAP_RUNS, RESAMPLES = 100, 100
+
+
+def no_gap(n_runs: int, seed: int, of: Groups, digits: int, compare: bool) -> list[str]:
+    """Error rate of each test, and share of runs in which each interval excludes 0."""
+    rng = np.random.default_rng(seed)
+    equal_groups, single_group, favour, rates, area, own_interval, bootstrap = (
+        [] for _ in range(7)
+    )
+    for i in range(n_runs):
+        rows = draw_rows(rng, of)
+        rows = rows._replace(scores=rows.scores.round(digits))
+        audit = FairnessAudit.from_predictions(
+            rows.y, rows.scores, groups=rows.groups, threshold=0.0
+        )
+        gaps = audit.gaps.to_dict("index")
+        equal_groups.append(gaps["difference"]["pvalue"] < 0.05)
+        own_interval.append(gaps["difference"]["ci_low"] > 0)
+        adjusted = audit.report.compare_groups("rest")["pvalue_adjusted"]
+        single_group.append((adjusted < 0.05).any())
+        favour.append(gaps["xauc_disparity"]["pvalue"] < 0.05)
+        rates.append(gaps["equalized_odds_difference"]["pvalue"] < 0.05)
+        if len(of.auc) == 2:
+            table = audit.report.abroca(0, n_resamples=RESAMPLES - 1, random_state=i)
+            area.append(table["pvalue"].iloc[0] <= 0.05)
+        if compare and i < BOOTSTRAP_RUNS:
+            bootstrap.append(bootstrap_excludes_0(rows, i))
+    families = equal_groups, single_group, favour, rates, area, own_interval, bootstrap
+    return [percent(family) if family else "" for family in families]
+
+
+def bootstrap_excludes_0(rows: Rows, seed: int) -> bool:
+    """Whether fairlearn's 95 % bootstrap interval of the difference excludes 0."""
+    frame = MetricFrame(
+        metrics={"auc": roc_auc_score},
+        y_true=rows.y,
+        y_pred=rows.scores,
+        sensitive_features=rows.groups,
+        n_boot=RESAMPLES,
+        ci_quantiles=[0.025, 0.975],
+        random_state=seed,
+    )
+    return bool(frame.difference_ci()[0]["auc"] > 0)
+
+
+def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: bool) -> list[str]:
+    """Share of audits without gaps that make a claim, and that have a raw p value below .05.
+
+    `n_labels` are the numbers of labels of each sensitive column. A fifth of the rows is positive,
+    and the AUC is .8. Decisions are made at the median score. Scores have three digits.
+    """
+    rng = np.random.default_rng(seed)
+    claimed, by_themselves, n_claims = [], [], 0
+    for _ in range(n_runs):
+        y = rng.random(n_rows) < 0.2
+        scores = (rng.normal(size=n_rows) + ndtri(0.8) * np.sqrt(2.0) * y).round(3)
+        weights = rng.gamma(0.5, size=n_rows) if weighted else None
+        columns = np.column_stack([rng.integers(0, n, n_rows) for n in n_labels])
+        audit = FairnessAudit.from_predictions(
+            y, scores, groups=columns, threshold=np.median(scores), sample_weight=weights
+        )
+        audits = [audit.of(name) for name in audit.columns] if len(n_labels) > 1 else []
+        adjusted, raw = [], []
+        for own in {id(a): a for a in (*audits, audit)}.values():
+            # Read the claims, because the tables lack the test that all AUCs are equal.
+            adjusted += own.tables.claims.adjusted.values()
+            raw += own.tables.claims.pvalues.values()
+        claimed.append(any((p < 0.05).any() for p in adjusted))
+        by_themselves.append(any((p < 0.05).any() for p in raw))
+        n_claims = max(n_claims, audit.n_claims)
+    return [f"{n_claims}", percent(claimed), percent(by_themselves)]
+
+
+TABLES = [
+    Table(
+        "Tests and intervals without any gap",
+        "All groups have the same score distributions. The first five columns are error rates "
+        "in % of tests at 5 %. `equal groups` tests that all group AUCs are equal. `single "
+        "groups` tests that the AUC of any group equals the average of the others. `favor` "
+        "tests that the model favors no group (`xauc_disparity` of an audit). `rates` tests "
+        "that both rates are equal (`equalized_odds_difference`). `ABROCA` tests that two "
+        f"groups have one ROC curve (`abroca`, {RESAMPLES - 1} resamples). The other columns "
+        "are shares of runs in % in which a 95 % interval of the difference of group AUCs "
+        "excludes 0: our interval, and the interval of fairlearn's bootstrap "
+        f"({BOOTSTRAP_RUNS} runs, {RESAMPLES} resamples). The bootstrap interval excludes 0 "
+        "because a resampled difference is never below 0.",
+        [
+            "groups",
+            "equal groups",
+            "single groups",
+            "favor",
+            "rates",
+            "ABROCA",
+            "our interval",
+            "fairlearn's interval",
+        ],
+        [
+            ("2 groups of 100/400", no_gap, (groups(2, 100, 400, 0.8), 9, True)),
+            (
+                "2 groups of 100/400, whole scores",
+                no_gap,
+                (groups(2, 100, 400, 0.8), 0, False),
+            ),
+            (
+                "2 groups, 40/60 and 60/240",
+                no_gap,
+                (groups(2, [40, 60], [60, 240], 0.8), 9, False),
+            ),
+            ("5 groups of 50/200", no_gap, (groups(5, 50, 200, 0.8), 9, True)),
+            (
+                "5 groups of 50/200, scores of 1 digit",
+                no_gap,
+                (groups(5, 50, 200, 0.8), 1, False),
+            ),
+            (
+                "5 groups, 20/180 to 100/100",
+                no_gap,
+                (groups(5, [20, 40, 60, 80, 100], [180, 160, 140, 120, 100], 0.8), 9, False),
+            ),
+            ("10 groups of 20/80, AUC .9", no_gap, (groups(10, 20, 80, 0.9), 9, False)),
+        ],
+        error_rate=[
+            "equal groups",
+            "single groups",
+            "favor",
+            "rates",
+            "ABROCA",
+            "our interval",
+            "fairlearn's interval",
+        ],
+    ),
+    Table(
+        "Findings of audits without any gap",
+        "Rows are assigned to groups at random, so that no gap exists. A fifth of the rows are "
+        "positives, and the AUC is .8. `claims` is the largest number of tested claims, by "
+        "each column and by all columns together. `any claim` is the share of audits in % with "
+        "at least one claim (an adjusted p value below .05). `any p value` is the share of "
+        "audits in % with at least one unadjusted p value below .05.",
+        ["audit", "claims", "any claim", "any p value"],
+        [
+            (
+                f"{name}, {n_rows:,} rows{', gamma(.5) weights' if weighted else ''}",
+                false_claims,
+                (n_rows, labels, weighted),
+            )
+            for name, labels, weighted in (
+                ("2 groups", (2,), False),
+                ("5 groups", (5,), False),
+                ("2 columns of 2 and 3 labels", (2, 3), False),
+                ("2 groups", (2,), True),
+            )
+            for n_rows in (400, 4_000)
+        ],
+        share=0.5,
+        error_rate=["any claim", "any p value"],
+    ),
+]

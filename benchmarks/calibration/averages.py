@@ -1,0 +1,235 @@
+"""Intervals of averages and of the pooled AUC, and their agreement."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from benchmarks.calibration.simulation import groups, percent, report
+from benchmarks.calibration.table import Table
+from skfedauc import GroupAUC, compare_roc_auc
+from skfedauc.datasets import make_group_scores
+
+
+def averages(n_runs: int, seed: int, n_groups: int, tau: float, m: int, n: int) -> list[str]:
+    """Coverage of the macro average for fixed and random groups, and of the pooled AUC."""
+    rng = np.random.default_rng(seed)
+    held: dict[str, list[bool]] = {"rows": [], "groups": [], "rows for groups": []}
+    for _ in range(n_runs):
+        auc = np.clip(rng.normal(0.8, tau, n_groups), 0.55, 0.99)
+        found = report(rng, groups(n_groups, m, n, auc))
+        for over, target, name in (
+            ("rows", auc.mean(), "rows"),
+            ("groups", 0.8, "groups"),
+            ("rows", 0.8, "rows for groups"),
+        ):
+            row = found.confidence_intervals(of="statistics", over=over).loc["macro"]
+            held[name].append(row["ci_low"] <= target <= row["ci_high"])
+    return [percent(values) for values in held.values()]
+
+
+def pooled(n_runs: int, seed: int, n_groups: int, spread: float) -> list[str]:
+    """Coverage of the pooled AUC for fixed groups, and for random groups with random shifts."""
+    rng = np.random.default_rng(seed)
+    # The true value for random groups is simulated with many groups. The true value for fixed
+    # groups follows from cross AUCs.
+    large = report(rng, groups(4000, 30, 60, 0.75, shift=rng.normal(0, spread, 4000))).pooled
+    held: dict[str, list[bool]] = {"rows": [], "groups": []}
+    apart = ndtri(0.75) * np.sqrt(2.0)
+    for _ in range(n_runs):
+        shift = rng.normal(0, spread, n_groups)
+        found = report(rng, groups(n_groups, 30, 60, 0.75, shift=shift))
+        given = ndtr((apart + shift[:, None] - shift) / np.sqrt(2.0)).mean()
+        for over, target in (("rows", given), ("groups", large)):
+            row = found.confidence_intervals(of="statistics", over=over).loc["pooled"]
+            held[over].append(row["ci_low"] <= target <= row["ci_high"])
+    return [percent(values) for values in held.values()]
+
+
+def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
+    """Averages of random groups with Zipf-distributed sizes, and two models on the groups' rows."""
+    rng = np.random.default_rng(seed)
+    size = 3_000 / np.arange(1, n_groups + 1)
+    m, n = np.maximum(size / 5, 3).astype(int), np.maximum(size * 4 / 5, 12).astype(int)
+    held: dict[str, list[bool]] = {name: [] for name in ("macro", "samples", "within")}
+    errs: dict[str, list[bool]] = {name: [] for name in ("pooled", "samples", "within")}
+    codes = np.repeat(np.arange(n_groups), m + n)
+    y = np.concatenate([np.arange(a + b) < a for a, b in zip(m, n, strict=True)])
+    for _ in range(n_runs):
+        auc = np.clip(rng.normal(0.8, tau, n_groups), 0.55, 0.99)
+        table = report(rng, groups(n_groups, m, n, auc)).confidence_intervals(
+            of="statistics", over="groups"
+        )
+        for name, values in held.items():
+            values.append(table.at[name, "ci_low"] <= 0.8 <= table.at[name, "ci_high"])
+        # Either model is better in half of the groups.
+        better = rng.normal(0, 0.3, n_groups)[codes]
+        shared, *own = rng.normal(size=(3, y.size))
+        a = shared + own[0] + (1.5 + better) * y
+        b = shared + own[1] + 1.5 * y
+        compared = compare_roc_auc(y, a, b, groups=codes, over="groups").table["pvalue"]
+        for name, values in errs.items():
+            values.append(compared[name] < 0.05)
+    return [percent(values) for values in (*held.values(), *errs.values())]
+
+
+COUNTS = {"n_positives": np.array([8, 4, 2, 1]), "n_negatives": np.array([1, 3, 6, 10])}
+
+
+def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
+    """Shares of right, wrong and undecided verdicts on the four cases with unequal counts."""
+    rng, told = np.random.default_rng(seed), []
+    right = {
+        "identical": {"macro", "samples", "positives", "negatives", "within"},
+        "same_negatives": {"positives"},
+        "same_positives": {"negatives"},
+        "different": set(),
+    }[case]
+    named, wrong, unsure = [], [], []
+    for _ in range(n_runs):
+        counts = {key: value * n_rows // 35 for key, value in COUNTS.items()}
+        devices = make_group_scores(case, **counts, random_state=int(rng.integers(1 << 31)))
+        found = GroupAUC.from_predictions(
+            devices.y_true, devices.y_score, groups=devices.groups
+        ).agreement()
+        answers = found.averages["equivalent_to_pooled"]
+        wrong.append(
+            any(answers[name] == ("no" if name in right else "yes") for name in answers.index)
+        )
+        unsure.append((answers == "cannot tell").any())
+        named.append(found.case == case)
+        told.append(found.case)
+    neither = ~np.array(wrong) & ~np.array(unsure)
+    other = [t not in (case, "cannot tell") for t in told]
+    return [percent(neither), percent(wrong), percent(unsure), percent(named), percent(other)]
+
+
+def bound(n_runs: int, seed: int) -> list[str]:
+    """Share of random score counts for which the bound holds."""
+    rng, held, tight = np.random.default_rng(seed), [], []
+    while len(held) < n_runs:
+        n, k = rng.integers(2, 40), rng.integers(1, 6)
+        y = rng.random(n) < rng.uniform(0.1, 0.9)
+        if y.all() or not y.any():
+            continue
+        scores, codes = rng.integers(1, rng.integers(3, 12), n), rng.integers(0, k, n)
+        found = GroupAUC.from_predictions(y, scores, groups=codes, undefined="ignore")
+        if found.n_undefined == found.n_groups:
+            continue
+        table = found.agreement().averages.loc[["positives", "negatives"]]
+        held.append(bool((table["difference"].abs() <= table["bound"] + 1e-12).all()))
+        tight.append(float((table["difference"].abs() / table["bound"].clip(lower=1e-12)).max()))
+    return [percent(held), f"{np.median(tight):.2f}"]
+
+
+def equivalence(
+    n_runs: int, seed: int, n_groups: int, m: int, n: int, auc: float, levels: float
+) -> list[str]:
+    """Error rate of `agreement`: an average that differs by `delta` is found equivalent."""
+    from scipy.special import ndtr
+
+    rng = np.random.default_rng(seed)
+    shift = np.linspace(-levels, levels, n_groups)
+    apart = ndtri(auc) * np.sqrt(2.0)
+    delta = abs(ndtr((apart + shift[:, None] - shift) / np.sqrt(2.0)).mean() - auc)
+    of, told = groups(n_groups, m, n, auc, shift=shift), []
+    for _ in range(n_runs):
+        table = report(rng, of).agreement(delta).averages
+        told.append(table.at["macro", "equivalent_to_pooled"] == "yes")
+    return [f"{delta:.4f}", percent(told)]
+
+
+TABLES = [
+    Table(
+        "Average of group AUCs (macro)",
+        "Coverage in % of 95 % intervals. `over rows` is the coverage of intervals over rows "
+        "for the mean true AUC of these groups. `over groups` is the coverage of intervals "
+        "over groups for the mean AUC of the population, .8. `over rows, population` is the "
+        "coverage of intervals over rows for the mean AUC of the population.",
+        ["groups, tau", "over rows", "over groups", "over rows, population"],
+        [
+            (f"{g} groups of 50/200, tau {tau}", averages, (g, tau, 50, 200))
+            for g, tau in ((5, 0.0), (5, 0.05), (10, 0.05), (40, 0.05))
+        ],
+        coverage=["over rows", "over groups", "over rows, population"],
+    ),
+    Table(
+        "Pooled AUC",
+        "Coverage in % of 95 % intervals. Each group has 30 positives and 60 negatives, and a "
+        "random shift of the scores.",
+        ["groups, standard deviation of the shifts", "over rows", "over groups"],
+        [
+            (f"{g} groups, {confidence_level}", pooled, (g, confidence_level))
+            for g, confidence_level in ((5, 0.0), (5, 1.0), (10, 0.5), (10, 1.0), (30, 1.0))
+        ],
+        coverage=["over rows", "over groups"],
+    ),
+    Table(
+        "Random groups of unequal size",
+        "Group sizes follow Zipf's law: the largest group has 3,000 rows, and the smallest "
+        "group has at least 15 rows. `macro`, `samples` and `within` are the coverage in % of "
+        "95 % intervals over groups for the mean AUC of the population, .8. The other columns "
+        "are error rates in % at 5 % of the comparison of two models that are equally good on "
+        "average.",
+        [
+            "groups",
+            "macro",
+            "samples",
+            "within",
+            "pooled, error rate",
+            "samples, error rate",
+            "within, error rate",
+        ],
+        [(f"{g} groups", unequal, (g, 0.05)) for g in (10, 30, 100)],
+        share=0.5,
+        coverage=["macro", "samples", "within"],
+        error_rate=["pooled, error rate", "samples, error rate", "within, error rate"],
+    ),
+    Table(
+        "Which average is equivalent to the pooled AUC",
+        "Four devices have unequal counts of both classes, and delta is .005. The columns are "
+        "shares of runs in %. `all correct`: all verdicts on averages are correct. `any "
+        "wrong`: at least one verdict is wrong. `any undecided`: at least one verdict is "
+        '"cannot tell". `case correct`: the named case is correct. `case wrong`: the named '
+        'case is wrong. In the other runs, the case is "cannot tell".',
+        [
+            "case, rows",
+            "all correct",
+            "any wrong",
+            "any undecided",
+            "case correct",
+            "case wrong",
+        ],
+        [
+            (f"{case}, {rows:,}", cases, (case, rows))
+            for rows in (1_000, 100_000, 400_000)
+            for case in ("identical", "same_negatives", "same_positives", "different")
+        ],
+        share=0.1,
+    ),
+    Table(
+        "Averages that differ from the pooled AUC by delta",
+        "Share of runs in % in which `agreement(delta)` finds the average `macro` equivalent "
+        "to the pooled AUC although their true difference is delta. The share should be at "
+        "most 5 %. The scores of the groups are shifted against each other.",
+        ["groups of positives/negatives, AUC", "delta", "found equivalent"],
+        [
+            (f"{g} groups of {m}/{n}, {auc}", equivalence, (g, m, n, auc, levels))
+            for auc in (0.8, 0.95)
+            for m, n in ((5, 200), (10, 400), (50, 200))
+            for g, levels in ((2, 0.6), (5, 1.0))
+        ],
+        share=0.25,
+        error_rate=["found equivalent"],
+    ),
+    Table(
+        "Bound of the difference from the pooled AUC",
+        "The score counts are random, with 2 to 39 rows, ties and groups of one class. `within "
+        "bound` is the share of score counts in % for which the averages `positives` and "
+        "`negatives` differ from the pooled AUC by at most the bound. `median ratio` is the "
+        "median ratio of the difference to the bound.",
+        ["score counts", "within bound", "median ratio"],
+        [("random", bound, ())],
+        share=10.0,
+    ),
+]

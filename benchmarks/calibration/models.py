@@ -1,0 +1,189 @@
+"""Comparisons of models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from benchmarks.calibration.simulation import percent
+from benchmarks.calibration.table import Table
+from skfedauc import (
+    GroupAUC,
+    auc_critical_difference,
+    auc_difference_pvalue,
+    compare_candidates,
+    compare_models,
+    compare_roc_auc,
+)
+
+
+def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: float) -> list[str]:
+    """Error rate of the comparison of two models with equal AUCs."""
+    rng, rejected = np.random.default_rng(seed), []
+    y = np.arange(m + n) < m
+    apart = ndtri(auc) * np.sqrt(2.0)
+    for _ in range(n_runs):
+        shared, *own = rng.normal(size=(3, m + n))
+        a, b = (
+            np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * noise + apart * y
+            for noise in own
+        )
+        rejected.append(compare_roc_auc(y, a, b).pvalue < 0.05)
+    return [percent(rejected)]
+
+
+def several(
+    n_runs: int, seed: int, n_models: int, n_groups: int, m: int, n: int, auc: float,
+    correlation: float, n_scores: int | None
+) -> list[str]:  # fmt: skip
+    """Share of runs in which any two of several equally good models differ.
+
+    `n_scores` is the number of distinct scores; None draws continuous scores.
+    """
+    rng, rejected = np.random.default_rng(seed), []
+    y = np.tile(np.arange(m + n) < m, n_groups)
+    site = np.repeat(np.arange(n_groups), m + n)
+    apart = ndtri(auc) * np.sqrt(2.0)
+    for _ in range(n_runs):
+        shared, own = rng.normal(size=(y.size, 1)), rng.normal(size=(y.size, n_models))
+        scores = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+        scores += y[:, None] * apart
+        if n_scores:
+            scores = np.floor(np.clip(ndtr(scores), 0, 1 - 1e-9) * n_scores)
+        statistic: Any = "pooled" if n_groups == 1 else "positives"
+        table = compare_models(y, scores, groups=site, statistic=statistic).table
+        pvalue = table["pvalue"].min()
+        rejected.append(
+            [table["pvalue_adjusted"].min() < 0.05, pvalue * len(table) < 0.05, pvalue < 0.05]
+        )
+    return [percent(rate) for rate in np.transpose(rejected)]
+
+
+def critical(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
+    """Share of pairs of test sets that differ by more than each critical difference."""
+    rng = np.random.default_rng(seed)
+    y = np.tile(np.arange(m + n) < m, 3 * n_runs)
+    scores = rng.normal(size=y.size) + ndtri(auc) * np.sqrt(2.0) * y
+    codes = np.repeat(np.arange(3 * n_runs), m + n)
+    of_set = GroupAUC.from_predictions(y, scores, groups=codes).by_group["auc"].to_numpy()
+    a, b, _ = of_set.reshape(n_runs, 3).T
+    apart = np.abs(a - b)
+    beyond = [
+        apart > auc_critical_difference(auc, m, n, distribution=name)
+        for name in ("binormal", "uniform")
+    ]
+    pilots = scores.reshape(n_runs, 3, m + n)[:, 2]
+    by_pilot = []
+    for difference, pilot in zip(apart, pilots, strict=True):
+        try:
+            found = auc_critical_difference(None, m, n, distribution=(y[: m + n], pilot))
+        except ValueError:  # perfectly separated pilot rows are refused
+            continue
+        by_pilot.append(difference > found)
+    pvalues = [auc_difference_pvalue(*pair, m, n) for pair in zip(a, b, strict=True)]
+    return [*map(percent, beyond), percent(by_pilot), percent(np.array(pvalues) < 0.05)]
+
+
+def candidates_at_margin(n_runs: int, seed: int, n_candidates: int, n_splits: int) -> list[str]:
+    """Share of runs in which a candidate that is worse by the margin is found not inferior.
+
+    Scores of a candidate in two splits have correlation .2, the share of rows in a test set. This
+    is the assumption of Nadeau and Bengio.
+    """
+    rng, margin, wrong = np.random.default_rng(seed), 0.1, []
+    true = np.where(np.arange(n_candidates) == 0, 0.8, 0.8 - margin)
+    parameters = [{"number": number} for number in range(n_candidates)]
+    for _ in range(n_runs):
+        of_search = np.sqrt(0.2) * rng.normal(size=n_candidates)
+        of_split = np.sqrt(0.8) * rng.normal(size=(n_splits, n_candidates))
+        scores = true + 0.02 * (of_search + of_split)
+        results = {f"split{i}_test_score": split for i, split in enumerate(scores)}
+        results |= {"mean_test_score": scores.mean(axis=0), "params": parameters}
+        table = compare_candidates(results, "score", test_fraction=0.2, margin=margin)
+        shown = table.index[table["not_inferior"]]
+        wrong.append(any(true[i] <= true[table.index[0]] - margin for i in shown))
+    return [percent(wrong)]
+
+
+TABLES = [
+    Table(
+        "Two models on the same rows",
+        "Error rate in % of the test at 5 % for two models of equal AUC.",
+        ["positives/negatives, AUC, correlation of scores", "error rate"],
+        [
+            (f"{m}/{n}, {auc}, {rho}", paired, (m, n, auc, rho))
+            for m, n in ((20, 80), (50, 200))
+            for auc in (0.7, 0.9)
+            for rho in (0.0, 0.5, 0.9, 0.99)
+        ],
+        error_rate=["error rate"],
+    ),
+    Table(
+        "Several models on the same rows",
+        "Share in % of runs in which any two of several models of equal AUC differ at 5 %: p "
+        "values of `compare_models` adjusted by the largest difference, p values with "
+        "Bonferroni's adjustment, and unadjusted p values. The pooled AUC is compared, or the "
+        "average by positives of several groups.",
+        [
+            "models, groups of positives/negatives, AUC, correlation of scores",
+            "adjusted",
+            "Bonferroni",
+            "unadjusted",
+        ],
+        [
+            (
+                f"{k}, {g} of {m}/{n}, {auc}, {rho}"
+                f"{f', {n_scores} distinct scores' if n_scores else ''}",
+                several,
+                (k, g, m, n, auc, rho, n_scores),
+            )
+            for k, g, m, n, auc, rho, n_scores in (
+                (20, 1, 10, 100, 0.7, 0.5, None),
+                (10, 1, 20, 80, 0.8, 0.5, None),
+                (10, 1, 50, 200, 0.7, 0.5, None),
+                (3, 1, 20, 80, 0.7, 0.5, None),
+                (3, 1, 20, 80, 0.9, 0.9, None),
+                (3, 1, 50, 200, 0.9, 0.5, 5),
+                (10, 1, 50, 200, 0.9, 0.9, None),
+                (3, 2, 50, 200, 0.8, 0.5, None),
+                (3, 10, 20, 80, 0.8, 0.5, None),
+                (3, 500, 5, 20, 0.8, 0.5, None),
+            )
+        ],
+        error_rate=("adjusted", "Bonferroni"),
+    ),
+    Table(
+        "Critical difference",
+        "Each pair of test sets has normal scores and equal true AUCs. `binormal`, `uniform` "
+        "and `pilot rows` are the shares of pairs in % whose AUCs differ by more than the "
+        "critical difference at 5 % (`auc_critical_difference`). The critical difference is "
+        "computed for normal scores, for uniform scores, or from pilot rows as numerous as a "
+        "test set. `p value` is the share in % of p values of `auc_difference_pvalue` below "
+        "5 %.",
+        ["positives/negatives, AUC", "binormal", "uniform", "pilot rows", "p value"],
+        [
+            (f"{m}/{n}, {auc}", critical, (m, n, auc))
+            for m, n in ((10, 40), (10, 990), (20, 400), (50, 950))
+            for auc in (0.7, 0.8, 0.9, 0.95)
+        ],
+        share=0.5,
+        error_rate=["binormal", "uniform", "pilot rows", "p value"],
+    ),
+    Table(
+        "Candidates of a search at the margin",
+        "Share of runs in % in which `compare_candidates(margin=0.1)` finds a candidate not "
+        "inferior at 5 % although its true score is lower by .1 than the true score of the "
+        "candidate with the best mean score. One candidate has the true score .8, and all "
+        "others have .7. Scores are normal with standard deviation .02, and the scores of two "
+        "splits have correlation .2.",
+        ["candidates, splits", "found not inferior"],
+        [
+            (f"{candidates}, {splits}", candidates_at_margin, (candidates, splits))
+            for candidates in (2, 30)
+            for splits in (5, 20)
+        ],
+        error_rate=("found not inferior",),
+    ),
+]

@@ -1,0 +1,115 @@
+"""Intervals of one AUC."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from benchmarks.calibration.simulation import (
+    auc_of_rounded_scores,
+    draw_rows,
+    groups,
+    percent,
+    report,
+    two_values,
+)
+from benchmarks.calibration.table import Table
+from skfedauc import GroupAUC, ScoreCounts
+
+
+def single(n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float) -> list[str]:
+    """Coverage of the three intervals of one AUC; runs are groups of one `ScoreCounts`."""
+    found = report(np.random.default_rng(seed), groups(n_runs, m, n, auc, ratio))
+    cells = []
+    for method in ("logit", "delong", "exact"):
+        table = found.confidence_intervals(method=method)
+        cells.append(percent((table["ci_low"] <= auc) & (auc <= table["ci_high"])))
+    return cells
+
+
+def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
+    """Coverage of the interval of one AUC by the distribution of the scores.
+
+    There are four distributions: normal scores with equal standard deviations, normal scores with
+    twice the standard deviation in the positives, normal scores rounded to whole numbers, and two
+    values whose probabilities in the two classes add up to 1.
+    """
+    rng, cells = np.random.default_rng(seed), []
+    for shape in ("normal", "wide", "whole", "two values"):
+        held: list[bool] = []
+        # Runs are groups of one `ScoreCounts`, of at most a million rows.
+        for start in range(0, n_runs, 1_000_000 // (m + n)):
+            k = min(n_runs - start, 1_000_000 // (m + n))
+            rows = draw_rows(rng, groups(k, m, n, auc, 2.0 if shape == "wide" else 1.0))
+            scores, truth = rows.scores, auc
+            if shape == "whole":
+                scores, truth = scores.round(), auc_of_rounded_scores(auc)
+            if shape == "two values":
+                scores = two_values(rng, rows.y, auc)
+            counts = ScoreCounts.from_predictions(rows.y, scores, groups=rows.groups)
+            table = GroupAUC(counts).confidence_intervals()
+            held.extend((table["ci_low"] <= truth) & (truth <= table["ci_high"]))
+        cells.append(percent(held))
+    return cells
+
+
+def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -> list[str]:
+    """Coverage of the intervals of one AUC with lognormal weights."""
+    rng = np.random.default_rng(seed)
+    y = np.tile(np.arange(m + n) < m, n_runs)
+    scores = rng.normal(size=y.size) + ndtri(auc) * np.sqrt(2.0) * y
+    weights = np.exp(rng.normal(0, sigma, y.size))
+    codes = np.repeat(np.arange(n_runs), m + n)
+    found = GroupAUC.from_predictions(y, scores, groups=codes, sample_weight=weights)
+    cells = []
+    for method in ("logit", "exact"):
+        table = found.confidence_intervals(method=method)
+        cells.append(percent((table["ci_low"] <= auc) & (auc <= table["ci_high"])))
+    return cells
+
+
+SIZES = ((5, 15), (20, 80), (50, 200), (500, 500))
+
+
+TABLES = [
+    Table(
+        "Interval of one AUC",
+        "Coverage in % of 95 % intervals. Scores are normal. The ratio is the standard "
+        "deviation of the positives divided by the standard deviation of the negatives.",
+        ["positives / negatives, AUC, ratio of deviations", "logit", "delong", "exact"],
+        [
+            (f"{m}/{n}, {auc}, {ratio}", single, (m, n, auc, ratio))
+            for m, n in SIZES
+            for auc in (0.6, 0.75, 0.9, 0.95, 0.99)
+            for ratio in (1.0, 2.0, 0.5)
+            if ratio == 1.0 or (m, n) == (50, 200)
+        ],
+        coverage=["logit", "delong", "exact"],
+    ),
+    Table(
+        "One AUC with few positives or tied scores",
+        "Coverage in % of 95 % intervals (`logit`). `normal` scores have equal standard "
+        "deviations in both classes. `ratio 2` scores are normal, with twice the standard "
+        "deviation in the positives. `whole` scores are normal scores that are rounded to "
+        "whole numbers. `two values` are scores with only two values.",
+        ["positives/negatives, AUC", "normal", "ratio 2", "whole", "two values"],
+        [
+            (f"{m}/{n:,}, {auc}", few_positives, (m, n, auc))
+            for m, n in ((10, 40), (20, 200), (20, 2_000))
+            for auc in (0.8, 0.9, 0.95, 0.99)
+        ],
+        coverage=["normal", "ratio 2", "whole", "two values"],
+    ),
+    Table(
+        "Rows with weights",
+        "Coverage in % of 95 % intervals of one AUC. The logarithms of the weights are normal.",
+        ["positives/negatives, AUC, standard deviation of log weights", "logit", "exact"],
+        [
+            (f"{m}/{n}, {auc}, {sigma}", weighted, (m, n, auc, sigma))
+            for m, n in ((20, 80), (50, 200))
+            for auc in (0.75, 0.9)
+            for sigma in (0.5, 1.0, 2.0)
+        ],
+        coverage=["logit", "exact"],
+    ),
+]
