@@ -5,6 +5,7 @@ below all boxes that import from it.
 """
 
 import ast
+import functools
 import html
 import itertools
 import textwrap
@@ -24,6 +25,7 @@ def rooms() -> dict[str, Path]:
     return files | {file.parent.name: file for file in PACKAGE.glob("*/__init__.py")}
 
 
+@functools.cache
 def needs(name: str) -> set[str]:
     """Return the modules that a module imports from; imports for type checkers count."""
     folder = PACKAGE / name
@@ -32,7 +34,8 @@ def needs(name: str) -> set[str]:
         nodes: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
         while nodes:
             node = nodes.pop()
-            nodes += ast.iter_child_nodes(node)
+            # Expressions import nothing.
+            nodes += (n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.expr))
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skfedauc"):
                 for alias in node.names:
                     found.add(_room_of(f"{node.module}.{alias.name}".split(".")[1]))
@@ -63,6 +66,7 @@ def levels() -> tuple[list[list[str]], dict[str, set[str]]]:
 def direct(graph: dict[str, set[str]]) -> dict[str, set[str]]:
     """Leave out imports that a longer path through other modules implies."""
 
+    @functools.cache
     def below(name: str) -> set[str]:
         return graph[name].union(*(below(n) for n in graph[name]))
 

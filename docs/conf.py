@@ -167,9 +167,9 @@ def draw_architecture(app):
 def draw_calibration(app, docname, source):
     """Draw the tables of the page on calibration."""
     if docname == "calibration":
-        from benchmarks.calibration import tables
+        from benchmarks.calibration import TABLES
 
-        nominal = {table.title: table.nominal for table in tables() if table.nominal}
+        nominal = {table.title: table.nominal for table in TABLES if table.nominal}
         source[0] = calibration_plots.with_plots(source[0], nominal)
 
 

@@ -56,6 +56,9 @@ PROJECTS = {
     "sklearn": (
         "https://scikit-learn.org/stable/",
         """
+        sklearn.base.clone function modules/generated/$.html#$
+        sklearn.frozen.FrozenEstimator class modules/generated/$.html#$
+        sklearn.inspection module api/$.html#module-$
         sklearn.metrics.RocCurveDisplay class modules/generated/$.html#$
         sklearn.metrics.average_precision_score function modules/generated/$.html#$
         sklearn.metrics.make_scorer function modules/generated/$.html#$

@@ -74,3 +74,6 @@ for n_positives, auc in observed.items():
 # %%
 # The candidates of a search are tested on the same rows. Compare the candidates with
 # ``compare_candidates``: see :doc:`/guide/better_or_by_chance`.
+#
+# A critical-difference diagram compares average ranks of models, not AUCs: see
+# :doc:`/auto_examples/plot_states`.

