@@ -41,7 +41,7 @@ SPACE = r"(?:\s|\n\s*(?:#|//)\s*)+"
 PATTERNS = {
     word: re.compile(rf"\b(?:{word.replace(' ', SPACE)})\b", re.IGNORECASE) for word in WORDS
 }
-TEXT = {".py", ".md", ".rst", ".h", ".cpp", ".jinja", ".html", ".js", ".yml", ".toml"}
+TEXT = {".py", ".md", ".rst", ".h", ".cpp", ".jinja", ".html", ".css", ".js", ".yml", ".toml"}
 NOT_CHECKED = {".ci/words.py", "tests/test_word_list.py"}
 
 

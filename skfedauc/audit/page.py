@@ -7,7 +7,6 @@ import functools
 import hashlib
 import importlib
 import importlib.metadata
-import importlib.resources
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -161,11 +160,15 @@ def _template() -> jinja2.Template:
     import jinja2
 
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.PackageLoader(__package__),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters["hash_for_policy"] = _hash_for_policy
-    source = importlib.resources.files(__package__).joinpath("page.html.jinja").read_text("utf-8")
-    return environment.from_string(source)
+    return environment.get_template("page.html.jinja")
 
 
 def check_installed() -> None:
