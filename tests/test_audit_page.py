@@ -278,17 +278,61 @@ def test_gaps_are_those_of_the_audit(shown):
                 assert (words_of(cell) == UNDEFINED) == (label not in part.report.counts.groups)
 
 
-def test_findings_come_first(shown):
+def test_the_summary_comes_first_and_then_findings_with_links(shown):
     audit, tree = shown
-    section = tree.find(".//section[@class='findings']")
-    found = [words_of(item) for item in section.iter("li")]
+    summary, section = list(tree.iter("section"))[:2]
+    assert (summary.get("class"), section.get("class")) == ("summary", "findings")
+    assert 1 <= len(list(summary.iter("dd"))) <= 5
+    found = [words_of(item) for item in section.findall(".//span[@class='sentence']")]
     # One sentence names the claims that p values are adjusted for.
     last = [words_of(item) for item in section.iter("p")]
     sentences = [" ".join(f.split()) for part in of_sections(audit) for f in part.findings]
     assert set(sentences) == {*found, *last}
     assert [sentence for sentence in sentences if sentence not in last] == found
     assert sum("claims are tested" in sentence for sentence in last) == (audit.n_claims > 1)
-    assert next(tree.iter("section")).get("class") == "findings"
+    parts = {element.get("id"): element for element in tree.iter() if element.get("id")}
+    for item in section.iter("li"):
+        links = [link.get("href").removeprefix("#") for link in item.iter("a")]
+        if "Decisions are not audited" in words_of(item):
+            assert not links
+            continue
+        table, definition = (parts[link] for link in links)
+        assert table.tag == "tr" or table.find(".//table") is not None
+        assert words_of(definition)
+
+
+def test_the_summary_has_the_numbers_of_the_audit(shown):
+    audit, tree = shown
+    lines = {words_of(line[0]): words_of(line[1]) for line in tree.find(".//dl")}
+    assert list(lines) == ["Audited", "AUC", "Within groups", "Between groups", "Decisions"]
+    counts, parts = audit.report.counts, of_sections(audit)
+    n_rows = int(counts.n_positives.sum() + counts.n_negatives.sum())
+    assert lines["Audited"].startswith(
+        f"{n_rows:,} rows, {int(counts.n_positives.sum()):,} of them positive; "
+    )
+    assert lines["AUC"].startswith(f"{audit.quality.loc['pooled', 'auc']:.3f}")
+    for name, line, noun in (
+        ("difference", "Within groups", "difference"),
+        ("xauc_disparity", "Between groups", "xAUC disparity"),
+        ("demographic_parity_difference", "Decisions", "demographic parity difference"),
+    ):
+        gaps = pd.DataFrame([part.gaps.loc[name] for part in parts]).reset_index(drop=True)
+        found = gaps[gaps["pvalue_adjusted"] < 0.05]
+        if name == "demographic_parity_difference":
+            value = f"{(found if len(found) else gaps)['value'].max():.3f}"
+            is_known = not gaps["value"].isna().all()
+            assert (f"{noun} {value}" in lines[line]) == is_known
+            assert ("not audited" in lines[line]) == (audit.decisions is None)
+            continue
+        if len(found):
+            assert "established" in lines[line]
+            assert "is established" not in lines[line]
+            number = found["value"].max()
+            if name == "xauc_disparity":
+                number = found.loc[found["pvalue_adjusted"].idxmin(), "value"]
+            assert f"{abs(number):.3f}" in lines[line]
+        elif name == "difference" and not gaps["ci_high"].isna().all():
+            assert f"up to {gaps['ci_high'].max():.3f}" in lines[line]
 
 
 def test_facts(without_plots):
@@ -421,7 +465,7 @@ def test_nothing_is_loaded_and_every_reference_is_to_the_page(drawn):
     _, text, tree = drawn
     ids = [element.get("id") for element in tree.iter() if element.get("id")]
     assert len(set(ids)) == len(ids)
-    assert all(re.fullmatch("[a-z]+(-[0-9]+)*", name) for name in ids)
+    assert all(re.fullmatch("[a-z]+(-[a-z0-9]+)*", name) for name in ids)
     used = set(re.findall(r"url\(#([^)]+)\)", text))
     for element in tree.iter():
         assert not any(name.startswith("on") for name in element.attrib)

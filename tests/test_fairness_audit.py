@@ -558,7 +558,7 @@ def test_findings_on_the_model_follow_its_intervals():
         quality.loc[["pooled", "within"], ["ci_low", "ci_high"]] = [pooled, within]
         quality.loc[["pooled", "within"], "auc"] = [np.mean(pooled), np.mean(within)]
         tables = dataclasses.replace(audit.tables, quality=quality)
-        said = " ".join(itertools.islice(answers(tables), 3))
+        said = " ".join(finding.sentence for finding in answers(tables)[:3])
         assert ("The pooled AUC is below 0.5" in said) == (pooled[1] < 0.5)
         holds = pooled[0] <= 0.5 <= pooled[1]
         assert ("interval of the pooled AUC contains 0.5" in said) == holds

@@ -15,27 +15,64 @@ import numpy as np
 from skfedauc import _words
 from skfedauc.audit.findings import named
 from skfedauc.audit.tables import AuditTables
-from skfedauc.plotting.drawing import LINE, MARGINS, WIDTH
+from skfedauc.plotting.drawing import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    LINE,
+    MARGINS,
+    ORANGE,
+    PALE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+)
 from skfedauc.report import GroupAUC
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Largest numbers of groups in the forest plot and the score plot, and inches per group
-_MOST_AUCS, _MOST_SCORES, _SCORES = 30, 12, 0.5
+# Largest numbers of groups in the forest plot, the score plot and the matrix
+_MOST_AUCS, _MOST_SCORES, _MOST_IN_MATRIX = 30, 12, 120
+# Inches per group of the score plot
+_SCORES = 0.5
+# Widths in inches: text of a narrow plot is large enough on a phone, a wide plot scrolls there.
+_NARROW, _WIDE = 4.6, 7.2
+# Largest number of groups in a narrow matrix
+_MOST_NARROW = 4
 # Dots per inch of the image of the cross matrix, the only raster image
 _DPI = 150
+# Colors of plots, and the names of their CSS variables: the style sheet has other colors in dark
+# mode. Matplotlib's defaults are black, white, and shades of gray of the grid and of legends.
+_VARIABLES = {
+    BLACK: "text",
+    "#ffffff": "back",
+    GREY: "gray",
+    PALE: "pale",
+    "#ebebeb": "grid",
+    "#cccccc": "pale",
+    "#808080": "gray",
+    BLUE: "blue",
+    VERMILLION: "vermillion",
+    GREEN: "green",
+    PURPLE: "purple",
+    ORANGE: "orange",
+    SKY: "sky",
+}
+_COLOR = re.compile("|".join(_VARIABLES))
 _ID_IN_URL = re.compile(r"(?<=url\(#)[^)]+(?=\))")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 class Plot(NamedTuple):
-    """Plot with a heading, an SVG, and a caption that explains the plot."""
+    """Plot with a heading, an SVG, and a caption that explains the plot; wide plots scroll."""
 
     title: str
     svg: str
     caption: str
+    is_wide: bool = False
 
 
 class _Drawing(NamedTuple):
@@ -44,6 +81,7 @@ class _Drawing(NamedTuple):
     inches: float
     about: str
     caption: str
+    width: float = _NARROW
 
 
 def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
@@ -67,7 +105,7 @@ def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
             yield Plot(plot.title, "", f"The plot cannot be drawn: {error}")
         else:
             inline = _inline(svg, f"{prefix}-{number}", f"{plot.about}; {groups}")
-            yield Plot(plot.title, inline, plot.caption + without)
+            yield Plot(plot.title, inline, plot.caption + without, plot.width > _NARROW)
 
 
 def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
@@ -132,7 +170,7 @@ def _drawn(plot: _Drawing, report: GroupAUC) -> ElementTree.Element:
         mpl.rcParams.update({"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
         # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        figure = Figure((WIDTH, plot.inches), _DPI, layout="constrained")
+        figure = Figure((plot.width, plot.inches), _DPI, layout="constrained")
         plot.draw(report, ax=figure.subplots())
         return _saved(figure)
 
@@ -161,7 +199,8 @@ def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
             elif name in ("d", "x", "y"):
                 attributes[name] = _LONG_NUMBER.sub(_shorter, value)
             else:
-                attributes[name] = _ID_IN_URL.sub(lambda found: renamed(found[0]), value)
+                value = _ID_IN_URL.sub(lambda found: renamed(found[0]), value)
+                attributes[name] = _COLOR.sub(lambda found: f"var(--{_VARIABLES[found[0]]})", value)
         element.attrib = attributes
         if element.tag != "text":
             element.text = None

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from skfedauc import _words
-from skfedauc.audit.tables import AuditTables
+from skfedauc.audit.tables import AuditTables, row_of
 from skfedauc.report.bounds import certain_range, statistic_bounds
 
 # Level below which the adjusted p value of a gap supports a claim
@@ -31,14 +29,30 @@ _RATES = {
 }
 
 
+class Finding(NamedTuple):
+    """Sentence on a question of the audit.
+
+    Attributes
+    ----------
+    sentence : str
+    topic : str
+        What the sentence is about: a row of `FairnessAudit.gaps`, "model", "small_groups",
+        "equal_aucs", "group_auc", or "decisions" for missing decisions. The page links the
+        sentence to the table and to the definition of the topic.
+    """
+
+    sentence: str
+    topic: str
+
+
 def findings(tables: AuditTables) -> tuple[str, ...]:
     """Return one or two sentences on each question of the audit, and on the adjustment."""
     found = answers(tables)
-    return (*found, *closing(tables, found))
+    return (*(finding.sentence for finding in found), *closing(tables, found))
 
 
-def answers(tables: AuditTables) -> tuple[str, ...]:
-    """Return one or two sentences on each question of the audit."""
+def answers(tables: AuditTables) -> tuple[Finding, ...]:
+    """Return one or two findings on each question of the audit."""
     return (
         *_on_the_model(tables),
         *_on_small_groups(tables),
@@ -52,52 +66,63 @@ def answers(tables: AuditTables) -> tuple[str, ...]:
 # Quality of the model -------------------------------------------------------------------
 
 
-def _on_the_model(tables: AuditTables) -> Iterator[str]:
+def _on_the_model(tables: AuditTables) -> Iterator[Finding]:
     quality = tables.quality
-    pooled, within = (_row(quality, name) for name in ("pooled", "within"))
+    pooled, within = (row_of(quality, name) for name in ("pooled", "within"))
     if math.isnan(pooled["auc"]):
-        yield "The model cannot be judged: there are no positives, or no negatives."
+        yield Finding(
+            "The model cannot be judged: there are no positives, or no negatives.", "model"
+        )
         return
     said = f"The AUC of all rows together (pooled) is {_with_interval(pooled)}"
     if not math.isnan(within["auc"]):
         said += f"; within groups it is {_with_interval(within)} on average over pairs"
-    worst = _row(quality, "worst")
+    worst = row_of(quality, "worst")
     if not math.isnan(worst["auc"]) and tables.compared.n_groups > 1:
         said += f", and {worst['auc']:.3f} in the worst group ({named(worst['group'])})"
-    yield f"{said}."
+    yield Finding(f"{said}.", "model")
     if tables.is_binned:
         certain = certain_range(statistic_bounds(tables.report.estimates, "pooled"))
-        yield (
+        yield Finding(
             "Scores are binned, and AUCs count a pair of rows in the same bin as a tie: the pooled "
-            f"AUC of the exact scores is certainly {certain}, for the rows that are counted."
+            f"AUC of the exact scores is certainly {certain}, for the rows that are counted.",
+            "model",
         )
     withheld = tables.report.counts.withheld
     if withheld.n_groups:
         which = withheld.in_words().removeprefix(", ")
-        yield f"No number of this audit includes small groups that the sites withheld: {which}."
+        yield Finding(
+            f"No number of this audit includes small groups that the sites withheld: {which}.",
+            "model",
+        )
     check = "check pos_label, and whether higher scores mean the positive class"
     if pooled["ci_high"] < 0.5:
-        yield f"The pooled AUC is below 0.5: {check}."
+        yield Finding(f"The pooled AUC is below 0.5: {check}.", "model")
         return
     if pooled["ci_low"] <= 0.5:
-        yield (
+        yield Finding(
             "The interval of the pooled AUC contains 0.5: these rows do not show that the model "
-            "ranks better than at random."
+            "ranks better than at random.",
+            "model",
         )
     between = "the pooled AUC comes from differences between groups"
     is_between = pooled["ci_low"] > max(within["ci_high"], 0.5)
     if within["ci_high"] < 0.5:
-        yield f"The AUC within groups is below 0.5: {between if is_between else check}."
+        yield Finding(
+            f"The AUC within groups is below 0.5: {between if is_between else check}.", "model"
+        )
     elif within["ci_low"] <= 0.5 < pooled["ci_low"]:
         interval = f"the interval of {within['auc']:.3f} contains 0.5"
         not_established = "An AUC above 0.5 within groups is not established"
         if is_between:
-            yield f"{not_established} ({interval}): {between}."
+            yield Finding(f"{not_established} ({interval}): {between}.", "model")
         else:
-            yield f"{not_established}: {interval}."
+            yield Finding(f"{not_established}: {interval}.", "model")
     reversed_groups = tables.reversed_groups
     if reversed_groups:
-        yield f"The AUC is below 0.5 in {_listed(reversed_groups)}: {check} in these rows."
+        yield Finding(
+            f"The AUC is below 0.5 in {_listed(reversed_groups)}: {check} in these rows.", "model"
+        )
 
 
 def _with_interval(row: dict[str, Any]) -> str:
@@ -109,7 +134,7 @@ def _with_interval(row: dict[str, Any]) -> str:
 # Small groups ------------------------------------------------------------------------------
 
 
-def _on_small_groups(tables: AuditTables) -> Iterator[str]:
+def _on_small_groups(tables: AuditTables) -> Iterator[Finding]:
     """Name the groups outside of the comparisons of AUCs and of each rate."""
     least = max(tables.min_per_class, 1)
     few = "no" if least == 1 else f"fewer than {least:,}"
@@ -120,34 +145,38 @@ def _on_small_groups(tables: AuditTables) -> Iterator[str]:
         if not left_out or (rate != "auc" and not tables.has_decisions):
             continue
         verb, they_are = ("has", "It is") if len(left_out) == 1 else ("have", "They are")
-        yield (
+        yield Finding(
             f"{len(left_out):,} of {_words.counted(n_groups, 'group')} {verb} {few} "
             f"{lacking[rate]} ({_listed(left_out)}). {they_are} shown, but left out of comparisons "
-            f"of {called[rate]}."
+            f"of {called[rate]}.",
+            "small_groups",
         )
     if tables.compared.n_groups < 2:
-        yield "Fewer than two groups are large enough for a comparison of AUCs."
+        yield Finding(
+            "Fewer than two groups are large enough for a comparison of AUCs.", "small_groups"
+        )
 
 
 # Ranking within groups ---------------------------------------------------------------------
 
 
-def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
+def _on_group_aucs(tables: AuditTables) -> Iterator[Finding]:
     if tables.compared.n_groups < 2:
         return
-    gap = _row(tables.gaps, "difference")
+    gap = row_of(tables.gaps, "difference")
     lowest = tables.compared.worst
     if gap["value"] == 0:
-        yield f"The AUC is {lowest:.3f} within every group."
+        yield Finding(f"The AUC is {lowest:.3f} within every group.", "difference")
     else:
         interval = ""
         if not math.isnan(gap["ci_low"]):
             interval = f" (95 % interval {gap['ci_low']:.3f} to {gap['ci_high']:.3f})"
         between = "These two groups" if tables.compared.n_groups == 2 else "Groups"
-        yield (
+        yield Finding(
             f"The AUC within groups ranges from {lowest:.3f} ({named(gap['lowest'])}) to "
             f"{lowest + gap['value']:.3f} ({named(gap['highest'])}), a difference of "
-            f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(tables)}"
+            f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(tables)}",
+            "difference",
         )
     if tables.compared.n_groups == 2:
         return  # For two groups, the test of equal AUCs is the test of the difference.
@@ -164,13 +193,13 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[str]:
         verdict = f"does not reject equal group AUCs {adjusted}"
         if is_gap_found:
             verdict += "; it detects a single large difference less often"
-    yield f"The test of all groups together {verdict}."
+    yield Finding(f"The test of all groups together {verdict}.", "equal_aucs")
 
 
 def _clearest(tables: AuditTables) -> str:
     """Name the pair with the most significant difference, unless another sentence did."""
     test = tables.largest_difference
-    is_found = _row(tables.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
+    is_found = row_of(tables.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
     if not is_found or test is None or test.clearest in (None, (test.highest, test.lowest)):
         return ""
     return (
@@ -183,7 +212,7 @@ def _adjusted_of_equality(tables: AuditTables) -> float:
     return float(tables.claims.adjusted["equal_aucs"][0])
 
 
-def _on_single_groups(tables: AuditTables) -> Iterator[str]:
+def _on_single_groups(tables: AuditTables) -> Iterator[Finding]:
     if tables.compared.n_groups <= 2:  # The sentence on the difference covers two groups.
         return
     found = tables.by_group[tables.by_group["pvalue_adjusted"] < SIGNIFICANT]
@@ -193,24 +222,29 @@ def _on_single_groups(tables: AuditTables) -> Iterator[str]:
     below, above = found[is_below], found[~is_below]
     if len(below):
         labels = below.sort_values("auc").index
-        yield f"The AUC is lower in {_listed(labels)} than in {others}."
+        yield Finding(f"The AUC is lower in {_listed(labels)} than in {others}.", "group_auc")
     if len(above):
         labels = above.sort_values("auc", ascending=False).index
-        yield f"The AUC is higher in {_listed(labels)} than in {others}."
-    largest = _row(tables.gaps, "difference")["pvalue_adjusted"]
+        yield Finding(f"The AUC is higher in {_listed(labels)} than in {others}.", "group_auc")
+    largest = row_of(tables.gaps, "difference")["pvalue_adjusted"]
     if not len(found) and min(largest, _adjusted_of_equality(tables)) < SIGNIFICANT:
-        yield f"No single group's AUC is shown to differ from that of {others}."
+        yield Finding(
+            f"No single group's AUC is shown to differ from that of {others}.", "group_auc"
+        )
 
 
 # Ranking between groups --------------------------------------------------------------------
 
 
-def _on_ranking_between_groups(tables: AuditTables) -> Iterator[str]:
+def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
     if tables.compared.n_groups < 2:
         return
-    gap = _row(tables.gaps, "xauc_disparity")
+    gap = row_of(tables.gaps, "xauc_disparity")
     if gap["value"] == 0:
-        yield "No difference in ranking between groups is observed: all xAUC disparities are 0."
+        yield Finding(
+            "No difference in ranking between groups is observed: all xAUC disparities are 0.",
+            "xauc_disparity",
+        )
         return
     group = gap["highest"] if gap["value"] > 0 else gap["lowest"]
     row = _of_group(tables, group)
@@ -222,28 +256,37 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[str]:
         f"{row['bpsn_auc']:.3f} (BPSN AUC); the disparity is {_signed(gap['value'])}"
     )
     if math.isnan(gap["pvalue"]):
-        yield f"The ranking between groups cannot be tested. For {named(group)}, {numbers}."
+        yield Finding(
+            f"The ranking between groups cannot be tested. For {named(group)}, {numbers}.",
+            "xauc_disparity",
+        )
         return
     numbers += f" (adjusted {_shown(gap['pvalue_adjusted'])})"
     if not gap["pvalue_adjusted"] < SIGNIFICANT:
-        yield (
+        yield Finding(
             "No difference in ranking between groups is established. The clearest disparity is "
-            f"that of {named(group)}: {numbers}."
+            f"that of {named(group)}: {numbers}.",
+            "xauc_disparity",
         )
         return
     scores = _scored(tables, [group], gap["value"])
     if tables.compared.n_groups == 2:  # The disparities of two groups differ in sign only.
-        yield f"The model {scores} {others}: {numbers}."
+        yield Finding(f"The model {scores} {others}: {numbers}.", "xauc_disparity")
         return
-    yield f"Most clearly, the model {scores} {others}: {numbers}."
+    yield Finding(f"Most clearly, the model {scores} {others}: {numbers}.", "xauc_disparity")
     also = tables.by_group[tables.by_group["xauc_pvalue_adjusted"] < SIGNIFICANT].drop(group)
     by_disparity = also["xauc_disparity"].sort_values()
     higher, lower = by_disparity[by_disparity > 0], by_disparity[by_disparity < 0]
     including = f"{others}, including {named(group)}"
     if len(higher):
-        yield f"The model also {_scored(tables, higher.index[::-1], 1.0)} {including}."
+        yield Finding(
+            f"The model also {_scored(tables, higher.index[::-1], 1.0)} {including}.",
+            "xauc_disparity",
+        )
     if len(lower):
-        yield f"The model also {_scored(tables, lower.index, -1.0)} {including}."
+        yield Finding(
+            f"The model also {_scored(tables, lower.index, -1.0)} {including}.", "xauc_disparity"
+        )
 
 
 def _scored(tables: AuditTables, groups: Iterable[Any], disparity: float) -> str:
@@ -258,28 +301,31 @@ def _scored(tables: AuditTables, groups: Iterable[Any], disparity: float) -> str
 # Decisions ---------------------------------------------------------------------------------
 
 
-def _on_decisions(tables: AuditTables) -> Iterator[str]:
+def _on_decisions(tables: AuditTables) -> Iterator[Finding]:
     if not tables.has_decisions:
         if not tables.is_ranking_chosen:
             counts = tables.report.counts
             scores = counts.cells.scores if counts.ranges is None else counts.ranges
             if scores.min() >= 0 and scores.max() <= 1:
                 noun = "range" if counts.bins is None else "bin"
-                yield (
+                yield Finding(
                     f"Decisions are not audited: the threshold 0.5 is within a {noun} of scores, "
-                    "and neither another threshold nor decisions are given."
+                    "and neither another threshold nor decisions are given.",
+                    "decisions",
                 )
                 return
             if counts.ranges is not None:
-                yield (
+                yield Finding(
                     "Decisions are not audited: binned scores that may be outside 0 to 1 are not "
-                    "probabilities, and neither a threshold nor decisions are given."
+                    "probabilities, and neither a threshold nor decisions are given.",
+                    "decisions",
                 )
                 return
-            yield (
+            yield Finding(
                 f"Decisions are not audited: the scores range from {scores.min():g} to "
                 f"{scores.max():g} and are not probabilities, and neither a threshold nor "
-                "decisions are given."
+                "decisions are given.",
+                "decisions",
             )
         return
     where = "" if tables.threshold is None else f"At the threshold {tables.threshold:g} "
@@ -288,29 +334,35 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
     predicts = (
         f"{where}{model} predicts the positive class{outcome.get(tables.favorable or '', '')}"
     )
-    parity = _row(tables.gaps, "demographic_parity_difference")
+    parity = row_of(tables.gaps, "demographic_parity_difference")
     if math.isnan(parity["value"]):
-        yield "Fewer than two groups are large enough for a comparison of rates."
+        yield Finding(
+            "Fewer than two groups are large enough for a comparison of rates.", "small_groups"
+        )
         return
     if parity["value"] == 0:
         is_compared = tables.has_enough["selection_rate"]
         rate = float(tables.by_group.loc[is_compared, "selection_rate"].iloc[0])
         whom = {0.0: "no row of any group", 1.0: "every row"}
-        yield f"{predicts} for {whom.get(rate, f'{rate:.1%} of every group')}."
+        yield Finding(
+            f"{predicts} for {whom.get(rate, f'{rate:.1%} of every group')}.",
+            "demographic_parity_difference",
+        )
         if rate in whom:
             return
     else:
-        yield (
+        yield Finding(
             f"{predicts} for {_two_shares(tables, parity, 'selection_rate')}: a demographic parity "
             f"difference of {parity['value']:.3f}. "
-            f"{_rates_judged(tables, parity, 'selection_rate')}"
+            f"{_rates_judged(tables, parity, 'selection_rate')}",
+            "demographic_parity_difference",
         )
-    odds = _row(tables.gaps, "equalized_odds_difference")
+    odds = row_of(tables.gaps, "equalized_odds_difference")
     if isinstance(odds["rate"], float):  # No rate has two groups with enough rows.
         return
     for rate in (odds["rate"], *({*_RATES} - {"selection_rate", odds["rate"]})):
         is_odds = rate == odds["rate"]
-        gap = odds if is_odds else _row(tables.gaps, f"{rate}_difference")
+        gap = odds if is_odds else row_of(tables.gaps, f"{rate}_difference")
         if math.isnan(gap["value"]):
             continue
         name = _RATES[rate][0]
@@ -319,7 +371,10 @@ def _on_decisions(tables: AuditTables) -> Iterator[str]:
         said += whole if is_odds else f" is {gap['value']:.3f}"
         if gap["value"] > 0:
             said += f": {_two_shares(tables, gap, rate)}"
-        yield f"{said}. {_rates_judged(tables, gap, rate) if gap['value'] > 0 else ''}".strip()
+        yield Finding(
+            f"{said}. {_rates_judged(tables, gap, rate) if gap['value'] > 0 else ''}".strip(),
+            "equalized_odds_difference" if is_odds else f"{rate}_difference",
+        )
 
 
 def _rates_judged(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
@@ -344,7 +399,7 @@ def _two_shares(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
 # Adjustment of the p values ----------------------------------------------------------------
 
 
-def closing(tables: AuditTables, found: Iterable[str]) -> Iterator[str]:
+def closing(tables: AuditTables, found: Iterable[Finding]) -> Iterator[str]:
     """Yield sentences on the number of claims, and on gaps without a claim."""
     n_claims, by = tables.claims.family.n_claims, tables.claims.family.groupings
     if n_claims > 1:
@@ -353,10 +408,9 @@ def closing(tables: AuditTables, found: Iterable[str]) -> Iterator[str]:
             f"{n_claims:,} claims are tested{of}. Adjusted p values account for all of them "
             "(Holm): at most 5 % of audits of groups without any gap make a claim."
         )
-    of_rates = ("The difference of ", "At the threshold ", "The model predicts ")
     not_established = {
-        sentence.startswith(of_rates)
-        for sentence in found
+        topic.endswith("_difference")
+        for sentence, topic in found
         if "is established" in sentence and "o difference" in sentence
     }
     if False in not_established:
@@ -391,10 +445,6 @@ def _of_group(tables: AuditTables, group: Any) -> dict[str, float]:
     """Return a row of `by_group`."""
     place = tables.groups.index(group)
     return {str(name): value for name, value in tables.by_group.iloc[place].to_dict().items()}
-
-
-def _row(table: pd.DataFrame, name: str) -> dict[str, Any]:
-    return {str(key): value for key, value in table.loc[name].to_dict().items()}
 
 
 def named(label: Any) -> str:

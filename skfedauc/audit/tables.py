@@ -195,3 +195,8 @@ def reversed_groups(comparison: GroupComparison) -> tuple[Any, ...]:
     is_reversed = np.flatnonzero(limits["ci_high"].to_numpy() < 0.5)
     order = is_reversed[np.argsort(limits["auc"].to_numpy()[is_reversed], kind="stable")]
     return tuple((compared.counts.groups or ())[g] for g in order)
+
+
+def row_of(table: pd.DataFrame, name: str) -> dict[str, Any]:
+    """Return a row of a table as a dict."""
+    return {str(key): value for key, value in table.loc[name].to_dict().items()}

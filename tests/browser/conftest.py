@@ -1,12 +1,20 @@
-"""A headless Chromium for pages, driven by selenium.
+"""A headless Chromium for pages, driven by selenium, and axe, which checks accessibility.
 
-Without Chromium or selenium the tests are skipped, unless SKFEDAUC_BROWSER=required is set.
+Without Chromium, selenium or axe the tests are skipped, unless SKFEDAUC_BROWSER=required is set.
 """
 
+import importlib.util
 import os
 import shutil
+from pathlib import Path
 
 import pytest
+
+
+def skip_without(what):
+    if os.environ.get("SKFEDAUC_BROWSER") == "required":
+        pytest.fail(f"needs {what}")
+    pytest.skip(f"needs {what}")
 
 
 @pytest.fixture(scope="session")
@@ -19,10 +27,7 @@ def chromium(tmp_path_factory):
     except ImportError:
         webdriver = None
     if program is None or driver is None or webdriver is None:
-        reason = "needs Chromium, chromedriver and selenium"
-        if os.environ.get("SKFEDAUC_BROWSER") == "required":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        skip_without("Chromium, chromedriver and selenium")
     options = webdriver.ChromeOptions()
     options.binary_location = program
     profile = tmp_path_factory.mktemp("profile")
@@ -52,3 +57,33 @@ def browser(chromium):
     yield chromium
     errors = [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"]
     assert errors == []
+
+
+@pytest.fixture
+def axe(browser):
+    """Run axe on the open page with all definitions unfolded.
+
+    The function returns the violations, and the names of the rules that axe cannot decide.
+    """
+    # The package is for playwright, and has the script of axe-core. Its import needs playwright.
+    package = importlib.util.find_spec("axe_playwright_python")
+    if package is None:
+        skip_without("axe-playwright-python")
+    script = (Path(package.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+    def run():
+        # The developer tools may run scripts that the page's Content-Security-Policy refuses.
+        browser.execute_cdp_cmd("Runtime.evaluate", {"expression": script})
+        found = browser.execute_async_script(
+            """
+            const done = arguments[0];
+            document.querySelectorAll("details").forEach((part) => { part.open = true; });
+            axe.run({ resultTypes: ["violations", "incomplete"] }).then(done);
+            """
+        )
+        violations = [
+            (rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]
+        ]
+        return violations, {rule["id"] for rule in found["incomplete"]}
+
+    return run

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from colors import contrast, luminance
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
 from scipy.stats import norm
@@ -670,18 +671,6 @@ def test_sliders_stay_in_sight_on_a_phone(phone):
     ActionChains(phone, duration=20).drag_and_drop_by_offset(slider, 20, 0).perform()
     state, _ = check_numbers(phone)
     assert state.spread_negatives > 1.5
-
-
-def luminance(colour):
-    """Relative luminance, WCAG 2.2, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance"""
-    part = np.array(colour[:3]) / 255
-    linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-def contrast(colour, other):
-    light, dark = sorted([luminance(colour), luminance(other)], reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_contrast(browser, scheme):

@@ -1,9 +1,14 @@
 """The page of an audit in a browser: loading, sorting, printing, and labels as text."""
 
 import base64
+import io
+import json
+import time
 
 import numpy as np
+import pandas as pd
 import pytest
+from colors import contrast, luminance
 
 from skfedauc import FairnessAudit
 
@@ -32,13 +37,17 @@ def audit_of(labels, n=800, n_small=0):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """Return addresses of pages; each page is written once."""
-    folder = tmp_path_factory.mktemp("pages")
-    audits = {
+def audits():
+    return {
         "sites": audit_of([f"site {g}" for g in range(15)], n_small=6),
         "hostile": audit_of(HOSTILE),
     }
+
+
+@pytest.fixture(scope="module")
+def pages(audits, tmp_path_factory):
+    """Return addresses of pages; each page is written once."""
+    folder = tmp_path_factory.mktemp("pages")
     for name, audit in audits.items():
         audit.to_html(folder / f"{name}.html")
     return {name: (folder / f"{name}.html").as_uri() for name in audits}
@@ -55,7 +64,7 @@ def emulate(chromium):
     """Run a command of Chromium's developer tools, and undo its effect after the test."""
     yield chromium.execute_cdp_cmd
     chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
 def heading(browser, column):
@@ -122,11 +131,11 @@ def test_labels_sort_by_their_values_and_rows_stay_whole(sites):
 
 def test_the_keyboard_reaches_what_can_be_used(sites):
     reached = set()
-    for _ in range(40):
+    for _ in range(70):
         sites.switch_to.active_element.send_keys(TAB)
         element = sites.switch_to.active_element
         reached.add((element.tag_name, element.get_attribute("class")))
-    assert {("button", ""), ("div", "scroll tall"), ("div", "plot"), ("summary", "")} <= reached
+    assert {("button", ""), ("div", "scroll"), ("div", "plot"), ("summary", "")} <= reached
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -149,6 +158,133 @@ def test_labels_stay_text(browser, pages, emulate, width):
     assert any(text.startswith('"><img') for text in plotted)
 
 
+def by_group_of(audit):
+    """The table of the groups as the page sorts it, with labels as text and no index."""
+    table = audit.by_group.sort_values(["is_small", "auc"], kind="stable").reset_index()
+    columns = [column for column in table.columns if column != "is_small"]
+    return table[[*columns, "is_small"]]
+
+
+def test_tables_are_downloaded_and_copied_with_all_digits(sites, emulate, audits, tmp_path):
+    emulate("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    sites.execute_script(
+        "addEventListener('copy', (event) => {"
+        "window.copied = event.clipboardData.getData('text/plain'); })"
+    )
+    buttons = sites.find_elements(CSS, ".tools button")
+    assert len(buttons) == 9
+    names = {button.accessible_name for button in buttons}
+    assert {"Download as CSV: Groups by group", "Copy: Gaps between groups by group"} <= names
+    for button in buttons:
+        sites.execute_script("window.copied = null")
+        button.click()
+        if button.text == "Copy" and "Groups" in button.accessible_name:
+            copied = sites.execute_script("return window.copied")
+    expected = {
+        f"{kind}.{ending}"
+        for ending in ("csv", "json")
+        for kind in ("groups-by-group", "gaps-between-groups-by-group", "auc-of-the-model-by-group")
+    }
+    for _ in range(100):
+        if {file.name for file in tmp_path.iterdir()} == expected:
+            break
+        time.sleep(0.05)
+    assert {file.name for file in tmp_path.iterdir()} == expected
+    audit = audits["sites"]
+    table = by_group_of(audit)
+    for found in (
+        pd.read_csv(tmp_path / "groups-by-group.csv"),
+        pd.read_json(tmp_path / "groups-by-group.json", precise_float=True),
+        pd.read_csv(io.StringIO(copied), sep="\t"),
+    ):
+        pd.testing.assert_frame_equal(found, table, check_dtype=False, rtol=1e-13, atol=0)
+    gaps = pd.read_csv(tmp_path / "gaps-between-groups-by-group.csv", index_col=0)
+    pd.testing.assert_frame_equal(
+        gaps, audit.gaps.drop(columns="rate"), check_dtype=False, rtol=1e-13, atol=0
+    )
+    quality = json.loads((tmp_path / "auc-of-the-model-by-group.json").read_text())
+    assert [row["auc"] for row in quality] == audit.quality["auc"].tolist()
+
+
+def test_hostile_labels_are_downloaded_whole(browser, pages, emulate, tmp_path):
+    emulate("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    browser.get(pages["hostile"])
+    browser.find_element(CSS, ".groups .tools button").click()
+    file = tmp_path / "groups-by-group.csv"
+    for _ in range(100):
+        if file.exists():
+            break
+        time.sleep(0.05)
+    assert sorted(pd.read_csv(file)["group"]) == sorted(HOSTILE)
+
+
+def test_links_of_findings_lead_to_tables_and_definitions(sites):
+    links = sites.find_elements(CSS, ".links a")
+    assert len(links) >= 10
+    for link in links:
+        sites.execute_script("arguments[0].click()", link)
+        target = sites.find_element(CSS, ":target")
+        assert target.is_displayed()
+        top = sites.execute_script("return arguments[0].getBoundingClientRect().top", target)
+        assert -1 <= top < 900
+        if link.text == "Table":
+            assert target.tag_name == "tr" or target.find_elements(CSS, "table")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["sites", "hostile"])
+def test_axe_finds_no_violation(browser, pages, emulate, axe, name, width, scheme):
+    metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    emulate("Emulation.setDeviceMetricsOverride", metrics)
+    emulate(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    browser.get(pages[name])
+    violations, unsure = axe()
+    assert violations == []
+    # axe does not know what is behind a text that scroll shadows or sticky cells may cover, and
+    # does not read SVG; the next test computes these contrasts.
+    assert unsure <= {"color-contrast"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_of_texts_and_plots(browser, pages, emulate, scheme):
+    emulate(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    browser.get(pages["sites"])
+    back, texts, lines = browser.execute_script(
+        """
+        document.querySelectorAll("details").forEach((part) => { part.open = true; });
+        const numbers = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+        const behind = (part) => {
+          const color = numbers(getComputedStyle(part).backgroundColor);
+          return color.length === 3 || !part.parentElement ? color : behind(part.parentElement);
+        };
+        const own = (part) => [...part.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+        const seen = [...document.querySelectorAll("body *")].filter((p) => p.checkVisibility());
+        const color = (part) => getComputedStyle(part)[part.closest("svg") ? "fill" : "color"];
+        return [
+          numbers(getComputedStyle(document.body).backgroundColor),
+          seen.filter((part) => own(part) && !part.closest("script"))
+            .map((part) => [part.outerHTML, numbers(color(part)), behind(part)]),
+          [...document.querySelectorAll(".plot path")]
+            .map((part) => [part.getAttribute("style"), numbers(getComputedStyle(part).stroke)])
+            .filter(([style, color]) => /vermillion|blue|green|text/.test(style) && color.length),
+        ];
+        """
+    )
+    assert (luminance(back) > 0.5) == (scheme == "light")
+    assert len(texts) > 300
+    assert len(lines) > 20
+    # WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for text, 3 for graphics
+    assert [html for html, color, behind in texts if contrast(color, behind) < 4.5] == []
+    assert [style for style, color in lines if contrast(color, back) < 3] == []
+
+
 def test_definitions_unfold(sites):
     details = sites.find_elements(CSS, "details")
     assert len(details) == 5
@@ -167,8 +303,22 @@ def test_a_phone_scrolls_tables_and_not_the_page(browser, pages, emulate, name):
     widths = "const e = document.querySelector(arguments[0]); return [e.scrollWidth, e.clientWidth]"
     page_width, shown = browser.execute_script(widths, "html")
     assert page_width == shown == 390
-    table_width, shown = browser.execute_script(widths, ".scroll.tall")
+    table_width, shown = browser.execute_script(widths, ".groups .scroll")
     assert table_width > shown
+    # What scrolls says so, and nothing else does; narrow plots are whole.
+    cues = browser.execute_script(
+        "return [...document.querySelectorAll('.scroll, .plot')].map((part) => {"
+        "const cue = part.parentElement.querySelector('.cue');"
+        "return [part.className, part.scrollWidth > part.clientWidth, "
+        "cue !== null && cue.checkVisibility()]; })"
+    )
+    assert all(scrolls == is_cued for _, scrolls, is_cued in cues)
+    assert [scrolls for kind, scrolls, _ in cues if kind == "plot"][:3] == [False] * 3
+    dots = browser.execute_script(
+        "return [...document.querySelector('.plot').querySelectorAll('use')]"
+        ".map((dot) => dot.getBoundingClientRect().right)"
+    )
+    assert 0 < max(dots) < 390
 
 
 def test_print_shows_whole_tables_and_the_definitions(sites, emulate):

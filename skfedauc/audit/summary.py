@@ -1,0 +1,174 @@
+"""Summary of one or several audits in at most five lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from skfedauc import _words
+from skfedauc.audit.cells import by, number_text
+from skfedauc.audit.findings import SIGNIFICANT, named
+from skfedauc.audit.tables import AuditTables, classes_in_words, row_of
+
+
+class Line(NamedTuple):
+    """Line of a summary: what it is about, and a sentence without a point at the end."""
+
+    about: str
+    text: str
+
+
+def summary(audits: Sequence[AuditTables]) -> list[Line]:
+    """Return what was audited, the AUC, gaps within and between groups, and decisions.
+
+    Parameters
+    ----------
+    audits : sequence of AuditTables
+        Audits of the same predictions by different groups.
+    """
+    return [
+        Line("Audited", _audited(audits)),
+        Line("AUC", _auc(audits)),
+        Line("Within groups", _within(audits)),
+        Line("Between groups", _between(audits)),
+        Line("Decisions", _decisions(audits)),
+    ]
+
+
+def _audited(audits: Sequence[AuditTables]) -> str:
+    rows = [
+        int(a.report.counts.n_positives.sum() + a.report.counts.n_negatives.sum()) for a in audits
+    ]
+    positives = [int(a.report.counts.n_positives.sum()) for a in audits]
+    classes = classes_in_words(audits[0].report.counts)
+    of_class = f", positive class {classes}" if classes else ""
+    groups = [f"{_words.counted(a.report.n_groups, 'group')} by {by(a)}" for a in audits]
+    n_positives = f"{_range(positives)} of them positive{of_class}"
+    return f"{_range(rows)} rows, {n_positives}; {_words.enumerated(groups)}"
+
+
+def _range(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _auc(audits: Sequence[AuditTables]) -> str:
+    pooled = row_of(audits[0].quality, "pooled")
+    if math.isnan(pooled["auc"]):
+        return "undefined: there are no positives, or no negatives"
+    text = f"{_with_interval(pooled['auc'], pooled)} for all rows together"
+    lowest = [(row_of(a.quality, "worst"), a) for a in audits if a.compared.n_groups > 1]
+    if lowest:
+        worst, audit = min(lowest, key=lambda pair: pair[0]["auc"])
+        group = f"{named(worst['group'])}{_of(audit, audits)}"
+        text += f"; worst group: {_with_interval(worst['auc'], worst)} in {group}"
+    return text
+
+
+def _within(audits: Sequence[AuditTables]) -> str:
+    gaps = [(row_of(a.gaps, "difference"), a) for a in audits if a.compared.n_groups > 1]
+    if not gaps:
+        return "fewer than two groups are large enough for a comparison of AUCs"
+    established = [pair for pair in gaps if pair[0]["pvalue_adjusted"] < SIGNIFICANT]
+    if established:
+        gap, audit = max(established, key=lambda pair: pair[0]["value"])
+        return (
+            f"the largest established difference of AUCs is {_with_interval(gap['value'], gap)}, "
+            f"between {named(gap['lowest'])} and {named(gap['highest'])}{_of(audit, audits)}"
+        )
+    gap, audit = max(gaps, key=lambda pair: (_known(pair[0]["ci_high"]), pair[0]["value"]))
+    text = "no difference of two groups' AUCs is established"
+    if any((a.claims.adjusted["equal_aucs"] < SIGNIFICANT).any() for _, a in gaps):
+        text += ", although the AUCs of all groups are not equal"
+    if not math.isnan(gap["ci_high"]):
+        text += (
+            f"; a difference of up to {gap['ci_high']:.3f}{_of(audit, audits)} is compatible with "
+            "the rows (95 % interval)"
+        )
+    return text
+
+
+def _between(audits: Sequence[AuditTables]) -> str:
+    gaps = [(row_of(a.gaps, "xauc_disparity"), a) for a in audits if a.compared.n_groups > 1]
+    gaps = [pair for pair in gaps if not math.isnan(pair[0]["value"])]
+    if not gaps:
+        return "fewer than two groups are large enough for a comparison of their scores"
+    established = [pair for pair in gaps if pair[0]["pvalue_adjusted"] < SIGNIFICANT]
+    gap, audit = min(established or gaps, key=lambda pair: _known(pair[0]["pvalue_adjusted"], 2.0))
+    if gap["value"] == 0:
+        return "all xAUC disparities are 0"
+    group = gap["highest"] if gap["value"] > 0 else gap["lowest"]
+    value = _with_interval(gap["value"], gap, "+")
+    if not established:
+        return (
+            f"no xAUC disparity is established; the clearest one is {value}, of "
+            f"{named(group)}{_of(audit, audits)}"
+        )
+    scored = "scored higher" if gap["value"] > 0 else "scored lower"
+    if audit.favorable is not None:
+        is_favored = (gap["value"] > 0) == (audit.favorable == "positive")
+        scored = "favored" if is_favored else "disfavored"
+    return (
+        f"the clearest established xAUC disparity is {value}: {named(group)} is {scored} relative "
+        f"to {'the others' if audit.compared.n_groups > 2 else 'the other group'}"
+        f"{_of(audit, audits)}"
+    )
+
+
+def _decisions(audits: Sequence[AuditTables]) -> str:
+    audited = [a for a in audits if a.has_decisions]
+    if not audited:
+        return "not audited"
+    threshold = audited[0].threshold
+    made = "of the model" if threshold is None else f"at the threshold {threshold:g}"
+    gaps = [(row_of(a.gaps, "demographic_parity_difference"), a) for a in audited]
+    gaps = [pair for pair in gaps if not math.isnan(pair[0]["value"])]
+    if not gaps:
+        return f"{made}; fewer than two groups are large enough for a comparison of rates"
+    parity, audit = max(gaps, key=_is_established_and_large)
+    odds, of_odds = max(
+        ((row_of(a.gaps, "equalized_odds_difference"), a) for a in audited),
+        key=_is_established_and_large,
+    )
+    text = (
+        f"{made}; demographic parity difference {parity['value']:.3f}{_of(audit, audits)}, "
+        f"{_established(parity)}"
+    )
+    if not math.isnan(odds["value"]):
+        text += (
+            f"; equalized odds difference {odds['value']:.3f}{_of(of_odds, audits)}, "
+            f"{_established(odds)}"
+        )
+    return text
+
+
+# Text ------------------------------------------------------------------------------------------
+
+
+def _is_established_and_large(pair: tuple[Mapping[str, Any], AuditTables]) -> tuple[bool, float]:
+    gap = pair[0]
+    return bool(gap["pvalue_adjusted"] < SIGNIFICANT), _known(gap["value"])
+
+
+def _established(gap: Mapping[str, Any]) -> str:
+    if math.isnan(gap["pvalue_adjusted"]):
+        return "not tested"
+    return "established" if gap["pvalue_adjusted"] < SIGNIFICANT else "not established"
+
+
+def _known(value: float, if_undefined: float = -math.inf) -> float:
+    return if_undefined if math.isnan(value) else value
+
+
+def _of(audit: AuditTables, audits: Sequence[AuditTables]) -> str:
+    """Name the grouping, if there are several."""
+    return f" (by {by(audit)})" if len(audits) > 1 else ""
+
+
+def _with_interval(value: float, limits: Mapping[str, Any], sign: str = "") -> str:
+    text = number_text(value, sign)
+    if math.isnan(limits["ci_low"]):
+        return text
+    low, high = (number_text(limits[end], sign) for end in ("ci_low", "ci_high"))
+    return f"{text} (95 % interval {low} to {high})"
