@@ -184,7 +184,7 @@ def test_a_document_on_a_full_disk_leaves_report_and_page(gaps, tmp_path, capsys
     assert printed.out.startswith(f"{gaps}: 360 rows")
     message = "/dev/full: cannot be written: No space left on device"
     assert printed.err == f"skfedauc: error: {message}\n"
-    assert html.read_text(encoding="utf-8").endswith("</html>")
+    assert html.read_text(encoding="utf-8").endswith("</html>\n")
 
 
 @pytest.mark.parametrize("as_json", [False, True])
