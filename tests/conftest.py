@@ -11,9 +11,13 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 
 
 def pytest_collection_finish():
-    """Let the garbage collector skip modules and tests, which stay until the end."""
+    """Let the garbage collector skip modules and tests, which stay until the end.
+
+    It also runs less often: it takes a tenth of the time otherwise, and few objects are in cycles.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(params=["compiled", "numpy"])

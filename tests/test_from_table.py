@@ -1,7 +1,5 @@
 """ScoreCounts.from_table on tables in memory and on lazy polars; engines are in tests/engines."""
 
-import itertools
-
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
@@ -22,29 +20,27 @@ READERS = {
     "narwhals": lambda table: nw.from_native(pl.from_arrow(table).lazy()),
 }
 # A frame of narwhals is read as the frame inside it, so few edges have one.
-*OTHERS, NARWHALS = READERS
-EDGES_READ = [
-    *itertools.product(OTHERS, EDGES),
-    *itertools.product([NARWHALS], ["plain", "groups missing", "weights", "an absent column"]),
-]
+EDGES_OF_NARWHALS = ["plain", "groups missing", "weights", "an absent column"]
 
 
-@pytest.mark.parametrize(("reader", "edge"), EDGES_READ)
-def test_edges(reader, edge):
-    EDGES[edge].check(READERS[reader](EDGES[edge].table))
+@pytest.mark.parametrize("edge", EDGES)
+def test_edges(edge):
+    for reader, read in READERS.items():
+        if reader != "narwhals" or edge in EDGES_OF_NARWHALS:
+            EDGES[edge].check(read(EDGES[edge].table))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_random_rows(seed):
-    case = random_case(seed, most_groups=8)
-    columns = {"ill": case.y, "risk": case.scores, "site": list(map(str, case.groups))}
-    arguments = BY_SITE
-    if case.weights is not None:
-        columns, arguments = columns | {"weight": case.weights}, WEIGHTED
-    found = ScoreCounts.from_table(pl.DataFrame(columns).lazy(), **arguments)
-    expected = ScoreCounts.from_predictions(**(case.arguments | {"groups": columns["site"]}))
-    np.testing.assert_equal(found.groups, expected.groups)
-    assert_same(found.regroup(str), expected.regroup(str))
+def test_random_rows():
+    for seed in range(40):
+        case = random_case(seed, most_groups=8)
+        columns = {"ill": case.y, "risk": case.scores, "site": list(map(str, case.groups))}
+        arguments = BY_SITE
+        if case.weights is not None:
+            columns, arguments = columns | {"weight": case.weights}, WEIGHTED
+        found = ScoreCounts.from_table(pl.DataFrame(columns).lazy(), **arguments)
+        expected = ScoreCounts.from_predictions(**(case.arguments | {"groups": columns["site"]}))
+        np.testing.assert_equal(found.groups, expected.groups)
+        assert_same(found.regroup(str), expected.regroup(str))
 
 
 def test_counts_that_are_merged_with_counts_of_rows():
