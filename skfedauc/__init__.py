@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
     from skfedauc.adjustment import GroupAdjustedClassifier, GroupPercentileTransformer
-    from skfedauc.audit import FairnessAudit
+    from skfedauc.audit import AuditComparison, FairnessAudit
     from skfedauc.average_ranks import compare_average_ranks
     from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __version__: str
 
 __all__ = [
+    "AuditComparison",
     "Bins",
     "DisclosureError",
     "FairnessAudit",
@@ -71,6 +72,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "AuditComparison": "audit",
     "Bins": "counts",
     "DisclosureError": "counts",
     "FairnessAudit": "audit",

@@ -121,7 +121,7 @@ def _on_the_model(tables: AuditTables) -> Iterator[Finding]:
     reversed_groups = tables.reversed_groups
     if reversed_groups:
         yield Finding(
-            f"The AUC is below 0.5 in {_listed(reversed_groups)}: {check} in these rows.", "model"
+            f"The AUC is below 0.5 in {listed(reversed_groups)}: {check} in these rows.", "model"
         )
 
 
@@ -147,7 +147,7 @@ def _on_small_groups(tables: AuditTables) -> Iterator[Finding]:
         verb, they_are = ("has", "It is") if len(left_out) == 1 else ("have", "They are")
         yield Finding(
             f"{len(left_out):,} of {_words.counted(n_groups, 'group')} {verb} {few} "
-            f"{lacking[rate]} ({_listed(left_out)}). {they_are} shown, but left out of comparisons "
+            f"{lacking[rate]} ({listed(left_out)}). {they_are} shown, but left out of comparisons "
             f"of {called[rate]}.",
             "small_groups",
         )
@@ -222,10 +222,10 @@ def _on_single_groups(tables: AuditTables) -> Iterator[Finding]:
     below, above = found[is_below], found[~is_below]
     if len(below):
         labels = below.sort_values("auc").index
-        yield Finding(f"The AUC is lower in {_listed(labels)} than in {others}.", "group_auc")
+        yield Finding(f"The AUC is lower in {listed(labels)} than in {others}.", "group_auc")
     if len(above):
         labels = above.sort_values("auc", ascending=False).index
-        yield Finding(f"The AUC is higher in {_listed(labels)} than in {others}.", "group_auc")
+        yield Finding(f"The AUC is higher in {listed(labels)} than in {others}.", "group_auc")
     largest = row_of(tables.gaps, "difference")["pvalue_adjusted"]
     if not len(found) and min(largest, _adjusted_of_equality(tables)) < SIGNIFICANT:
         yield Finding(
@@ -291,11 +291,11 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
 
 def _scored(tables: AuditTables, groups: Iterable[Any], disparity: float) -> str:
     """Describe the model's ranking of groups, in terms of a known favorable outcome."""
-    listed = _listed(groups)
+    groups_text = listed(groups)
     if tables.favorable is None:
-        return f"scores {listed} {'higher' if disparity > 0 else 'lower'} than"
+        return f"scores {groups_text} {'higher' if disparity > 0 else 'lower'} than"
     is_favored = (disparity > 0) == (tables.favorable == "positive")
-    return f"{'favors' if is_favored else 'disfavors'} {listed} relative to"
+    return f"{'favors' if is_favored else 'disfavors'} {groups_text} relative to"
 
 
 # Decisions ---------------------------------------------------------------------------------
@@ -454,7 +454,8 @@ def named(label: Any) -> str:
     return _words.shortened_text(text, _MOST_CHARACTERS)
 
 
-def _listed(labels: Iterable[Any]) -> str:
+def listed(labels: Iterable[Any]) -> str:
+    """Return the first groups as text for a sentence, and the number of further groups."""
     items = [named(label) for label in labels]
     n_more = len(items) - _MOST_NAMED
     more = f" and {_words.counted(n_more, 'more group')}" if n_more > 0 else ""

@@ -94,6 +94,41 @@ def joint_pooled(rows: PairedRows) -> JointAUCs:
     """
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
     values = np.array([placements_of(one_group, scores) for scores in rows.scores])
+    found = _among_all(rows, values)
+    if rows.clusters is None:
+        return found
+    clusters = ModelClusters.of_placements(rows, values, among_all=True)
+    variance = _by_pair(len(values), lambda i, j: clusters.difference(i, j).pooled_variance())
+    of_all = np.array([clusters.difference(0, 1).pooled_freedom()])
+    return _clustered(found, clusters, variance, of_all)
+
+
+def joint_cross(rows: PairedRows) -> JointAUCs:
+    """Return the AUCs of the pairs across groups as AUCs of a single group, for fixed groups.
+
+    A pair across groups consists of a positive and a negative of different groups. The placement
+    value of a row among the other class's rows of all groups is a weighted mean of two placement
+    values: among the rows of its own group, and among the rows of other groups. The AUCs and the
+    variances use the second placement value, times the weight of its rows in units of their mean.
+    Rows are independent.
+    """
+    one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
+    among_all = np.array([placements_of(one_group, scores) for scores in rows.scores])
+    among_own = np.array([placements_of(rows, scores) for scores in rows.scores])
+    negatives, positives = (
+        np.bincount(rows.codes, rows.weights * (rows.positive == label), rows.n_groups)
+        for label in (False, True)
+    )
+    share = [of_class / of_class.sum() for of_class in (positives, negatives)]
+    of_others = np.where(rows.positive, share[1][rows.codes], share[0][rows.codes])
+    across = 1.0 - float(share[0] @ share[1])
+    # A row of a group that lacks the other class has no placement value within the group.
+    values = (among_all - of_others * np.nan_to_num(among_own)) / (across if across > 0 else np.nan)
+    return _among_all(rows._replace(clusters=None), values)
+
+
+def _among_all(rows: PairedRows, values: Floats) -> JointAUCs:
+    """Return the means of placement values over the rows of all groups, as AUCs of one group."""
     means, of_class, effective, freedom = [], [], [], []
     for positive in (True, False):
         c = _ClassRows(rows, positive, values)
@@ -107,13 +142,7 @@ def joint_pooled(rows: PairedRows) -> JointAUCs:
         of_class.append((lost * squared).sum(axis=-1, keepdims=True) / total**2)
         effective.append([total**2 / c.squares.sum()])
         freedom.append([min(effective[-1][0] - 1.0, within_groups(c.count))])
-    found = _joint(means[0], np.array(of_class), np.array(effective), np.array(freedom))
-    if rows.clusters is None:
-        return found
-    clusters = ModelClusters.of_placements(rows, values, among_all=True)
-    variance = _by_pair(len(values), lambda i, j: clusters.difference(i, j).pooled_variance())
-    of_all = np.array([clusters.difference(0, 1).pooled_freedom()])
-    return _clustered(found, clusters, variance, of_all)
+    return _joint(means[0], np.array(of_class), np.array(effective), np.array(freedom))
 
 
 def _joint(auc: Floats, of_class: Floats, effective: Floats, freedom: Floats) -> JointAUCs:

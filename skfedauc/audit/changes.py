@@ -1,0 +1,308 @@
+"""Changes between two models on the same rows: tables, and the p values of their tests."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfedauc.audit.claims import Claims, Floats, Questions, adjusted_together
+from skfedauc.audit.gaps import LEVEL
+from skfedauc.inference.changed_pairs import ChangedPairs, changed_pairs
+from skfedauc.inference.disparity_changes import disparity_changes
+from skfedauc.inference.joint_models import (
+    Differences,
+    JointStatistic,
+    differences,
+    joint_aucs,
+    joint_cross,
+    joint_pooled,
+)
+from skfedauc.inference.largest_gap import GroupValues, gap_change
+from skfedauc.inference.paired import PairedRows
+from skfedauc.inference.paired_rates import RateChanges, rate_changes
+from skfedauc.report import shares
+
+if TYPE_CHECKING:
+    from skfedauc.audit.fairness_audit import FairnessAudit
+
+# Column numbers of the models in a comparison of the second with the first model
+_PAIR = np.array([1]), np.array([0])
+_TESTED = ["change", "ci_low", "ci_high", "pvalue", "pvalue_adjusted"]
+# Rates by name of the gaps of the audits
+_GAPS_OF_RATES = {
+    "demographic_parity_difference": ("selection_rate",),
+    "true_positive_rate_difference": ("true_positive_rate",),
+    "false_positive_rate_difference": ("false_positive_rate",),
+    "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
+}
+# Gaps whose audits name the group with the largest gap, which may differ between the models
+_OF_A_GROUP = ["xauc_disparity"]
+# Share of all pairs below which a difference of sums of weights is rounding error
+_ROUNDING = 1e-12
+
+
+class ComparedRows(NamedTuple):
+    """Rows with the scores and the decisions of two models.
+
+    Attributes
+    ----------
+    rows : PairedRows
+        Labels, scores, weights and groups.
+    decisions : ndarray of bool, shape (2, n_rows), or None
+        Whether each model predicts the positive class; None unless both models have decisions.
+    """
+
+    rows: PairedRows
+    decisions: NDArray[np.bool_] | None
+
+
+class Changes:
+    """Changes between two models: tables with tests, adjusted for all claims.
+
+    Parameters
+    ----------
+    audits : sequence of two FairnessAudit
+        Audits of the first and of the second model on the same rows.
+    compared : ComparedRows
+        The rows of the audits.
+    """
+
+    def __init__(self, audits: Sequence[FairnessAudit], compared: ComparedRows) -> None:
+        self.audits = tuple(audits)
+        self._rows, self._decisions = compared
+        self._groups = audits[0].comparison
+        self._is_compared = ~self._groups.is_small
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """Labels of all groups."""
+        return self._groups.groups
+
+    @property
+    def has_decisions(self) -> bool:
+        """Whether both models have decisions."""
+        return self._decisions is not None
+
+    # Tests -------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _joint(self) -> dict[str, tuple[JointStatistic, Differences]]:
+        """Pooled AUC, and AUCs of the pairs within and across groups, of both models."""
+        rows, share = self._rows, shares(self.audits[0].report.estimates, "within")
+        of_all = {
+            "pooled": JointStatistic.of_pooled(joint_pooled(rows), _PAIR),
+            "cross": JointStatistic.of_pooled(joint_cross(rows), _PAIR),
+        }
+        bounded = np.array([audit.report.variances.bounded for audit in self.audits])
+        share = np.zeros(rows.n_groups) if share is None else share
+        of_all["within"] = JointStatistic.of_average(joint_aucs(rows), share, bounded, _PAIR)
+        return {name: (of, of.compared(_PAIR, LEVEL)[0]) for name, of in of_all.items()}
+
+    @functools.cached_property
+    def _pairs(self) -> dict[str, ChangedPairs]:
+        """Weights of the pairs whose order changed, as a single group of pairs of each kind."""
+        rows = self._rows
+        pooled = changed_pairs(rows._replace(codes=np.zeros_like(rows.codes), n_groups=1))
+        within = ChangedPairs(*(of.sum(keepdims=True) for of in changed_pairs(rows)))
+        # Rounding errors of weighted sums are not changes.
+        least = _ROUNDING * pooled.pairs
+        cross = ChangedPairs(
+            *(np.where(a - b > least, a - b, 0.0) for a, b in zip(pooled, within, strict=True))
+        )
+        return {"within": within, "cross": cross, "pooled": pooled}
+
+    @functools.cached_property
+    def _of_groups(self) -> dict[str, tuple[Floats, Floats, Differences]]:
+        """Values before and after by quantity and group, with tests unless a group is small."""
+        rows, keep = self._rows, self._is_compared
+        first, second = self.audits
+        joint = joint_aucs(rows)
+        variance = np.where(keep, joint.variance[1, 0], np.nan)
+        found = {
+            "auc": self._tested(
+                [audit.report.by_group["auc"].to_numpy() for audit in (first, second)],
+                variance,
+                joint.degrees_of_freedom[1, 0],
+            )
+        }
+        disparity = []
+        for audit in (first, second):
+            of_model = audit.report.bias_by_group["xauc_disparity"].to_numpy().copy()
+            of_model[keep] = audit.compared.bias_by_group["xauc_disparity"].to_numpy()
+            disparity.append(of_model)
+        variance, freedom = np.full((2, keep.size), np.nan)
+        if keep.sum() > 1:
+            variance[keep], freedom[keep] = disparity_changes(self._rows_of(keep))[1:]
+        found["xauc_disparity"] = self._tested(disparity, variance, freedom)
+        for rate, of_rate in self._rates.items():
+            has_enough = self._groups.has_enough[rate]
+            tested = (np.where(has_enough, values, np.nan) for values in of_rate[2:5])
+            low, high, pvalue = tested
+            change = of_rate.after - of_rate.before
+            statistic = np.full(change.shape, np.nan)
+            found[rate] = (
+                of_rate.before,
+                of_rate.after,
+                Differences(change, low, high, statistic, pvalue),
+            )
+        return found
+
+    def _tested(
+        self, values: Sequence[Floats], variance: Floats, freedom: Floats
+    ) -> tuple[Floats, Floats, Differences]:
+        from scipy.special import stdtrit
+
+        before, after = values
+        reach = -stdtrit(freedom, (1.0 - LEVEL) / 2.0)
+        return before, after, differences(after - before, variance, freedom, reach)
+
+    def _rows_of(self, keep: NDArray[np.bool_]) -> PairedRows:
+        """Return the rows of some groups."""
+        rows = self._rows
+        mine = keep[rows.codes]
+        return PairedRows(
+            rows.positive[mine],
+            [scores[mine] for scores in rows.scores],
+            rows.weights[mine],
+            (np.cumsum(keep) - 1)[rows.codes[mine]],
+            int(keep.sum()),
+        )
+
+    @functools.cached_property
+    def _rates(self) -> dict[str, RateChanges]:
+        """Changes of the rates of decisions, by rate; empty without decisions."""
+        if self._decisions is None:
+            return {}
+        rows = self._rows
+        among = {
+            "selection_rate": np.ones(rows.positive.size, np.bool_),
+            "true_positive_rate": rows.positive,
+            "false_positive_rate": ~rows.positive,
+        }
+        return {
+            rate: rate_changes(
+                self._decisions[:, mine],
+                rows.codes[mine],
+                rows.n_groups,
+                rows.weights[mine],
+                LEVEL,
+            )
+            for rate, mine in among.items()
+        }
+
+    @functools.cached_property
+    def _gap_changes(self) -> dict[str, tuple[float, float, float]]:
+        """Confidence limits and p value of the changes of gaps, by gap."""
+        quantities = {"difference": [GroupValues.of_aucs(self._rows).of_groups(self._is_compared)]}
+        for gap, rates in _GAPS_OF_RATES.items():
+            quantities[gap] = [
+                self._rates[rate].values.of_groups(self._groups.has_enough[rate])
+                for rate in rates
+                if rate in self._rates and self._groups.has_enough[rate].sum() > 1
+            ]
+        found = {}
+        for gap, of_gap in quantities.items():
+            if of_gap and of_gap[0].values.shape[1] > 1:
+                found[gap] = gap_change(of_gap, LEVEL)[1:]
+        return found
+
+    @functools.cached_property
+    def claims(self) -> Claims:
+        """P values of all changes, adjusted together."""
+        pvalues: dict[str, Floats] = {name: of[1].pvalue for name, of in self._joint.items()}
+        for quantity, (_, _, found) in self._of_groups.items():
+            pvalue = found.pvalue
+            if quantity == "xauc_disparity" and self._is_compared.sum() == 2:
+                # The disparities of two groups differ in sign only, and have one joint claim.
+                pvalue = pvalue[self._is_compared][:1]
+            pvalues[quantity] = pvalue
+        # The larger gap of two rates is no separate claim.
+        pvalues["gaps"] = np.array(
+            [of[2] for gap, of in self._gap_changes.items() if gap != "equalized_odds_difference"]
+        )
+        columns = " \N{MULTIPLICATION SIGN} ".join(self._groups.columns)
+        (claims,) = adjusted_together([columns], [pvalues])
+        return claims
+
+    @property
+    def _adjusted(self) -> Questions:
+        return self.claims.adjusted
+
+    # Tables ------------------------------------------------------------------------------
+
+    def quality(self) -> pd.DataFrame:
+        """Return the table `AuditComparison.quality`."""
+        table = self.audits[0].quality[["auc"]].rename(columns={"auc": "before"})
+        table["after"] = self.audits[1].quality["auc"]
+        table["change"] = table["after"] - table["before"]
+        for name in ("pooled", "within"):
+            found = self._joint[name][1]
+            table.loc[name, _TESTED[1:]] = [
+                found.ci_low[0],
+                found.ci_high[0],
+                found.pvalue[0],
+                self._adjusted[name][0],
+            ]
+        return table
+
+    def decomposition(self) -> pd.DataFrame:
+        """Return the table `AuditComparison.decomposition`."""
+        rows, total = {}, float(self._pairs["pooled"].pairs[0])
+        for name, of in self._pairs.items():
+            joint, found = self._joint[name]
+            pairs, raised, lowered = (float(amount[0]) for amount in of)
+            share = pairs / total
+            before, after = joint.auc.tolist()
+            rows[name] = {
+                "share": share,
+                "before": before,
+                "after": after,
+                "change": after - before,
+                "ci_low": found.ci_low[0],
+                "ci_high": found.ci_high[0],
+                "pvalue": found.pvalue[0],
+                "pvalue_adjusted": self._adjusted[name][0],
+                "contribution": share * (after - before) if share else 0.0,
+                "raised": raised / pairs if pairs else np.nan,
+                "lowered": lowered / pairs if pairs else np.nan,
+                "reordered": (raised + lowered) / pairs if pairs else np.nan,
+            }
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def by_group(self) -> pd.DataFrame:
+        """Return the table `AuditComparison.by_group`."""
+        tables = {}
+        for quantity, (before, after, found) in self._of_groups.items():
+            adjusted = self._adjusted[quantity]
+            if adjusted.size != before.size:
+                adjusted = np.where(self._is_compared, adjusted[0], np.nan)
+            columns = [before, after, after - before, found.ci_low, found.ci_high]
+            tables[quantity] = pd.DataFrame(
+                dict(
+                    zip(
+                        ["before", "after", *_TESTED],
+                        [*columns, found.pvalue, adjusted],
+                        strict=True,
+                    )
+                ),
+                index=self._groups.index,
+            )
+        return pd.concat(tables, names=["quantity"])
+
+    def gaps(self) -> pd.DataFrame:
+        """Return the table `AuditComparison.gaps`."""
+        table = self.audits[0].gaps[["value"]].rename(columns={"value": "before"})
+        table["after"] = self.audits[1].gaps["value"]
+        table = table.drop(index=_OF_A_GROUP)
+        table["change"] = table["after"] - table["before"]
+        table[_TESTED[1:]] = np.nan
+        adjusted = iter(self._adjusted["gaps"])
+        for gap, of in self._gap_changes.items():
+            of_claim = np.nan if gap == "equalized_odds_difference" else next(adjusted)
+            table.loc[gap, _TESTED[1:]] = [*of, of_claim]
+        return table.rename_axis("gap")

@@ -1,0 +1,523 @@
+"""`AuditComparison`: two models, or one model before and after a mitigation, on the same rows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+
+from skfedauc import _input, _sklearn, _words
+from skfedauc.audit import arguments
+from skfedauc.audit import decisions as deciding
+from skfedauc.audit.changes import Changes, ComparedRows
+from skfedauc.audit.comparison_findings import ComparisonTables, findings
+from skfedauc.audit.fairness_audit import FairnessAudit
+from skfedauc.audit.tables import Favorable
+from skfedauc.counts import ScoreCounts, left_out
+from skfedauc.inference.paired import PairedRows, near_one
+from skfedauc.report import GroupAUC, of_one_label
+
+Threshold = float | Literal["auto"] | None
+
+
+class AuditComparison:
+    """Comparison of the fairness audits of two models on the same rows.
+
+    The two models can be a model before and after a mitigation. The comparison tests the changes
+    from the first to the second model, paired by row, and shows whether the second model ranks rows
+    differently within groups, or only moves groups against each other. Use
+    `AuditComparison.from_predictions` or `AuditComparison.from_estimators`.
+
+    Parameters
+    ----------
+    audits : mapping of str to FairnessAudit
+        Audits of the first and of the second model, by name.
+    compared : ComparedRows
+        Labels, groups, and the scores and decisions of both models, by row.
+
+    Attributes
+    ----------
+    audits : dict of str to FairnessAudit
+        Audit of each model.
+    names : tuple of two str
+        Names of the first and of the second model.
+
+    See Also
+    --------
+    FairnessAudit : Audit of one model.
+    compare_models : Comparison of the AUCs of several models.
+
+    Notes
+    -----
+    The pooled AUC is a weighted mean of the AUC of the pairs within groups and the AUC of the pairs
+    across groups, with shares of pairs that depend on labels and groups only. The change of the
+    pooled AUC is therefore exactly the sum of two contributions; see `decomposition`.
+
+    The intervals and tests of AUCs are DeLong's paired method [1]_ with Student's t, as in
+    `compare_models`. For the xAUC disparities, the variance comes from the differences of both
+    models' placement values by row. Rates have Newcombe's paired interval (method 10) [2]_ and
+    McNemar's exact test [3]_. The limits of the change of a gap follow from the limits of both gaps
+    and their correlation [4]_.
+
+    Holm's method with weights adjusts the p values of all changes together. All questions have
+    equal weight: the pooled AUC, the AUCs within and across groups, the group AUCs, the xAUC
+    disparities, each rate, and the gaps. At most 5 % of comparisons of equally good models with
+    equal scores of groups make a claim; see :doc:`/calibration`.
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves: a nonparametric approach.
+       Biometrics 44(3). https://doi.org/10.2307/2531595
+    .. [2] Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial
+       proportions based on paired data. Statistics in Medicine 17(22).
+    .. [3] McNemar, Q. (1947). Note on the sampling error of the difference between correlated
+       proportions or percentages. Psychometrika 12(2). https://doi.org/10.1007/BF02295996
+    .. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+       measures: a general approach. Statistics in Medicine 27(10).
+       https://doi.org/10.1002/sim.3095
+
+    Examples
+    --------
+    >>> from skfedauc import AuditComparison
+    >>> from skfedauc.datasets import make_group_scores
+    >>> people = make_group_scores("different", 400, 600, shifts=(0, 1), random_state=0)
+    >>> shifted = people.y_score - 1.0 * (people.groups == "device 2")
+    >>> comparison = AuditComparison.from_predictions(
+    ...     people.y_true, {"before": people.y_score, "after": shifted}, groups=people.groups
+    ... )
+    >>> comparison.decomposition[["before", "after", "contribution", "reordered"]].round(3)
+            before  after  contribution  reordered
+    within   0.744  0.744         0.000       0.00
+    cross    0.699  0.743         0.022       0.22
+    pooled   0.722  0.744         0.022       0.11
+    """
+
+    def __init__(self, audits: Mapping[str, FairnessAudit], compared: ComparedRows) -> None:
+        self.audits = dict(audits)
+        self.names = tuple(self.audits)
+        self._changes = Changes(list(self.audits.values()), compared)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_scores: Mapping[str, Any],
+        *,
+        groups: Any,
+        y_preds: Mapping[str, Any] | None = None,
+        threshold: Threshold | Mapping[str, Threshold] = "auto",
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        min_per_class: int = 10,
+        reference: Any = "rest",
+        favorable: Favorable | None = None,
+        missing: _input.Missing = "raise",
+        n_jobs: int | None = None,
+    ) -> AuditComparison:
+        """Compare the predictions of two models.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes.
+        y_scores : mapping of str to array-like of shape (n_rows,)
+            Finite scores of the first and of the second model by name, such as ``{"before": ...,
+            "after": ...}``; higher scores mean the positive class.
+        groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+            Sensitive features. Each combination of several columns is a group.
+        y_preds : mapping of str to array-like of shape (n_rows,), default=None
+            Predicted labels of both models, with the names of `y_scores`. Pass `y_preds` if
+            decisions do not follow from one threshold for all rows.
+        threshold : float, "auto", None or mapping, default="auto"
+            Rows with a score of at least the threshold have positive predictions; see
+            `FairnessAudit`. A mapping has a threshold for each model. None compares the ranking
+            alone. Omit `threshold` if you pass `y_preds`. Without decisions of both models, the
+            comparison covers the ranking alone.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        pos_label : int, float, bool or str, default=None
+            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        min_per_class : int, default=10
+            Least number of rows, positives or negatives for a comparison; see `FairnessAudit`.
+        reference : "rest" or a group's label, default="rest"
+            Reference for the AUC of each group in the two audits; see `FairnessAudit`.
+        favorable : {"positive", "negative"} or None, default=None
+            The favorable outcome; see `FairnessAudit`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        n_jobs : int, default=None
+            Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
+            all processors.
+
+        Returns
+        -------
+        AuditComparison
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described. The message gives the remedy.
+
+        Examples
+        --------
+        >>> from skfedauc import AuditComparison
+        >>> comparison = AuditComparison.from_predictions(
+        ...     [0, 1, 0, 1],
+        ...     {"before": [0.2, 0.6, 0.5, 0.4], "after": [0.2, 0.6, 0.3, 0.4]},
+        ...     groups=["a", "a", "b", "b"],
+        ...     min_per_class=1,
+        ... )
+        >>> comparison.by_group.loc["auc", "change"].to_dict()
+        {'a': 0.0, 'b': 1.0}
+        """
+        names = _check_names(y_scores, "y_scores")
+        if y_preds is not None and sorted(_check_names(y_preds, "y_preds")) != sorted(names):
+            raise ValueError(
+                f"y_preds must have the names of y_scores, {_words.listed(names)}; got "
+                f"{_words.listed(list(y_preds))}."
+            )
+        thresholds = _thresholds(threshold, names)
+        selected = None
+        if y_preds is not None:
+            if any(of_model != "auto" for of_model in thresholds.values()):
+                raise ValueError("pass either y_preds or a threshold, not both.")
+            selected = {
+                name: deciding.predicted_positive(y_preds[name], y_true, pos_label)
+                for name in names
+            }
+            _input.check_row_order(
+                {"y_true": y_true}
+                | {f"y_preds[{name!r}]": y_preds[name] for name in names}
+                | {"groups": groups}
+            )
+        return cls._of_rows(
+            y_true,
+            {name: y_scores[name] for name in names},
+            selected,
+            thresholds,
+            {
+                "groups": groups,
+                "sample_weight": sample_weight,
+                "pos_label": pos_label,
+                "missing": missing,
+            },
+            {
+                "min_per_class": min_per_class,
+                "reference": reference,
+                "favorable": favorable,
+            },
+            n_jobs,
+        )
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, Any],
+        X: Any,
+        y: Any,
+        *,
+        groups: Any,
+        threshold: Threshold = "auto",
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        response_method: str | tuple[str, ...] = ("predict_proba", "decision_function"),
+        min_per_class: int = 10,
+        reference: Any = "rest",
+        favorable: Favorable | None = None,
+        missing: _input.Missing = "raise",
+        n_jobs: int | None = None,
+    ) -> AuditComparison:
+        """Compare two fitted estimators on the same rows.
+
+        Parameters
+        ----------
+        estimators : mapping of str to estimator object
+            The first and the second fitted binary classifier by name, such as ``{"before": ...,
+            "after": ...}``.
+        X : array-like of shape (n_rows, n_features)
+            Input of both estimators.
+        y : array-like of shape (n_rows,)
+            True labels.
+        groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
+            Name or names of columns of X, or the labels themselves. If X has an index, a pandas
+            Series matches the rows of X by index label.
+        threshold : float, "auto" or None, default="auto"
+            "auto" uses the decisions of a single call of ``predict`` of each estimator, so tuned
+            thresholds and randomized classifiers work. With a number, rows with a score of at least
+            the number have positive predictions. None compares the ranking alone.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        pos_label : int, float, bool or str, default=None
+            The positive label. None means ``classes_[1]`` of the estimators.
+        response_method : str or tuple of str, default=("predict_proba", "decision_function")
+            Methods of the estimators that return scores. The comparison uses the first available
+            method.
+        min_per_class : int, default=10
+            Least number of rows, positives or negatives for a comparison; see `FairnessAudit`.
+        reference : "rest" or a group's label, default="rest"
+            Reference for the AUC of each group in the two audits; see `FairnessAudit`.
+        favorable : {"positive", "negative"} or None, default=None
+            The favorable outcome; see `FairnessAudit`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        n_jobs : int, default=None
+            Number of threads for counting, not for prediction. None means 1 unless in a
+            `joblib.parallel_config` context; -1 means all processors.
+
+        Returns
+        -------
+        AuditComparison
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described. The message gives the remedy.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from skfedauc import AuditComparison
+        >>> X = pd.DataFrame({"age": [30, 60, 40, 70] * 9, "site": [1, 1, 2, 2] * 9})
+        >>> y = [0, 1, 0, 1, 1, 1] * 6
+        >>> models = {str(C): LogisticRegression(C=C).fit(X, y) for C in (0.001, 1.0)}
+        >>> comparison = AuditComparison.from_estimators(models, X, y, groups="site")
+        >>> comparison.names
+        ('0.001', '1.0')
+        """
+        names = _check_names(estimators, "estimators")
+        _input.check_groups_given(groups)
+        labels = _input.groups_of_rows(groups, X)
+        _input.check_row_order({"X": X, "y": y, "groups": labels, "sample_weight": sample_weight})
+        number = arguments.check_threshold(threshold)
+        scores, selected, positives = {}, {}, {}
+        for name in names:
+            estimator = estimators[name]
+            positives[name], is_other = _sklearn.positive_class(estimator, pos_label)
+            values = _input.column_of(
+                _sklearn.response_values(estimator, X, response_method), f"y_scores[{name!r}]"
+            )
+            # Negative scores keep the order of the scores exactly, unlike one minus the scores.
+            scores[name] = -values if is_other else values
+            method = _sklearn.response_method_name(estimator, response_method)
+            if threshold == "auto" and is_classifier(estimator):
+                predicted = _input.column_of(estimator.predict(X), f"y_preds[{name!r}]")
+                selected[name] = deciding.predicted_positive(predicted, y, positives[name])
+            elif number is not None:
+                of_scores = is_other and method in ("predict_proba", "predict")
+                limit = number - 1.0 if of_scores else number
+                selected[name] = (scores[name] >= limit).astype(np.float64)
+        first, second = (positives[name] for name in names)
+        if first != second:
+            raise ValueError(
+                f"the estimators must have the same positive class; got {_words.shortened(first)} "
+                f"and {_words.shortened(second)}. Pass pos_label=."
+            )
+        comparison = cls._of_rows(
+            y,
+            scores,
+            selected if len(selected) == 2 else None,
+            dict.fromkeys(names, "auto" if len(selected) == 2 else threshold),
+            {
+                "groups": labels,
+                "sample_weight": sample_weight,
+                "pos_label": first,
+                "missing": missing,
+            },
+            {
+                "min_per_class": min_per_class,
+                "reference": reference,
+                "favorable": favorable,
+            },
+            n_jobs,
+            groups,
+        )
+        for audit in comparison.audits.values():
+            audit.threshold = number if number is not None else audit.threshold
+        return comparison
+
+    @classmethod
+    def _of_rows(
+        cls,
+        y_true: Any,
+        scores: Mapping[str, Any],
+        selected: Mapping[str, Any] | None,
+        thresholds: Mapping[str, Any],
+        of_rows: Mapping[str, Any],
+        options: Mapping[str, Any],
+        n_jobs: int | None,
+        names_of_groups: Any = None,
+    ) -> AuditComparison:
+        """Compare two models by scores and decisions of 1 and 0 of each row."""
+        _input.check_missing(of_rows["missing"])
+        by_name = {f"y_scores[{name!r}]": values for name, values in scores.items()}
+        _input.check_row_order({"y_true": y_true, **by_name})
+        audits, of_models, decisions = {}, [], []
+        for name, values in scores.items():
+            called = _words.shortened(name)
+            rows = _input.check_rows(y_true, values, name=f"y_scores[{called}]", **of_rows)
+            labels = _input.names_of(rows.labels, of_rows["groups"], names_of_groups)
+            report = GroupAUC(
+                ScoreCounts.of_rows(rows, n_jobs, labels),
+                undefined="ignore",
+            )
+            of_model = None
+            if selected is not None:
+                decided = _input.check_rows(
+                    y_true,
+                    selected[name],
+                    name=f"y_preds[{called}]",
+                    warn_labels=False,
+                    **of_rows,
+                )
+                of_model = ScoreCounts.of_rows(decided, n_jobs)
+                decisions.append(decided.scores > 0.5)
+            audits[name] = FairnessAudit(
+                report, decisions=of_model, threshold=thresholds[name], **options
+            )
+            of_models.append(rows)
+            threshold = audits[name].threshold
+            if selected is None and threshold is not None:
+                decisions.append(rows.scores.astype(np.float64, copy=False) >= threshold)
+        rows = of_models[0]
+        n_rows = rows.scores.size
+        if not 0 < int(rows.positive.sum()) < n_rows:
+            raise ValueError(
+                f"y_true must hold both classes; got one class in {n_rows} rows"
+                f"{of_one_label(report.counts)}."
+            )
+        assert rows.codes is not None
+        paired = PairedRows(
+            rows.positive,
+            [of.scores.astype(np.float64, copy=False) for of in of_models],
+            np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
+            rows.codes,
+            report.n_groups,
+        )
+        both = np.array(decisions) if len(decisions) == 2 else None
+        return cls(audits, ComparedRows(paired, both))
+
+    # The tables ----------------------------------------------------------------------------
+
+    @functools.cached_property
+    def quality(self) -> pd.DataFrame:
+        """AUC of both models overall, within groups, and in the worst group, with the change.
+
+        The rows are those of `FairnessAudit.quality`. `before` and `after` are the values of the
+        first and of the second model. `change` is ``after - before`` with the limits `ci_low` and
+        `ci_high` of a 95 % interval, `pvalue` tests the null hypothesis of no change, and
+        `pvalue_adjusted` accounts for all claims (see `n_claims`). The worst group has no test,
+        because the models may have different worst groups.
+        """
+        return self._changes.quality()
+
+    @functools.cached_property
+    def decomposition(self) -> pd.DataFrame:
+        """Change of the pooled AUC, from pairs within groups and from pairs across groups.
+
+        The rows are ``within``, ``cross`` and ``pooled``: the pairs of a positive and a negative of
+        the same group, of different groups, and all pairs. `share` is the share of the pairs.
+        `before`, `after`, `change`, `ci_low`, `ci_high`, `pvalue` and `pvalue_adjusted` are the
+        AUCs of these pairs and the test of their change, as in `quality`. `contribution` is the
+        share times the change. The two contributions add up exactly to the change of the pooled
+        AUC.
+
+        `raised` and `lowered` are the shares of these pairs whose order became better or worse.
+        `change` is `raised` minus `lowered`. `reordered` is their sum, Kendall's distance between
+        both scores over these pairs. A new tie or a lost tie counts one half. Within groups,
+        `reordered` is 0 if the second model only moves groups against each other, for example by an
+        increasing function of the scores of each group.
+        """
+        return self._changes.decomposition()
+
+    @functools.cached_property
+    def by_group(self) -> pd.DataFrame:
+        """Changes in each group: AUC, xAUC disparity, and rates of decisions.
+
+        The index has the level `quantity` and the group. The quantities are ``auc``,
+        ``xauc_disparity`` and, with decisions of both models, ``selection_rate``,
+        ``true_positive_rate`` and ``false_positive_rate``; see `FairnessAudit.by_group`. The
+        columns are `before`, `after`, `change`, `ci_low`, `ci_high`, `pvalue` and
+        `pvalue_adjusted`, as in `quality`. Limits and p values of small groups are NaN. The
+        intervals have no adjustment.
+        """
+        return self._changes.by_group()
+
+    @functools.cached_property
+    def gaps(self) -> pd.DataFrame:
+        """Gaps between groups of both models, with the change.
+
+        The rows are those of `FairnessAudit.gaps` except ``xauc_disparity``, which may belong to
+        different groups; `by_group` has the change of the disparity of each group. The columns are
+        `before`, `after`, `change`, `ci_low`, `ci_high`, `pvalue` and `pvalue_adjusted`, as in
+        `quality`. The differences have intervals, and other gaps do not. The change of equalized
+        odds has no adjusted p value, because its two rates have adjusted p values.
+        """
+        return self._changes.gaps()
+
+    @property
+    def n_claims(self) -> int:
+        """Number of tested changes. The adjusted p values account for all of these changes."""
+        return self._changes.claims.family.n_claims
+
+    @functools.cached_property
+    def tables(self) -> ComparisonTables:
+        """Tables and facts of the comparison: the input of the findings and the page."""
+        return ComparisonTables(
+            names=self.names,
+            audits=tuple(audit.tables for audit in self.audits.values()),
+            quality=self.quality,
+            decomposition=self.decomposition,
+            by_group=self.by_group,
+            gaps=self.gaps,
+            has_decisions=self._changes.has_decisions,
+            n_claims=self.n_claims,
+        )
+
+    @functools.cached_property
+    def findings(self) -> tuple[str, ...]:
+        """Findings of the comparison as sentences."""
+        return findings(self.tables)
+
+    def __repr__(self) -> str:
+        report = next(iter(self.audits.values())).report
+        first, second = map(_words.shortened, self.names)
+        headline = (
+            f"AuditComparison of {first} and {second} on "
+            f"{_words.counted(report.n_groups, 'group')} by "
+            f"{', '.join(self.tables.columns)}{left_out(report.n_missing)}"
+        )
+        return "\n".join([headline, *(f"- {finding}" for finding in self.findings)])
+
+
+def _check_names(models: Any, name: str) -> tuple[str, str]:
+    """Return the names of the first and of the second model."""
+    if not isinstance(models, Mapping):
+        raise TypeError(
+            f"{name} must be a mapping with two names, {{'before': ..., 'after': ...}}; got "
+            f"{_input.kind_in_words(models)}."
+        )
+    names = tuple(models)
+    if len(names) != 2 or not all(isinstance(of, str) for of in names):
+        raise ValueError(
+            f"{name} must have exactly two names, each a str; got {_words.listed(names)}. For one "
+            "model use FairnessAudit, and for more models compare_models."
+        )
+    return names[0], names[1]
+
+
+def _thresholds(threshold: Any, names: tuple[str, str]) -> dict[str, Any]:
+    """Return the threshold of each model."""
+    if not isinstance(threshold, Mapping):
+        return dict.fromkeys(names, threshold)
+    if sorted(map(str, threshold)) != sorted(names):
+        raise ValueError(
+            f"threshold must have the names of y_scores, {_words.listed(names)}; got "
+            f"{_words.listed(list(threshold))}."
+        )
+    return {name: threshold[name] for name in names}

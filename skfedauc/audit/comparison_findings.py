@@ -1,0 +1,255 @@
+"""Sentences on the comparison of two models.
+
+A sentence claims a change only if the p value, adjusted for all claims of the comparison, is below
+5 %. See `skfedauc.audit.claims`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from skfedauc import _words
+from skfedauc.audit.findings import SIGNIFICANT, listed, named
+from skfedauc.audit.tables import AuditTables
+
+# Names of the quantities of groups, and of the gaps
+_QUANTITIES = {
+    "auc": "AUC",
+    "xauc_disparity": "xAUC disparity",
+    "selection_rate": "selection rate",
+    "true_positive_rate": "true positive rate",
+    "false_positive_rate": "false positive rate",
+}
+_GAPS = {
+    "difference": "The difference of group AUCs",
+    "demographic_parity_difference": "The difference of selection rates",
+    "true_positive_rate_difference": "The difference of true positive rates",
+    "false_positive_rate_difference": "The difference of false positive rates",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonTables:
+    """Tables and facts of a comparison.
+
+    Attributes
+    ----------
+    names : tuple of two str
+        Names of the first and of the second model.
+    audits : tuple of two AuditTables
+        Tables of the audits of both models.
+    quality, decomposition, by_group, gaps : DataFrame
+        Tables, see the attributes of `AuditComparison` with these names.
+    has_decisions : bool
+        Whether both models have decisions.
+    n_claims : int
+        Number of tested changes.
+    """
+
+    names: tuple[str, ...]
+    audits: tuple[AuditTables, ...]
+    quality: pd.DataFrame
+    decomposition: pd.DataFrame
+    by_group: pd.DataFrame
+    gaps: pd.DataFrame
+    has_decisions: bool
+    n_claims: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the sensitive columns."""
+        return self.audits[0].columns
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """Labels of all groups."""
+        return self.audits[0].groups
+
+
+def findings(tables: ComparisonTables) -> tuple[str, ...]:
+    """Return one or two sentences on each question of the comparison, and on the adjustment."""
+    return (
+        *_on_quality(tables),
+        *_on_ranking(tables),
+        *_on_gaps(tables),
+        *_on_groups(tables),
+        *_on_decisions(tables),
+        *_closing(tables),
+    )
+
+
+# Quality of the models -------------------------------------------------------------------
+
+
+def _on_quality(tables: ComparisonTables) -> Iterator[str]:
+    first, second = map(named, tables.names)
+    pooled = _row(tables.quality, "pooled")
+    yield (
+        f"The AUC of all rows together (pooled) is {pooled['before']:.3f} of {first} and "
+        f"{pooled['after']:.3f} of {second}, {_change(pooled)}. {_judged(pooled)}"
+    )
+    within = _row(tables.quality, "within")
+    if not math.isnan(within["change"]):
+        yield (
+            f"Within groups, the AUC is {within['before']:.3f} of {first} and "
+            f"{within['after']:.3f} of {second} on average over pairs, {_change(within)}. "
+            f"{_judged(within)}"
+        )
+
+
+# Ranking within and across groups ---------------------------------------------------------
+
+
+def _on_ranking(tables: ComparisonTables) -> Iterator[str]:
+    within, cross, pooled = (
+        _row(tables.decomposition, name) for name in ("within", "cross", "pooled")
+    )
+    if math.isnan(within["share"]) or within["share"] == 0 or cross["share"] == 0:
+        return
+    second = named(tables.names[1])
+    if pooled["reordered"] == 0:
+        yield (
+            f"{_sentence(second)} orders all pairs of a positive and a negative as before: only "
+            "decisions can differ."
+        )
+        return
+    contributions = (
+        f"Of the change of the pooled AUC by {_signed(pooled['change'])}, "
+        f"{_signed(within['contribution'])} comes from pairs within groups, and "
+        f"{_signed(cross['contribution'])} from pairs across groups."
+    )
+    if within["reordered"] == 0:
+        yield (
+            f"{_sentence(second)} only moves groups against each other. No pair of a positive and "
+            "a negative of the same group changed its order, so all group AUCs are unchanged; "
+            f"{_share(cross['reordered'])} of the pairs across groups changed their order. "
+            f"{contributions}"
+        )
+        return
+    if cross["reordered"] == 0:
+        yield (
+            f"{_sentence(second)} changes the ranking within groups only: "
+            f"{_share(within['reordered'])} of the pairs within groups changed their order, and no "
+            f"pair across groups. {contributions}"
+        )
+        return
+    yield (
+        f"{_sentence(second)} changes the ranking within groups and across groups: "
+        f"{_share(within['reordered'])} of the pairs within groups changed their order "
+        f"({_share(within['raised'])} became better, {_share(within['lowered'])} worse), and "
+        f"{_share(cross['reordered'])} of the pairs across groups ({_share(cross['raised'])} "
+        f"better, {_share(cross['lowered'])} worse). {contributions}"
+    )
+
+
+# Gaps and groups --------------------------------------------------------------------------
+
+
+def _on_gaps(tables: ComparisonTables) -> Iterator[str]:
+    row = _row(tables.gaps, "difference")
+    if not math.isnan(row["change"]):
+        yield _gap(tables, "difference", row)
+
+
+def _gap(tables: ComparisonTables, gap: str, row: dict[str, float]) -> str:
+    first, second = map(named, tables.names)
+    return (
+        f"{_GAPS[gap]} is {row['before']:.3f} of {first} and {row['after']:.3f} of {second}, "
+        f"{_change(row)}. {_judged(row)}"
+    )
+
+
+def _on_groups(tables: ComparisonTables) -> Iterator[str]:
+    for quantity in ("auc", "xauc_disparity"):
+        name = _QUANTITIES[quantity]
+        table = tables.by_group.loc[quantity]
+        if table["pvalue"].isna().all() or (table["change"] == 0).all():
+            continue
+        found = table[table["pvalue_adjusted"] < SIGNIFICANT]
+        if not len(found):
+            yield f"No change of the {name} of a group is established."
+            continue
+        for direction, sign in (("higher", 1.0), ("lower", -1.0)):
+            mine = found[found["change"] * sign > 0]
+            if len(mine):
+                order = (mine["change"] * -sign).argsort(kind="stable").to_numpy()
+                labels = list(mine.index[order])
+                yield f"The {name} became {direction} in {listed(labels)}."
+
+
+# Decisions --------------------------------------------------------------------------------
+
+
+def _on_decisions(tables: ComparisonTables) -> Iterator[str]:
+    if not tables.has_decisions:
+        if any(audit.has_decisions for audit in tables.audits):
+            yield "Decisions are not compared, because only one of the models has decisions."
+        return
+    for gap in list(_GAPS)[1:]:
+        row = _row(tables.gaps, gap)
+        if math.isnan(row["change"]):
+            continue
+        yield _gap(tables, gap, row)
+        rate = gap.removesuffix("_difference").replace("demographic_parity", "selection_rate")
+        table = tables.by_group.loc[rate]
+        found = table[table["pvalue_adjusted"] < SIGNIFICANT]
+        raised, lowered = found[found["change"] > 0], found[found["change"] < 0]
+        said = [
+            f"{verb} in {listed(list(mine.index))}"
+            for verb, mine in (("rose", raised), ("fell", lowered))
+            if len(mine)
+        ]
+        if said:
+            yield f"The {_QUANTITIES[rate]} {' and '.join(said)}."
+
+
+def _closing(tables: ComparisonTables) -> Iterator[str]:
+    yield (
+        f"{_words.counted(tables.n_claims, 'change')} "
+        f"{'is' if tables.n_claims == 1 else 'are'} tested. Adjusted p values account for all of "
+        "them (Holm): at most 5 % of comparisons of models without any difference make a claim. A "
+        "change that is not established may still exist: read its interval."
+    )
+
+
+# Text -------------------------------------------------------------------------------------
+
+
+def _change(row: dict[str, float]) -> str:
+    if math.isnan(row["ci_low"]):
+        return f"a change of {_signed(row['change'])}"
+    low, high = (_signed(row[name]) for name in ("ci_low", "ci_high"))
+    return f"a change of {_signed(row['change'])} (95 % interval {low} to {high})"
+
+
+def _judged(row: dict[str, float]) -> str:
+    if math.isnan(row["pvalue_adjusted"]):
+        return "No test of this change is possible."
+    pvalue = row["pvalue_adjusted"]
+    shown = "p < 0.001" if pvalue < 0.001 else f"p = {pvalue:.2g}"
+    if pvalue < SIGNIFICANT:
+        return f"The change is established (adjusted {shown})."
+    return f"No change is established (adjusted {shown})."
+
+
+def _signed(value: float) -> str:
+    return "0.000" if round(value, 3) == 0 else f"{value:+.3f}"
+
+
+def _share(value: float) -> str:
+    if 0 < value < 0.001:
+        return "less than 0.1 %"
+    return f"{100.0 * value:.1f} %"
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _row(table: pd.DataFrame, name: str) -> dict[str, float]:
+    return {str(key): value for key, value in table.loc[name].to_dict().items()}

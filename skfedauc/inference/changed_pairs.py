@@ -1,0 +1,117 @@
+"""Pairs of a positive and a negative whose order changed between two scores of the same rows.
+
+The comparison of a pair is 1 if the positive has the higher score, one half for a tie, and 0
+otherwise. The AUC is the mean comparison. The change of an AUC is the mean raise minus the mean
+fall of the comparisons. Both are at least 0, and both are 0 if and only if no pair changed its
+order. Their sum is the share of pairs whose order changed, where a new or a lost tie counts one
+half. This share is Kendall's distance [1]_ between the two scores, over pairs of a positive and a
+negative.
+
+The number of changed pairs follows from the sum over pairs of s t, where s and t are the signs of
+the differences of both scores::
+
+    |s - t| = 1 - s t    unless both scores tie the pair
+
+For a pair with different scores before, the binary representations of the ranks of both scores
+agree down to some bit. The loop over the bits therefore visits each such pair once, and the kernel
+counts the pairs of each bit by their scores after. The time is O(n log(n)^2) for n rows.
+
+References
+----------
+.. [1] Kendall, M. G. (1938). A new measure of rank correlation. Biometrika 30(1/2).
+   https://doi.org/10.1093/biomet/30.1-2.81
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._kernel import concordance, count_rows, number_cells
+from skfedauc.inference.paired import PairedRows
+
+Floats = NDArray[np.float64]
+
+# Share of the pairs below which a sum of weights is rounding error
+_ROUNDING = 1e-12
+
+
+class ChangedPairs(NamedTuple):
+    """Weights of the pairs of each group, and of raised and lowered comparisons.
+
+    Attributes
+    ----------
+    pairs : ndarray of float64, shape (n_groups,)
+        Weight of all pairs.
+    raised, lowered : ndarray of float64, shape (n_groups,)
+        Sums of the raises and of the falls of the comparisons, times the weights of the pairs.
+    """
+
+    pairs: Floats
+    raised: Floats
+    lowered: Floats
+
+
+def changed_pairs(rows: PairedRows) -> ChangedPairs:
+    """Count the pairs of each group whose order differs between the two scores."""
+    before, after = rows.scores
+    n_groups, codes = rows.n_groups, rows.codes
+    negatives, positives = (
+        np.bincount(codes, rows.weights * (rows.positive == label), n_groups).astype(np.float64)
+        for label in (False, True)
+    )
+    pairs = negatives * positives
+    numbered = [number_cells(scores, codes, n_groups) for scores in (before, after)]
+    agreement = _agreement(rows, numbered[0][0] - numbered[0][1][codes])
+    both_tied = _tied(rows, numbered[0][0], numbered[1][0])
+    changed = (pairs - agreement - both_tied) / 2.0
+    gain = (_excess(rows, after) - _excess(rows, before)) / 2.0
+    changed[np.abs(changed) <= _ROUNDING * pairs] = 0.0
+    gain[(np.abs(gain) <= _ROUNDING * pairs) | (changed == 0)] = 0.0
+    raised, lowered = ((changed + sign * gain) / 2.0 for sign in (1.0, -1.0))
+    return ChangedPairs(pairs, np.maximum(raised, 0.0), np.maximum(lowered, 0.0))
+
+
+def _excess(rows: PairedRows, scores: Floats) -> Floats:
+    """Weight of the concordant minus the discordant pairs, by group."""
+    of = concordance(count_rows(scores, rows.positive, rows.codes, rows.n_groups, _weights(rows)))
+    found: Floats = of.u2.astype(np.float64) - of.negatives.astype(np.float64) * of.positives
+    return found
+
+
+def _agreement(rows: PairedRows, rank: NDArray[np.int64]) -> Floats:
+    """Sum over pairs the products of the signs of both differences, by group.
+
+    `rank` has the dense ranks of the scores before, within the group.
+    """
+    found, after, weights = np.zeros(rows.n_groups), rows.scores[1], _weights(rows)
+    n_ranks = int(rank.max(initial=0)) + 1
+    for bit in range((n_ranks - 1).bit_length()):
+        # Rows with equal higher bits form a block. In a block, a row has a higher rank than another
+        # row if only its bit is set. The first kind of pairs has the positive with the higher rank,
+        # the second kind has the negative.
+        block = rows.codes.astype(np.int64) * ((n_ranks >> (bit + 1)) + 1) + (rank >> (bit + 1))
+        is_set = (rank >> bit & 1).astype(bool)
+        kinds, number = np.unique(block * 2 + (is_set != rows.positive), return_inverse=True)
+        of = concordance(count_rows(after, rows.positive, number, kinds.size, weights))
+        excess = of.u2.astype(np.float64) - of.negatives.astype(np.float64) * of.positives
+        group = (kinds // 2) // ((n_ranks >> (bit + 1)) + 1)
+        found += np.bincount(group, np.where(kinds % 2, -excess, excess), rows.n_groups)
+    return found
+
+
+def _tied(rows: PairedRows, *cells: NDArray[np.int64]) -> Floats:
+    """Weight of the pairs with equal scores before and equal scores after, by group."""
+    both = cells[0] * (int(cells[1].max(initial=0)) + 1) + cells[1]
+    _, first, number = np.unique(both, return_index=True, return_inverse=True)
+    negatives, positives = (
+        np.bincount(number, rows.weights * (rows.positive == label)) for label in (False, True)
+    )
+    return np.bincount(rows.codes[first], negatives * positives, rows.n_groups).astype(np.float64)
+
+
+def _weights(rows: PairedRows) -> Floats | None:
+    """Return the weights, or None if all weights are 1, so that sums are exact."""
+    return None if bool((rows.weights == 1.0).all()) else rows.weights

@@ -1,0 +1,189 @@
+"""Change of the largest difference between groups, for two models on the same rows.
+
+The gap of a model is the largest minus the smallest value of the groups, such as group AUCs or
+rates. Sampling error makes the gap of equal groups larger than 0, so the interval of a gap is not
+symmetric. The limits of the change follow from the limits of the two gaps and from their
+correlation r [1]_. With the gaps a (after) and b (before) and their limits (l, u) and (L, U), the
+lower limit of a - b is ::
+
+    a - b - sqrt((a - l)**2 - 2 r (a - l) (U - b) + (U - b)**2)
+
+and likewise for the upper limit. The limits of a gap come from all pairs of groups, with Sidak's
+adjustment for the number of pairs. The correlation r is that of the differences between the groups
+with the largest and the smallest value of each model. The p value is the smallest error rate at
+which the interval excludes 0.
+
+References
+----------
+.. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc.inference.joint_models import joint_aucs
+from skfedauc.inference.paired import ROUNDING, PairedRows
+
+Floats = NDArray[np.float64]
+
+# Largest standardized deviation in the search for the p value, and number of bisections
+_FURTHEST, _N_HALVINGS = 40.0, 60
+
+
+class GroupValues(NamedTuple):
+    """Values of two models by group, such as AUCs, with variances.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (2, n_groups)
+        Values before and after.
+    variance : ndarray of float64, shape (2, n_groups)
+    covariance : ndarray of float64, shape (n_groups,)
+        Covariance of the values of both models. Values of different groups are independent.
+    degrees_of_freedom : ndarray of float64, shape (2, n_groups)
+    """
+
+    values: Floats
+    variance: Floats
+    covariance: Floats
+    degrees_of_freedom: Floats
+
+    @classmethod
+    def of_aucs(cls, rows: PairedRows) -> GroupValues:
+        """Return the group AUCs of two models, with DeLong's variances."""
+        # The AUC of constant scores is one half without sampling error. The variance of the
+        # difference from this AUC is the variance of a single AUC.
+        constant = np.zeros(rows.positive.size)
+        joint = joint_aucs(rows._replace(scores=[*rows.scores, constant]))
+        variance = joint.variance[:2, 2]
+        covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0
+        return cls(joint.auc[:2], variance, covariance, joint.degrees_of_freedom[:2, 2])
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the values of each group are equal without sampling error."""
+        error = self.variance.sum(axis=0) - 2.0 * self.covariance
+        apart = np.abs(self.values[1] - self.values[0])
+        return bool((error < ROUNDING**2).all() and (apart < ROUNDING).all())
+
+    def of_groups(self, groups: NDArray[np.bool_]) -> GroupValues:
+        """Return the values of some of the groups."""
+        return GroupValues(*(field[..., groups] for field in self))
+
+
+class GapChange(NamedTuple):
+    """Change of a gap, with its confidence limits and the p value of no change."""
+
+    change: float
+    ci_low: float
+    ci_high: float
+    pvalue: float
+
+
+def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> GapChange:
+    """Return the change of a gap.
+
+    Parameters
+    ----------
+    quantities : sequence of GroupValues
+        Quantities with at least two groups each. The gap is the largest gap of all quantities; for
+        example, equalized odds has the true and the false positive rates.
+    confidence_level : float
+    """
+    from scipy.special import stdtr, stdtrit
+
+    before, after = (_Gap.of(quantities, model) for model in (0, 1))
+    change = after.size - before.size
+    if all(of.is_same for of in quantities):
+        return GapChange(change, change, change, 1.0)
+    correlation = _correlation(quantities, before, after)
+    n_pairs, freedom = after.apart.size, min(before.freedom, after.freedom)
+
+    def limits(deviate: float) -> tuple[float, float]:
+        (low, high), (old_low, old_high) = (gap.limits(deviate) for gap in (after, before))
+
+        def root(one: float, other: float) -> float:
+            return math.sqrt(max(one**2 - 2.0 * correlation * one * other + other**2, 0.0))
+
+        below = root(after.size - low, old_high - before.size)
+        above = root(high - after.size, before.size - old_low)
+        return change - below, change + above
+
+    tail = -np.expm1(np.log(confidence_level) / n_pairs) / 2.0
+    low, high = limits(-float(stdtrit(freedom, tail)))
+    # Find the largest deviate at which the interval excludes 0.
+    excludes, contains = 0.0, _FURTHEST
+    for _ in range(_N_HALVINGS):
+        middle = (excludes + contains) / 2.0
+        ends = limits(middle)
+        if ends[0] > 0 or ends[1] < 0:
+            excludes = middle
+        else:
+            contains = middle
+    inside = -2.0 * float(stdtr(freedom, -excludes))
+    pvalue = -float(np.expm1(n_pairs * np.log1p(inside))) if inside > -1.0 else 1.0
+    return GapChange(change, low, high, pvalue)
+
+
+class _Gap(NamedTuple):
+    """Gap of a model: differences of all pairs of groups, and the pair of the largest one."""
+
+    size: float
+    quantity: int
+    highest: int
+    lowest: int
+    apart: Floats
+    error: Floats
+    freedom: float
+
+    @classmethod
+    def of(cls, quantities: Sequence[GroupValues], model: int) -> _Gap:
+        found = [of.values[model] for of in quantities]
+        quantity = int(np.argmax([np.ptp(values) for values in found]))
+        values = found[quantity]
+        apart, variances = [], []
+        for of in quantities:
+            pairs = np.triu_indices(of.values.shape[1], 1)
+            apart.append(np.abs(np.subtract(*of.values[model][np.array(pairs)])))
+            variances.append(of.variance[model][np.array(pairs)].sum(axis=0))
+        variance = np.concatenate([of.variance[model] for of in quantities])
+        of_groups = np.concatenate([of.degrees_of_freedom[model] for of in quantities])
+        # Degrees of freedom of the difference of two groups with a typical variance
+        imprecision = float((variance**2 / of_groups).sum())
+        typical = 2.0 * float((variance**2).sum()) / imprecision if imprecision > 0 else np.inf
+        return cls(
+            float(np.ptp(values)),
+            quantity,
+            int(np.argmax(values)),
+            int(np.argmin(values)),
+            np.concatenate(apart),
+            np.sqrt(np.concatenate(variances)),
+            max(typical, 1.0),
+        )
+
+    def limits(self, deviate: float) -> tuple[float, float]:
+        """Return the limits of the gap at which a pair is this number of standard errors apart."""
+        reach = deviate * self.error
+        return max(float((self.apart - reach).max()), 0.0), float((self.apart + reach).max())
+
+
+def _correlation(quantities: Sequence[GroupValues], before: _Gap, after: _Gap) -> float:
+    """Return the correlation of the gaps, as if the groups of each gap were known before."""
+    if before.quantity != after.quantity:
+        return 0.0
+    of = quantities[before.quantity]
+    covariance, product = 0.0, 1.0
+    for model, gap in ((0, before), (1, after)):
+        product *= float(of.variance[model, [gap.highest, gap.lowest]].sum())
+    for end, sign in ((after.highest, 1.0), (after.lowest, -1.0)):
+        before_sign = float(end == before.highest) - float(end == before.lowest)
+        covariance += sign * before_sign * float(of.covariance[end])
+    # Negative correlations come from groups that exchange their places.
+    return float(np.clip(covariance / product**0.5, 0.0, 1.0)) if product > 0 else 0.0
