@@ -9,6 +9,7 @@ from benchmarks.calibration import (
     averages,
     classes,
     clusters,
+    comparisons,
     equal_groups,
     margins,
     measures,
@@ -33,4 +34,5 @@ TABLES = [
     *models.TABLES,
     *percentiles.TABLES,
     *audits.TABLES,
+    *comparisons.TABLES,
 ]

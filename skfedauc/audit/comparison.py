@@ -295,10 +295,16 @@ class AuditComparison:
         labels = _input.groups_of_rows(groups, X)
         _input.check_row_order({"X": X, "y": y, "groups": labels, "sample_weight": sample_weight})
         number = arguments.check_threshold(threshold)
-        scores, selected, positives = {}, {}, {}
-        for name in names:
+        classes = [_sklearn.positive_class(estimators[name], pos_label) for name in names]
+        (first, _), (second, _) = classes
+        if first != second:
+            raise ValueError(
+                f"the estimators must have the same positive class; got {_words.shortened(first)} "
+                f"and {_words.shortened(second)}. Pass pos_label=."
+            )
+        scores, selected = {}, {}
+        for name, (positive, is_other) in zip(names, classes, strict=True):
             estimator = estimators[name]
-            positives[name], is_other = _sklearn.positive_class(estimator, pos_label)
             values = _input.column_of(
                 _sklearn.response_values(estimator, X, response_method), f"y_scores[{name!r}]"
             )
@@ -307,17 +313,11 @@ class AuditComparison:
             method = _sklearn.response_method_name(estimator, response_method)
             if threshold == "auto" and is_classifier(estimator):
                 predicted = _input.column_of(estimator.predict(X), f"y_preds[{name!r}]")
-                selected[name] = deciding.predicted_positive(predicted, y, positives[name])
+                selected[name] = deciding.predicted_positive(predicted, y, positive)
             elif number is not None:
                 of_scores = is_other and method in ("predict_proba", "predict")
                 limit = number - 1.0 if of_scores else number
                 selected[name] = (scores[name] >= limit).astype(np.float64)
-        first, second = (positives[name] for name in names)
-        if first != second:
-            raise ValueError(
-                f"the estimators must have the same positive class; got {_words.shortened(first)} "
-                f"and {_words.shortened(second)}. Pass pos_label=."
-            )
         comparison = cls._of_rows(
             y,
             scores,

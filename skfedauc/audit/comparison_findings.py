@@ -174,12 +174,18 @@ def _on_groups(tables: ComparisonTables) -> Iterator[str]:
         if not len(found):
             yield f"No change of the {name} of a group is established."
             continue
-        for direction, sign in (("higher", 1.0), ("lower", -1.0)):
-            mine = found[found["change"] * sign > 0]
+        # A disparity is better near 0, and an AUC is better if high.
+        is_auc = quantity == "auc"
+        raised = found["change"] if is_auc else found["after"].abs() - found["before"].abs()
+        words = (
+            ("became higher in", "became lower in")
+            if is_auc
+            else ("is farther from 0 in", "is nearer to 0 in")
+        )
+        for words_of, sign in zip(words, (1.0, -1.0), strict=True):
+            mine = (raised * sign)[raised * sign > 0].sort_values(ascending=False, kind="stable")
             if len(mine):
-                order = (mine["change"] * -sign).argsort(kind="stable").to_numpy()
-                labels = list(mine.index[order])
-                yield f"The {name} became {direction} in {listed(labels)}."
+                yield f"The {name} {words_of} {listed(list(mine.index))}."
 
 
 # Decisions --------------------------------------------------------------------------------

@@ -123,8 +123,13 @@ def joint_cross(rows: PairedRows) -> JointAUCs:
     of_others = np.where(rows.positive, share[1][rows.codes], share[0][rows.codes])
     across = 1.0 - float(share[0] @ share[1])
     # A row of a group that lacks the other class has no placement value within the group.
-    values = (among_all - of_others * np.nan_to_num(among_own)) / (across if across > 0 else np.nan)
-    return _among_all(rows._replace(clusters=None), values)
+    values = among_all - of_others * np.nan_to_num(among_own)
+    if across > 0:
+        return _among_all(rows._replace(clusters=None), values / across)
+    found = _among_all(rows._replace(clusters=None), values)
+    return found._replace(
+        auc=np.full_like(found.auc, np.nan), variance=np.full_like(found.variance, np.nan)
+    )
 
 
 def _among_all(rows: PairedRows, values: Floats) -> JointAUCs:

@@ -1,0 +1,77 @@
+"""Comparisons of the audits of two models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from benchmarks.calibration.simulation import percent
+from benchmarks.calibration.table import Table
+from skfedauc import AuditComparison
+
+
+def equal_models(
+    n_runs: int, seed: int, n_rows: int, n_groups: int, correlation: float, shift: float
+) -> list[str]:
+    """Share of comparisons of two equally good models with a claim, and coverage of intervals."""
+    rng = np.random.default_rng(seed)
+    claims, unadjusted, n_claims, by_group, of_gaps = [], [], [], [], []
+    for _ in range(n_runs):
+        groups, y = rng.integers(0, n_groups, n_rows), rng.random(n_rows) < 0.3
+        shared, *own = rng.normal(size=(3, n_rows))
+        place = 1.2 * y + shift * np.linspace(-1.0, 1.0, n_groups)[groups] - 1.0
+        scores = {
+            name: expit(np.sqrt(correlation) * shared + np.sqrt(1.0 - correlation) * of + place)
+            for name, of in zip(("first", "second"), own, strict=True)
+        }
+        comparison = AuditComparison.from_predictions(y, scores, groups=groups)
+        found = comparison._changes.claims
+        claims.append(min(np.nanmin(p) for p in found.adjusted.values()) < 0.05)
+        unadjusted.append(min(np.nanmin(p) for p in found.pvalues.values()) < 0.05)
+        n_claims.append(comparison.n_claims)
+        table = comparison.by_group
+        by_group.append(_covers_zero(table["ci_low"], table["ci_high"]))
+        limits = np.array(list(comparison._changes._gap_changes.values()))
+        of_gaps.append(_covers_zero(limits[:, 0], limits[:, 1]))
+    return [
+        str(max(n_claims)),
+        percent(claims),
+        percent(unadjusted),
+        percent(by_group),
+        percent(of_gaps),
+    ]
+
+
+def _covers_zero(low: pd.Series | np.ndarray, high: pd.Series | np.ndarray) -> float:
+    """Return the share of intervals that contain 0."""
+    is_known = ~np.isnan(np.asarray(low))
+    return float(np.mean((low <= 0)[is_known] & (high >= 0)[is_known]))
+
+
+TABLES = [
+    Table(
+        "Comparisons of the audits of two equal models",
+        "The normal scores of two models have the same distribution, with an AUC of .80 in each "
+        "group, and no true change. The means of the scores of the groups are from minus the "
+        "shift to the shift. `claims` is the largest number of tested changes. `any claim` "
+        "is the share of comparisons (`AuditComparison`) in % with an adjusted p value below .05, "
+        "and `any p value` the share with an unadjusted p value below .05. `changes` and `gaps` "
+        "are the mean coverage in % of the 95 % intervals of the changes by group, and of the "
+        "changes of gaps.",
+        ["rows, groups, correlation of scores, shift", "claims", "any claim", "any p value",
+         "changes", "gaps"],
+        [
+            (f"{n}, {g}, {rho}, {shift}", equal_models, (n, g, rho, shift))
+            for n, g, rho, shift in (
+                (300, 2, 0.5, 0.0),
+                (1_000, 5, 0.5, 0.5),
+                (1_000, 5, 0.95, 0.0),
+                (4_000, 3, 0.9, 0.5),
+            )
+        ],
+        share=0.15,
+        coverage=["changes"],
+        error_rate=["any claim", "any p value"],
+    ),
+]  # fmt: skip

@@ -1,0 +1,368 @@
+"""Two models on the same rows: all pairs of rows, published values, resampling, sentences."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression
+from statsmodels.stats.contingency_tables import mcnemar
+
+from skfedauc import AuditComparison, FairnessAudit, compare_models, compare_roc_auc
+from skfedauc.inference.changed_pairs import changed_pairs
+from skfedauc.inference.disparity_changes import disparity_changes
+from skfedauc.inference.joint_models import joint_cross
+from skfedauc.inference.largest_gap import GroupValues, gap_change
+from skfedauc.inference.paired import PairedRows
+from skfedauc.inference.paired_rates import rate_changes
+
+RATES = {
+    "selection_rate": slice(None),
+    "true_positive_rate": True,
+    "false_positive_rate": False,
+}
+
+
+def people(seed, n=600, n_groups=3, weighted=False, digits=2):
+    """Return labels, scores before and after, groups and weights."""
+    rng = np.random.default_rng(seed)
+    y, groups, base = rng.random(n) < 0.4, rng.integers(0, n_groups, n), rng.normal(size=n)
+    scores = [
+        (1 / (1 + np.exp(-(base + y + shift * groups + rng.normal(size=n) - 1)))).round(digits)
+        for shift in (0.6, 0.1)
+    ]
+    weights = rng.uniform(0.3, 3, n) if weighted else None
+    return y.astype(int), *scores, groups, weights
+
+
+def compared(y, a, b, groups, weights=None, **options):
+    return AuditComparison.from_predictions(
+        y, {"old": a, "new": b}, groups=groups, sample_weight=weights, **options
+    )
+
+
+def comparisons(y, scores):
+    """Return 1, 1/2 or 0 for each positive and each negative."""
+    return (np.sign(np.subtract.outer(scores[y == 1], scores[y == 0])) + 1) / 2
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_decomposition_equals_all_pairs(weighted):
+    y, a, b, groups, weights = people(0, 300, digits=1, weighted=weighted)
+    w = np.ones(y.size) if weights is None else weights
+    table = compared(y, a, b, groups, weights).decomposition
+    before, after = comparisons(y, a), comparisons(y, b)
+    pairs = np.outer(w[y == 1], w[y == 0])
+    same = np.equal.outer(groups[y == 1], groups[y == 0])
+    for name, kind in (("within", same), ("cross", ~same), ("pooled", np.ones_like(same))):
+        of_kind = np.where(kind, pairs, 0.0)
+        total = of_kind.sum()
+        expected = {
+            "share": total / pairs.sum(),
+            "before": (of_kind * before).sum() / total,
+            "after": (of_kind * after).sum() / total,
+            "raised": (of_kind * (after - before).clip(0)).sum() / total,
+            "lowered": (of_kind * (before - after).clip(0)).sum() / total,
+            "reordered": (of_kind * np.abs(after - before)).sum() / total,
+        }
+        assert_allclose(table.loc[name, list(expected)], list(expected.values()), rtol=1e-11)
+        row = table.loc[name]
+        assert row["change"] == pytest.approx(row["raised"] - row["lowered"], abs=1e-12)
+    contributions = table["contribution"]
+    assert contributions["within"] + contributions["cross"] == pytest.approx(
+        table.loc["pooled", "change"], abs=1e-12
+    )
+
+
+def test_changed_pairs_equal_all_pairs_of_random_rows():
+    rng = np.random.default_rng(1)
+    for case in range(150):
+        n = int(rng.integers(1, 50))
+        codes = np.unique(rng.integers(0, 4, n), return_inverse=True)[1]
+        n_groups = int(codes.max()) + 1
+        y = rng.random(n) < 0.5
+        a, b = rng.integers(0, rng.integers(1, 20), (2, n)).astype(float)
+        w = np.ones(n) if case % 2 else rng.uniform(0.1, 3, n)
+        found = changed_pairs(PairedRows(y, [a, b], w, codes, n_groups))
+        for g in range(n_groups):
+            own = codes == g
+            change = comparisons(y[own], b[own]) - comparisons(y[own], a[own])
+            pairs = np.outer(w[own & y], w[own & ~y])
+            amounts = pairs, pairs * change.clip(0), pairs * (-change).clip(0)
+            assert_allclose([of[g] for of in found], [of.sum() for of in amounts], atol=1e-9)
+
+
+def test_auc_tests_are_those_of_paired_comparisons():
+    y, a, b, groups, weights = people(2, weighted=True)
+    comparison = compared(y, a, b, groups, weights)
+    expected = compare_roc_auc(y, b, a, groups=groups, sample_weight=weights, over="rows")
+    columns = ["difference", "ci_low", "ci_high", "pvalue"]
+    ours = ["change", "ci_low", "ci_high", "pvalue"]
+    for name in ("pooled", "within"):
+        row = comparison.quality.loc[name, ours]
+        assert_allclose(row.astype(float), expected.table.loc[name, columns].astype(float))
+        assert_allclose(comparison.decomposition.loc[name, ours], row.astype(float))
+    by_group = comparison.by_group.loc["auc"]
+    assert_allclose(by_group[ours], expected.by_group[columns])
+    models = compare_models(y, {"new": b, "old": a}, groups=groups, sample_weight=weights)
+    assert_allclose(by_group["pvalue"], models.by_group["pvalue"])
+
+
+def test_changes_of_audits_are_differences_of_their_values():
+    y, a, b, groups, _ = people(3)
+    comparison = compared(y, a, b, groups)
+    audits = [FairnessAudit.from_predictions(y, s, groups=groups) for s in (a, b)]
+    assert comparison.names == ("old", "new")
+    for (name, ours), audit in zip(comparison.audits.items(), audits, strict=True):
+        column = "before" if name == "old" else "after"
+        pd.testing.assert_frame_equal(ours.by_group, audit.by_group)
+        for quantity in comparison.by_group.index.levels[0]:
+            expected = audit.by_group[quantity]
+            assert_allclose(comparison.by_group.loc[quantity, column], expected)
+        gaps = comparison.gaps
+        assert_allclose(gaps[column], audit.gaps["value"].drop("xauc_disparity"))
+        assert_allclose(comparison.quality[column], audit.quality["auc"])
+    for table in (comparison.quality, comparison.by_group, comparison.gaps):
+        assert_allclose(table["change"], table["after"] - table["before"], atol=1e-15)
+        inside = (table["ci_low"] <= table["change"]) & (table["change"] <= table["ci_high"])
+        assert (inside | table["ci_low"].isna()).all()
+        adjusted = table["pvalue_adjusted"].dropna()
+        assert (adjusted >= table.loc[adjusted.index, "pvalue"] - 1e-15).all()
+    n_tested = sum(
+        int(t["pvalue_adjusted"].notna().sum())
+        for t in (comparison.decomposition, comparison.by_group, comparison.gaps)
+    )
+    assert comparison.n_claims == n_tested
+
+
+def test_rates_have_newcombe_intervals_and_exact_mcnemar_tests():
+    # Bentur et al. (2009) and Cavo et al. (2012), in Fagerland, Lydersen and Laake (2017)
+    for cells, low, high in (
+        ((1, 1, 7, 12), -0.5069, -0.0256),
+        ((59, 6, 16, 80), -0.1186, -0.0046),
+    ):
+        first = np.repeat([True, True, False, False], cells)
+        second = np.repeat([True, False, True, False], cells)
+        rows = np.zeros(first.size, np.intp), 1, np.ones(first.size), 0.95
+        found = rate_changes(np.array([second, first]), *rows)
+        assert_allclose([found.ci_low[0], found.ci_high[0]], [low, high], atol=5e-5)
+        expected = mcnemar(np.reshape(cells, (2, 2)), exact=True).pvalue
+        assert found.pvalue[0] == pytest.approx(expected, rel=1e-9)
+    y, a, b, groups, _ = people(4)
+    by_group = compared(y, a, b, groups).by_group
+    for rate, label in RATES.items():
+        for g in range(3):
+            mine = (groups == g) & ((y == label) if isinstance(label, bool) else True)
+            old, new = a[mine] >= 0.5, b[mine] >= 0.5
+            counts = [[np.sum((old == i) & (new == j)) for j in (1, 0)] for i in (1, 0)]
+            row = by_group.loc[(rate, g)]
+            assert row["change"] == pytest.approx(new.mean() - old.mean())
+            assert row["pvalue"] == pytest.approx(mcnemar(counts, exact=True).pvalue, rel=1e-9)
+
+
+def test_variances_of_new_statistics_equal_the_jackknife():
+    """The infinitesimal jackknife over rows, stratified by group and class, without ties."""
+    y, a, b, groups, w = people(5, 240, weighted=True, digits=9)
+    rows = PairedRows(y == 1, [a, b], w, groups, 3)
+
+    def values(weights):
+        of = rows._replace(weights=weights)
+        disparity, cross = disparity_changes(of).disparity, joint_cross(of).auc[:, 0]
+        return np.append(disparity[1] - disparity[0], cross[1] - cross[0])
+
+    influence = np.zeros((y.size, 4))
+    for i in range(y.size):
+        bumped = w.copy()
+        bumped[i] *= 1 + 1e-5
+        influence[i] = (values(bumped) - values(w)) / 1e-5
+    disparity = disparity_changes(rows).variance
+    for g in range(3):
+        expected = 0.0
+        for own, label in itertools.product((True, False), (0, 1)):
+            mine = ((groups == g) == own) & (y == label)
+            n = w[mine].sum() ** 2 / (w[mine] ** 2).sum()
+            expected += (influence[mine, g] ** 2).sum() * n / (n - 1)
+        assert disparity[g] == pytest.approx(expected, rel=1e-4)
+    expected = 0.0
+    for g, label in itertools.product(range(3), (0, 1)):
+        mine = (groups == g) & (y == label)
+        n = w[mine].sum() ** 2 / (w[mine] ** 2).sum()
+        share = w[mine] / w[mine].sum()
+        centered = influence[mine, 3] - share * influence[mine, 3].sum()
+        expected += (centered**2).sum() * n / (n - 1)
+    assert joint_cross(rows).variance[0, 1, 0] == pytest.approx(expected, rel=1e-4)
+
+
+def test_interval_of_a_gap_of_two_groups_is_that_of_a_contrast():
+    """Two groups have one pair, so the change of the gap is a sum of four values."""
+    values = np.array([[0.6, 0.8], [0.72, 0.78]])
+    variance = np.array([[4e-4, 3e-4], [2e-4, 5e-4]])
+    covariance = np.array([1e-4, 2e-4])
+    of = GroupValues(values, variance, covariance, np.full((2, 2), np.inf))
+    for turned in (of, of._replace(values=values[:, ::-1], variance=variance[:, ::-1],
+                                   covariance=covariance[::-1])):  # fmt: skip
+        found = gap_change([turned], 0.95)
+        error = np.sqrt(variance.sum() - 2 * covariance.sum())
+        assert found.change == pytest.approx(-0.14)
+        assert found.ci_low == pytest.approx(-0.14 - 1.959964 * error, abs=1e-6)
+        assert found.ci_high == pytest.approx(-0.14 + 1.959964 * error, abs=1e-6)
+        assert found.pvalue == pytest.approx(2 * 0.5 * _erfc(0.14 / error / np.sqrt(2)), rel=1e-6)
+    # If the groups exchange their places, the errors of both gaps have opposite signs.
+    swapped = gap_change([of._replace(values=np.array([[0.6, 0.8], [0.8, 0.7]]))], 0.95)
+    error = np.sqrt(variance.sum() + 2 * covariance.sum())
+    assert swapped.ci_high - swapped.ci_low == pytest.approx(2 * 1.959964 * error, rel=1e-6)
+
+
+def _erfc(x):
+    from scipy.special import erfc
+
+    return erfc(x)
+
+
+def test_a_mitigation_that_only_moves_groups_is_recognized():
+    y, a, _, groups, weights = people(6, weighted=True)
+    moved = np.where(groups == 2, a**2, a)
+    comparison = compared(y, a, moved, groups, weights)
+    table = comparison.decomposition
+    assert table.loc["within", ["change", "raised", "lowered"]].eq(0).all()
+    assert table.loc["cross", "reordered"] > 0.01
+    assert table.loc["within", "pvalue"] == 1.0
+    assert comparison.by_group.loc["auc", "change"].eq(0).all()
+    assert comparison.gaps.loc["difference", ["change", "ci_low", "ci_high"]].eq(0).all()
+    text = " ".join(comparison.findings)
+    assert "'new' only moves groups against each other" in text
+    assert "The selection rate fell in 2." in text
+    # Thresholds alone change decisions, and no order.
+    same = compared(y, a, a, groups, weights, threshold={"old": 0.5, "new": 0.7})
+    assert same.decomposition["reordered"].eq(0).all()
+    assert "only decisions can differ" in " ".join(same.findings)
+    assert same.by_group.loc["selection_rate", "change"].lt(0).all()
+    # A change of the order within a group is no move.
+    other = compared(y, a, np.where(groups == 2, 1 - a, a), groups, weights)
+    text = " ".join(other.findings)
+    assert "changes the ranking within groups and across groups" in text
+    assert "The AUC became lower in 2." in text
+    assert other.quality.loc["within", "pvalue_adjusted"] < 0.01
+
+
+def test_equal_predictions_make_no_claim():
+    y, a, _, groups, _ = people(7)
+    comparison = compared(y, a, a, groups)
+    for table in (comparison.quality, comparison.by_group, comparison.gaps):
+        assert (table["change"].dropna() == 0).all()
+        assert (table["pvalue"].dropna() == 1).all()
+    assert not any("became" in finding for finding in comparison.findings)
+
+
+def test_order_scale_and_kind_of_input_do_not_matter():
+    y, a, b, groups, weights = people(8, weighted=True)
+    sites = np.array(["north", "south", "west"])[groups]
+    expected = compared(y, a, b, pd.Series(sites, name="site"), weights)
+    order = np.random.default_rng(0).permutation(y.size)
+    frame = pd.DataFrame({"y": y, "a": a, "b": b, "site": sites, "w": weights})
+    for rows in (frame.iloc[order], pl.from_pandas(frame.iloc[order])):
+        found = compared(rows["y"], rows["a"], rows["b"], rows["site"], 2 * rows["w"])
+        for name in ("quality", "decomposition", "by_group", "gaps"):
+            left, right = getattr(found, name), getattr(expected, name)
+            pd.testing.assert_frame_equal(left, right, rtol=1e-8, check_column_type=False)
+        assert found.findings == expected.findings
+    text = compared(np.where(y, "ill", "well"), a, b, sites, weights, pos_label="ill")
+    pd.testing.assert_frame_equal(
+        text.by_group.reset_index(drop=True), expected.by_group.reset_index(drop=True)
+    )
+    labels = {"old": (a >= 0.5).astype(int), "new": (b >= 0.5).astype(int)}
+    by_label = compared(y, a, b, pd.Series(sites, name="site"), weights, y_preds=labels)
+    pd.testing.assert_frame_equal(by_label.by_group, expected.by_group)
+
+
+def test_small_and_one_class_groups_are_shown_without_tests():
+    y, a, b, groups, _ = people(9)
+    groups = np.where(np.arange(y.size) < 12, 3, groups)
+    y[:12] = 0
+    groups[12] = 4
+    comparison = compared(y, a, b, groups)
+    tested = ["ci_low", "ci_high", "pvalue", "pvalue_adjusted"]
+    by_group = comparison.by_group
+    assert by_group.loc[("auc", 3)].isna().all()
+    assert by_group.loc[("false_positive_rate", 3), tested].notna().all()
+    assert by_group.loc[("true_positive_rate", 3), tested].isna().all()
+    assert by_group.loc[("selection_rate", 4), tested].isna().all()
+    assert by_group.loc[("selection_rate", 4), "change"] in (-1.0, 0.0, 1.0)
+    one = compared(y, a, b, np.zeros(y.size, int))
+    assert one.decomposition.loc["cross"].drop(["share", "contribution"]).isna().all()
+    row = one.decomposition.loc["within"]
+    assert row["contribution"] == pytest.approx(one.quality.loc["pooled", "change"], abs=1e-12)
+    two = compared(y, a, b, groups % 2, min_per_class=1).by_group.loc["xauc_disparity"]
+    assert_allclose(two.loc[0, ["change", "pvalue"]].abs(), two.loc[1, ["change", "pvalue"]].abs())
+    assert two["pvalue_adjusted"].nunique() == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_estimators_are_compared_by_scores_and_decisions():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 2)), columns=["u", "v"])
+    X["site"] = rng.integers(0, 2, 400)
+    y = np.where(X["u"] + X["v"] + rng.normal(size=400) > 0.5, "yes", "no")
+    models = {
+        "u": LogisticRegression().fit(X[["u", "v", "site"]] * [1, 0, 0], y),
+        "both": LogisticRegression().fit(X, y),
+    }
+    found = AuditComparison.from_estimators(models, X, y, groups="site")
+    scores = {name: model.predict_proba(X)[:, 1] for name, model in models.items()}
+    labels = {name: model.predict(X) for name, model in models.items()}
+    expected = AuditComparison.from_predictions(
+        y, scores, groups=X["site"], y_preds=labels, pos_label="yes"
+    )
+    pd.testing.assert_frame_equal(found.by_group, expected.by_group)
+    assert found.findings == expected.findings
+    no = AuditComparison.from_estimators(models, X, y, groups="site", pos_label="no", threshold=0.4)
+    opposite = AuditComparison.from_predictions(
+        y,
+        {name: 1 - of for name, of in scores.items()},
+        groups=X["site"],
+        threshold=0.4,
+        pos_label="no",
+    )
+    pd.testing.assert_frame_equal(no.by_group, opposite.by_group)
+    assert [audit.threshold for audit in no.audits.values()] == [0.4, 0.4]
+    ranking = AuditComparison.from_estimators(models, X, y, groups="site", threshold=None)
+    assert "selection_rate" not in ranking.by_group.index.levels[0]
+    other = {"u": models["u"], "none": LogisticRegression().fit(X, y == "yes")}
+    with pytest.raises(ValueError, match="estimators must have the same positive class"):
+        AuditComparison.from_estimators(other, X, y, groups="site")
+
+
+def test_comparisons_without_decisions_of_both_models_cover_the_ranking():
+    y, a, b, groups, _ = people(10)
+    comparison = compared(y, a, 10 * b, groups)
+    assert set(comparison.by_group.index.levels[0]) == {"auc", "xauc_disparity"}
+    assert "only one of the models has decisions" in " ".join(comparison.findings)
+    assert repr(comparison).startswith("AuditComparison of 'old' and 'new' on 3 groups by group")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y_scores": [0.1]}, TypeError, "y_scores must be a mapping with two names"),
+        ({"y_scores": {"a": [1]}}, ValueError, "exactly two names, each a str; got 'a'"),
+        ({"y_preds": {"old": 1, "x": 2}}, ValueError, "y_preds must have the names of y_scores"),
+        ({"threshold": {"old": 0.5}}, ValueError, "threshold must have the names of y_scores"),
+        ({"threshold": "half"}, ValueError, "threshold must be 'auto', None or a finite number"),
+        ({"y_true": [1, 1, 1, 1]}, ValueError, "must hold both classes; got one class in 4 rows"),
+        ({"missing": "keep"}, ValueError, "missing must be"),
+        ({"y_scores": {"old": [0.1] * 4, "new": [0.1] * 3}}, ValueError, "'new'.* has 3 rows"),
+    ],
+)
+def test_bad_arguments(change, error, message):
+    known = {
+        "y_true": [0, 1, 0, 1],
+        "y_scores": {"old": [0.1, 0.2, 0.3, 0.4], "new": [0.4, 0.3, 0.2, 0.5]},
+        "groups": ["a", "a", "b", "b"],
+    }
+    with pytest.raises(error, match=message):
+        AuditComparison.from_predictions(**known | change)
+    labels = {"old": [0, 1, 0, 1], "new": [0, 1, 1, 1]}
+    with pytest.raises(ValueError, match="either y_preds or a threshold"):
+        AuditComparison.from_predictions(**known, y_preds=labels, threshold=0.5)
