@@ -66,6 +66,7 @@ def test_decomposition_equals_all_pairs(weighted):
             "raised": (of_kind * (after - before).clip(0)).sum() / total,
             "lowered": (of_kind * (before - after).clip(0)).sum() / total,
             "reordered": (of_kind * np.abs(after - before)).sum() / total,
+            "reversed": (of_kind * (np.abs(after - before) == 1)).sum() / total,
         }
         assert_allclose(table.loc[name, list(expected)], list(expected.values()), rtol=1e-11)
         row = table.loc[name]
@@ -91,6 +92,7 @@ def test_changed_pairs_equal_all_pairs_of_random_rows():
             change = comparisons(y[own], b[own]) - comparisons(y[own], a[own])
             pairs = np.outer(w[own & y], w[own & ~y])
             amounts = pairs, pairs * change.clip(0), pairs * (-change).clip(0)
+            amounts = *amounts, pairs * (np.abs(change) == 1)
             assert_allclose([of[g] for of in found], [of.sum() for of in amounts], atol=1e-9)
 
 
@@ -239,6 +241,10 @@ def test_a_mitigation_that_only_moves_groups_is_recognized():
     assert same.decomposition["reordered"].eq(0).all()
     assert "only decisions can differ" in " ".join(same.findings)
     assert same.by_group.loc["selection_rate", "change"].lt(0).all()
+    # A mitigation that rounds the scores makes ties.
+    rounded = compared(y, a, np.where(groups == 2, a / 2, a).round(1), groups, weights)
+    assert rounded.decomposition.loc["within", "reversed"] == 0
+    assert "only moves groups against each other, except for ties" in " ".join(rounded.findings)
     # A change of the order within a group is no move.
     other = compared(y, a, np.where(groups == 2, 1 - a, a), groups, weights)
     text = " ".join(other.findings)

@@ -255,7 +255,7 @@ class Changes:
         rows, total = {}, float(self._pairs["pooled"].pairs[0])
         for name, of in self._pairs.items():
             joint, found = self._joint[name]
-            pairs, raised, lowered = (float(amount[0]) for amount in of)
+            pairs, raised, lowered, reversed_pairs = (float(amount[0]) for amount in of)
             share = pairs / total
             before, after = joint.auc.tolist()
             rows[name] = {
@@ -271,6 +271,7 @@ class Changes:
                 "raised": raised / pairs if pairs else np.nan,
                 "lowered": lowered / pairs if pairs else np.nan,
                 "reordered": (raised + lowered) / pairs if pairs else np.nan,
+                "reversed": reversed_pairs / pairs if pairs else np.nan,
             }
         return pd.DataFrame.from_dict(rows, orient="index")
 

@@ -429,9 +429,11 @@ class AuditComparison:
 
         `raised` and `lowered` are the shares of these pairs whose order became better or worse.
         `change` is `raised` minus `lowered`. `reordered` is their sum, Kendall's distance between
-        both scores over these pairs. A new tie or a lost tie counts one half. Within groups,
-        `reordered` is 0 if the second model only moves groups against each other, for example by an
-        increasing function of the scores of each group.
+        both scores over these pairs. A new tie or a lost tie counts one half, and `reversed` is the
+        share of the pairs in the opposite order without ties. Within groups, `reordered` is 0 if
+        the second model only moves groups against each other, for example by an increasing function
+        of the scores of each group. `reversed` is 0 if this function has the same value for several
+        scores.
         """
         return self._changes.decomposition()
 

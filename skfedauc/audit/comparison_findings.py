@@ -131,6 +131,16 @@ def _on_ranking(tables: ComparisonTables) -> Iterator[str]:
             f"{contributions}"
         )
         return
+    if within["reversed"] == 0:  # A tie counts one half.
+        yield (
+            f"{_sentence(second)} only moves groups against each other, except for ties. No pair "
+            "of a positive and a negative of the same group has the opposite order, and "
+            f"{_share(2.0 * within['reordered'])} of these pairs became ties or are no longer "
+            "ties. "
+            f"{_share(cross['reordered'])} of the pairs across groups changed their order. "
+            f"{contributions}"
+        )
+        return
     if cross["reordered"] == 0:
         yield (
             f"{_sentence(second)} changes the ranking within groups only: "

@@ -12,6 +12,9 @@ the differences of both scores::
 
     |s - t| = 1 - s t    unless both scores tie the pair
 
+Likewise, the sum of s t over the pairs without ties is the number of pairs in the same order minus
+the number of reversed pairs.
+
 For a pair with different scores before, the binary representations of the ranks of both scores
 agree down to some bit. The loop over the bits therefore visits each such pair once, and the kernel
 counts the pairs of each bit by their scores after. The time is O(n log(n)^2) for n rows.
@@ -47,11 +50,14 @@ class ChangedPairs(NamedTuple):
         Weight of all pairs.
     raised, lowered : ndarray of float64, shape (n_groups,)
         Sums of the raises and of the falls of the comparisons, times the weights of the pairs.
+    reversed : ndarray of float64, shape (n_groups,)
+        Weight of the pairs with opposite orders. The other changed pairs are new or lost ties.
     """
 
     pairs: Floats
     raised: Floats
     lowered: Floats
+    reversed: Floats
 
 
 def changed_pairs(rows: PairedRows) -> ChangedPairs:
@@ -65,13 +71,17 @@ def changed_pairs(rows: PairedRows) -> ChangedPairs:
     pairs = negatives * positives
     numbered = [number_cells(scores, codes, n_groups) for scores in (before, after)]
     agreement = _agreement(rows, numbered[0][0] - numbered[0][1][codes])
-    both_tied = _tied(rows, numbered[0][0], numbered[1][0])
+    cells = [of_model[0] for of_model in numbered]
+    both_tied = _tied(rows, cells[0] * (int(cells[1].max(initial=0)) + 1) + cells[1])
+    in_order = pairs - _tied(rows, cells[0]) - _tied(rows, cells[1]) + both_tied
+    turned = (in_order - agreement) / 2.0
+    turned[turned <= _ROUNDING * pairs] = 0.0
     changed = (pairs - agreement - both_tied) / 2.0
     gain = (_excess(rows, after) - _excess(rows, before)) / 2.0
     changed[np.abs(changed) <= _ROUNDING * pairs] = 0.0
     gain[(np.abs(gain) <= _ROUNDING * pairs) | (changed == 0)] = 0.0
     raised, lowered = ((changed + sign * gain) / 2.0 for sign in (1.0, -1.0))
-    return ChangedPairs(pairs, np.maximum(raised, 0.0), np.maximum(lowered, 0.0))
+    return ChangedPairs(pairs, np.maximum(raised, 0.0), np.maximum(lowered, 0.0), turned)
 
 
 def _excess(rows: PairedRows, scores: Floats) -> Floats:
@@ -102,10 +112,9 @@ def _agreement(rows: PairedRows, rank: NDArray[np.int64]) -> Floats:
     return found
 
 
-def _tied(rows: PairedRows, *cells: NDArray[np.int64]) -> Floats:
-    """Weight of the pairs with equal scores before and equal scores after, by group."""
-    both = cells[0] * (int(cells[1].max(initial=0)) + 1) + cells[1]
-    _, first, number = np.unique(both, return_index=True, return_inverse=True)
+def _tied(rows: PairedRows, cell: NDArray[np.int64]) -> Floats:
+    """Weight of the pairs in the same cell, by group. The cells of different groups differ."""
+    _, first, number = np.unique(cell, return_index=True, return_inverse=True)
     negatives, positives = (
         np.bincount(number, rows.weights * (rows.positive == label)) for label in (False, True)
     )

@@ -175,7 +175,7 @@ class _Gap(NamedTuple):
         )
 
     def limits(self, deviate: float) -> tuple[float, float]:
-        """Return the limits of the gap, this number of standard errors from the largest differences.
+        """Return the limits of the gap, this number of standard errors from the differences.
 
         The lower limit can be below 0, because 0 would understate the sampling error of a small
         gap in the limits of a change.
