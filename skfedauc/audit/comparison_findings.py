@@ -15,7 +15,7 @@ import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit.findings import SIGNIFICANT, listed, named
-from skfedauc.audit.tables import AuditTables
+from skfedauc.audit.tables import AuditTables, row_of
 
 # Names of the quantities of groups, and of the gaps
 _QUANTITIES = {
@@ -88,12 +88,12 @@ def findings(tables: ComparisonTables) -> tuple[str, ...]:
 
 def _on_quality(tables: ComparisonTables) -> Iterator[str]:
     first, second = map(named, tables.names)
-    pooled = _row(tables.quality, "pooled")
+    pooled = row_of(tables.quality, "pooled")
     yield (
         f"The AUC of all rows together (pooled) is {pooled['before']:.3f} of {first} and "
         f"{pooled['after']:.3f} of {second}, {_change(pooled)}. {_judged(pooled)}"
     )
-    within = _row(tables.quality, "within")
+    within = row_of(tables.quality, "within")
     if not math.isnan(within["change"]):
         yield (
             f"Within groups, the AUC is {within['before']:.3f} of {first} and "
@@ -107,7 +107,7 @@ def _on_quality(tables: ComparisonTables) -> Iterator[str]:
 
 def _on_ranking(tables: ComparisonTables) -> Iterator[str]:
     within, cross, pooled = (
-        _row(tables.decomposition, name) for name in ("within", "cross", "pooled")
+        row_of(tables.decomposition, name) for name in ("within", "cross", "pooled")
     )
     if math.isnan(within["share"]) or within["share"] == 0 or cross["share"] == 0:
         return
@@ -161,7 +161,7 @@ def _on_ranking(tables: ComparisonTables) -> Iterator[str]:
 
 
 def _on_gaps(tables: ComparisonTables) -> Iterator[str]:
-    row = _row(tables.gaps, "difference")
+    row = row_of(tables.gaps, "difference")
     if not math.isnan(row["change"]):
         yield _gap(tables, "difference", row)
 
@@ -207,7 +207,7 @@ def _on_decisions(tables: ComparisonTables) -> Iterator[str]:
             yield "Decisions are not compared, because only one of the models has decisions."
         return
     for gap in list(_GAPS)[1:]:
-        row = _row(tables.gaps, gap)
+        row = row_of(tables.gaps, gap)
         if math.isnan(row["change"]):
             continue
         yield _gap(tables, gap, row)
@@ -265,7 +265,3 @@ def _share(value: float) -> str:
 
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _row(table: pd.DataFrame, name: str) -> dict[str, float]:
-    return {str(key): value for key, value in table.loc[name].to_dict().items()}
