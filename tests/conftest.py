@@ -8,6 +8,8 @@ import pytest
 # Models of few rows do not need threads, which wait actively. Other processes inherit this.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+# Pages of equal audits are equal, also if the audits are made at different times.
+os.environ["SOURCE_DATE_EPOCH"] = "1767225600"
 
 
 def pytest_collection_finish():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from skfedauc import _input, _words
+from skfedauc.audit.facts import NAMES
 from skfedauc.audit.findings import named
 from skfedauc.audit.gaps import is_small
 from skfedauc.audit.tables import Favorable
@@ -50,6 +52,28 @@ def check_favorable(favorable: Any) -> Favorable | None:
     raise ValueError(
         f"favorable must be 'positive', 'negative' or None; got {_words.shortened(favorable)}."
     )
+
+
+def check_names(names: Any) -> dict[str, str]:
+    """Return the declared names in the order of `NAMES`, which names of other things are not in."""
+    if names is None:
+        return {}
+    allowed = ", ".join(map(repr, NAMES))
+    if not isinstance(names, Mapping):
+        raise TypeError(
+            f"names must be a mapping with some of the keys {allowed}, such as "
+            f"{{'model': 'credit score 3'}}; got {_words.described(names)}."
+        )
+    for key, name in names.items():
+        if key not in NAMES:
+            raise ValueError(
+                f"names must have some of the keys {allowed}; got the key {_words.shortened(key)}."
+            )
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(
+                f"names[{key!r}] must be text that is not empty; got {_words.described(name)}."
+            )
+    return {key: names[key] for key in NAMES if key in names}
 
 
 def check_threshold(threshold: Any) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -14,6 +14,8 @@ from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import arguments, tables
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Claims, adjusted_together
+from skfedauc.audit.document import as_json, document_of
+from skfedauc.audit.facts import NAMES, date_of_now, facts_of
 from skfedauc.audit.findings import findings
 from skfedauc.audit.gaps import GroupComparison
 from skfedauc.audit.tables import AuditTables, Favorable
@@ -64,6 +66,10 @@ class FairnessAudit:
         The favorable outcome for a person. For example, use "positive" for the approval of a loan,
         and "negative" for a default or a relapse. With None, findings describe scores as higher or
         lower, and not as favoring or disfavoring a group.
+    names : mapping of str to str, default=None
+        Names of what is audited, with some of the keys "model", "label" and "score", such as
+        ``{"model": "credit score 3", "label": "default within a year"}``. `facts`, the page and the
+        JSON document show the names.
 
     Attributes
     ----------
@@ -79,6 +85,12 @@ class FairnessAudit:
     min_per_class : int
     reference : object
     favorable : str or None
+    names : dict of str to str
+        Declared names.
+    date : str
+        Date and time of the construction in UTC by ISO 8601. The environment variable
+        ``SOURCE_DATE_EPOCH`` (seconds since 1970) replaces the present time, so that a repeated
+        audit makes an identical page.
 
     Raises
     ------
@@ -121,6 +133,7 @@ class FairnessAudit:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         if not isinstance(report, GroupAUC):
             mend = (
@@ -148,6 +161,8 @@ class FairnessAudit:
         )
         min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.favorable = arguments.check_favorable(favorable)
+        self.names = arguments.check_names(names)
+        self.date = date_of_now()
         self.reference = reference
         label = arguments.check_reference(reference, report.counts, min_per_class)
         self.threshold = arguments.check_threshold(threshold)
@@ -188,6 +203,7 @@ class FairnessAudit:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
+        names: Mapping[str, str] | None = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
@@ -219,6 +235,8 @@ class FairnessAudit:
             Reference for the AUC of each group; see the class.
         favorable : {"positive", "negative"} or None, default=None
             The favorable outcome; see the class.
+        names : mapping of str to str, default=None
+            Names of the model, the label and the score; see the class.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -282,6 +300,7 @@ class FairnessAudit:
             min_per_class=min_per_class,
             reference=reference,
             favorable=favorable,
+            names=names,
         )
 
     @classmethod
@@ -299,6 +318,7 @@ class FairnessAudit:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
+        names: Mapping[str, str] | None = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
@@ -334,6 +354,8 @@ class FairnessAudit:
             Reference for the AUC of each group; see the class.
         favorable : {"positive", "negative"} or None, default=None
             The favorable outcome; see the class.
+        names : mapping of str to str, default=None
+            Names of the model, the label and the score; see the class.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -394,6 +416,7 @@ class FairnessAudit:
             min_per_class=min_per_class,
             reference=reference,
             favorable=favorable,
+            names=names,
         )
         audit.threshold = number if number is not None else audit.threshold
         return audit
@@ -487,6 +510,7 @@ class FairnessAudit:
         audit = object.__new__(FairnessAudit)
         audit._set_comparison(comparison)
         audit.favorable, audit.threshold = self.favorable, self.threshold
+        audit.names, audit.date = self.names, self.date
         audit.reference = self.reference
         if comparison is not self.comparison:
             audit.reference = "rest" if comparison.reference is None else [comparison.reference]
@@ -645,6 +669,90 @@ class FairnessAudit:
         """Findings of the audit as sentences."""
         return findings(self.tables)
 
+    @functools.cached_property
+    def facts(self) -> dict[str, Any]:
+        """Declared facts and provenance of the audit, as plain values.
+
+        The declared facts are `names` (None for a name that is not declared), `favorable`,
+        `threshold` (None for other decisions or none), `columns`, `reference` (None for the other
+        groups together) and `min_per_class`.
+
+        The counted facts are `has_decisions`, `positive_class` and `negative_class` (None for
+        unknown labels), the numbers of rows, positives, negatives, groups, small groups, rows
+        without a group (`n_missing`) and withheld groups, `is_weighted`, and the level of
+        `disclosure` of the scores.
+
+        The provenance is `sha256` (see `ScoreCounts.sha256`), `sha256_of_decisions` or None, the
+        `date`, and the `versions` of skfedauc, scikit-learn, numpy and fairlearn.
+
+        Examples
+        --------
+        >>> from skfedauc import FairnessAudit, ScoreCounts
+        >>> rows = [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4]
+        >>> audit = FairnessAudit.from_predictions(
+        ...     *rows, groups=["a", "a", "b", "b"], names={"model": "credit score 3"}
+        ... )
+        >>> audit.facts["names"]
+        {'model': 'credit score 3', 'label': None, 'score': None}
+        >>> counts = ScoreCounts.from_predictions(*rows, groups=["a", "a", "b", "b"])
+        >>> audit.facts["sha256"] == counts.sha256
+        True
+        """
+        declared = {
+            "names": dict.fromkeys(NAMES) | self.names,
+            "favorable": self.favorable,
+            "threshold": self.threshold,
+        }
+        return facts_of(self.comparison, declared, self.date)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as nested plain values.
+
+        Returns
+        -------
+        dict
+            The keys are `facts`, `findings` and `n_claims`, and the tables `quality`, `gaps`,
+            `groups` (a list of the rows of `by_group`) and `left_out`. `by_column` has the audit by
+            each column alone, and is empty for a single column. Undefined values are None. Labels
+            are text, integers or booleans, and lists for several columns; other labels, such as
+            dates, are text.
+
+        Examples
+        --------
+        >>> from skfedauc import FairnessAudit
+        >>> audit = FairnessAudit.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"], min_per_class=1
+        ... )
+        >>> audit.to_dict()["gaps"]["difference"]["value"]
+        1.0
+        """
+        by_column = {
+            name: document_of(audit.tables, audit.findings)
+            for name, audit in self._by_column.items()
+        }
+        return document_of(self.tables, self.findings) | {"by_column": by_column}
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return `to_dict` as JSON, or write it to a file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, default=None
+            File to write. `to_json` replaces an existing file after completing the document. None
+            returns the document.
+
+        Returns
+        -------
+        str or None
+            The document, without NaN or infinite numbers; None with a `path`.
+
+        Raises
+        ------
+        OSError
+            If writing the file fails. An existing file then remains unchanged.
+        """
+        return _text_or_file(lambda: as_json(self.to_dict()), path)
+
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the audit to a self-contained HTML page.
 
@@ -700,6 +808,7 @@ class FairnessAudit:
             has_decisions=self.decisions is not None,
             threshold=self.threshold,
             is_ranking_chosen=self._is_ranking_chosen,
+            facts=self.facts,
         )
 
     # Claims ------------------------------------------------------------------------------
@@ -747,6 +856,15 @@ class FairnessAudit:
         if self.threshold is None:
             return "decisions of the model"
         return f"decisions at the threshold {self.threshold:g}"
+
+
+def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) -> str | None:
+    """Return a text, or write the text to a file with a last line break."""
+    if path is None:
+        return make()
+    check_target(path)
+    write_whole(path, f"{make()}\n")
+    return None
 
 
 def _claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:

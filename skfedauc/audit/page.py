@@ -6,12 +6,10 @@ import base64
 import functools
 import hashlib
 import importlib
-import importlib.metadata
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import skfedauc
 from skfedauc import _words
 from skfedauc.audit import figures
 from skfedauc.audit.cells import by, gap_id, gap_table, group_table, number_text, quality_table
@@ -66,7 +64,11 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     return _template().render(
         subject=_words.shortened_label(subject) if subject else "",
         summary=summary([section.tables for section in sections]),
-        facts={"Groups by": by(sections[-1].tables), **shared},
+        facts={
+            "Groups by": by(sections[-1].tables),
+            **shared,
+            "SHA-256 of the counts": sections[-1].tables.facts["sha256"],
+        },
         sections=[
             _content(number, section.tables)
             | {"facts": {name: text for name, text in own.items() if name not in shared}}
@@ -79,8 +81,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         significant=SIGNIFICANT,
         closing=list(closing(sections[-1].tables, found)),
         n_claims=sum(family.n_claims for family in {s.tables.claims.family for s in sections}),
-        versions={"skfedauc": skfedauc.__version__}
-        | {name: importlib.metadata.version(name) for name in ("fairlearn", "scikit-learn")},
+        versions=sections[0].tables.facts["versions"],
     )
 
 
@@ -176,7 +177,9 @@ def _facts(section: Section) -> dict[str, str]:
     counts = tables.report.counts
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     n_small = len(counts) - tables.compared.n_groups
+    declared = tables.facts["names"].items()
     facts = {
+        **{key.capitalize(): _words.shortened_label(name) for key, name in declared if name},
         "Rows": f"{n_positives + n_negatives:,}",
         "Positives": f"{n_positives:,}",
         "Negatives": f"{n_negatives:,}",
@@ -203,6 +206,7 @@ def _facts(section: Section) -> dict[str, str]:
         facts["Favorable outcome"] = f"the {tables.favorable} class"
     if tables.reference is not None:
         facts["Reference"] = _words.shortened_label(tables.reference)
+    facts["Date"] = tables.facts["date"]
     return facts
 
 

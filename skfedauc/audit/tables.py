@@ -55,6 +55,8 @@ class AuditTables:
         Threshold of the decisions, or None.
     is_ranking_chosen : bool
         Whether the user asked for the ranking alone.
+    facts : mapping of str to object
+        Declared facts and provenance, see `FairnessAudit.facts`.
     """
 
     report: GroupAUC
@@ -74,6 +76,7 @@ class AuditTables:
     has_decisions: bool
     threshold: float | None
     is_ranking_chosen: bool
+    facts: Mapping[str, Any]
 
     @property
     def groups(self) -> tuple[Any, ...]:

@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
 STDIN = "-"
+# Keys of --name, which are the keys of `names` of a FairnessAudit. This module does not import the
+# audit, because help and errors of usage do not need numpy.
+NAMED = ("model", "label", "score")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,7 @@ class ReportOptions:
     threshold: float | Literal["auto"] | None = "auto"
     reference: str | None = None
     favorable: Literal["positive", "negative"] | None = None
+    name: list[tuple[str, str]] | None = None
     json: str | None = None
 
     @property
@@ -73,6 +77,11 @@ class ReportOptions:
     def has_audit(self) -> bool:
         """True if the command makes a fairness audit."""
         return self.html is not None or self.json is not None
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Declared names; the last value of a repeated key."""
+        return dict(self.name or [])
 
     @property
     def outputs(self) -> dict[str, str]:

@@ -16,7 +16,13 @@ from skfedauc.cli.arguments import (
 from skfedauc.cli.errors import CommandError
 
 # Options of the fairness audit with default values
-_NEEDS_AUDIT = {"threshold": "auto", "favorable": None, "decisions": None, "reference": None}
+_NEEDS_AUDIT = {
+    "threshold": "auto",
+    "favorable": None,
+    "decisions": None,
+    "reference": None,
+    "name": None,
+}
 
 
 def check(arguments: Arguments) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skfedauc import GroupAUC
-from skfedauc._words import label_text
 from skfedauc.audit import FairnessAudit
+from skfedauc.audit.document import as_json
+from skfedauc.audit.facts import plain_labels, plain_number
 from skfedauc.cli.groupings import Grouping
 from skfedauc.counts import Withheld
 
@@ -18,6 +17,8 @@ def document_of(
     facts: Mapping[str, Any], groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]
 ) -> str:
     """Return the results of all groupings as JSON, with null for undefined numbers.
+
+    Each grouping has the entries of `FairnessAudit.to_dict`, and further results of its report.
 
     Parameters
     ----------
@@ -30,11 +31,11 @@ def document_of(
     document = {
         **facts,
         "groupings": [
-            _grouping(grouping) | {"findings": list(audit.findings), "n_claims": audit.n_claims}
+            _grouping(grouping) | audit.to_dict()
             for grouping, audit in zip(groupings, audits, strict=True)
         ],
     }
-    return json.dumps(document, indent=2, allow_nan=False)
+    return as_json(document)
 
 
 def _grouping(grouping: Grouping) -> dict[str, Any]:
@@ -48,23 +49,22 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "withheld": _withheld(report.counts.withheld),
         "n_groups": report.n_groups,
         "n_undefined": report.n_undefined,
-        "statistics": {str(k): _or_null(v) for k, v in report.statistics().items()},
+        "statistics": {str(k): plain_number(v) for k, v in report.statistics().items()},
         "bounds": _bounds(report),
-        "decomposition": {k: _or_null(v) for k, v in report.decomposition()._asdict().items()},
-        "null_difference": _or_null(report.null_difference),
+        "decomposition": {k: plain_number(v) for k, v in report.decomposition()._asdict().items()},
+        "null_difference": plain_number(report.null_difference),
         "test_difference": {
-            "ci_low": _or_null(of_difference.ci_low),
-            "ci_high": _or_null(of_difference.ci_high),
-            "pvalue": _or_null(of_difference.pvalue),
+            "ci_low": plain_number(of_difference.ci_low),
+            "ci_high": plain_number(of_difference.ci_high),
+            "pvalue": plain_number(of_difference.pvalue),
         },
         "without_small_groups": _without_small_groups(grouping),
         "test_equal_groups": {
-            "statistic": _or_null(of_equality.statistic),
-            "pvalue": _or_null(of_equality.pvalue),
+            "statistic": plain_number(of_equality.statistic),
+            "pvalue": plain_number(of_equality.pvalue),
             "method": of_equality.method,
             "n_groups": of_equality.n_groups,
         },
-        "groups": _groups(report),
     }
 
 
@@ -77,7 +77,7 @@ def _withheld(withheld: Withheld) -> dict[str, Any]:
         "n_negatives": withheld.n_negatives,
         "most_positives": withheld.most_positives,
         "most_negatives": withheld.most_negatives,
-        "labels": None if labels is None else [*map(_label_of_group, labels)],
+        "labels": None if labels is None else plain_labels(labels),
         "is_n_dropped_low": withheld.is_n_missing_low,
     }
 
@@ -88,7 +88,7 @@ def _bounds(report: GroupAUC) -> dict[str, Any] | None:
         return None
     table = report.bounds()[["low", "high"]]
     return {
-        str(name): {"low": _or_null(low), "high": _or_null(high)}
+        str(name): {"low": plain_number(low), "high": plain_number(high)}
         for name, low, high in table.itertuples(name=None)
     }
 
@@ -100,39 +100,9 @@ def _without_small_groups(grouping: Grouping) -> dict[str, Any] | None:
     test = others.test_difference()
     return {
         "n_left_out": grouping.report.n_groups - others.n_groups,
-        "difference": _or_null(test.difference),
-        "ci_low": _or_null(test.ci_low),
-        "ci_high": _or_null(test.ci_high),
-        "null_difference": _or_null(others.null_difference),
-        "pvalue": _or_null(test.pvalue),
+        "difference": plain_number(test.difference),
+        "ci_low": plain_number(test.ci_low),
+        "ci_high": plain_number(test.ci_high),
+        "null_difference": plain_number(others.null_difference),
+        "pvalue": plain_number(test.pvalue),
     }
-
-
-def _groups(report: GroupAUC) -> list[dict[str, Any]]:
-    limits = report.confidence_intervals()[["ci_low", "ci_high"]]
-    columns = ["auc", "ci_low", "ci_high", "n_positives", "n_negatives"]
-    table = report.by_group.join(limits)[columns]
-    return [
-        {
-            "label": _label_of_group(label),
-            "auc": _or_null(auc),
-            "ci_low": _or_null(ci_low),
-            "ci_high": _or_null(ci_high),
-            "n_positives": int(n_positives),
-            "n_negatives": int(n_negatives),
-        }
-        for label, auc, ci_low, ci_high, n_positives, n_negatives in table.itertuples(name=None)
-    ]
-
-
-def _or_null(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-def _label_of_group(label: Any) -> str | int | list[str | int]:
-    return [*map(_label, label)] if isinstance(label, tuple) else _label(label)
-
-
-def _label(label: Any) -> str | int:
-    """Return a label, or a part of a label, with text for dates and other kinds."""
-    return label if isinstance(label, str | int) else label_text(label)

@@ -6,7 +6,7 @@ import argparse
 import math
 
 from skfedauc._words import shortened
-from skfedauc.cli.arguments import ENDINGS, STDIN
+from skfedauc.cli.arguments import ENDINGS, NAMED, STDIN
 
 _COUNTS = "counts that `count` or `merge` has written"
 
@@ -239,6 +239,14 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         "groups the model favors",
     )
     add(
+        "--name",
+        metavar="KEY=TEXT",
+        type=_name,
+        action="append",
+        help="with --html or --json: name of the model, the label or the score on the page and in "
+        "the document, such as --name 'model=credit score 3'; may be repeated",
+    )
+    add(
         "--json",
         metavar="DOCUMENT",
         nargs="?",
@@ -262,6 +270,16 @@ def _threshold(text: str) -> float | str | None:
     if not math.isfinite(number):
         raise argparse.ArgumentTypeError(f"must be a finite number or none; got {shortened(text)}")
     return number
+
+
+def _name(text: str) -> tuple[str, str]:
+    key, _, name = text.partition("=")
+    if key not in NAMED or not name.strip():
+        raise argparse.ArgumentTypeError(
+            f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}, then = and a name; got "
+            f"{shortened(text)}"
+        )
+    return key, name
 
 
 def _numbers(text: str) -> list[float]:

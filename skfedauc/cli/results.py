@@ -86,7 +86,11 @@ def results(
 
 def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[FairnessAudit]:
     """Return an audit of each grouping, with p values adjusted for the claims of all audits."""
-    chosen: dict[str, Any] = {"threshold": options.threshold, "favorable": options.favorable}
+    chosen: dict[str, Any] = {
+        "threshold": options.threshold,
+        "favorable": options.favorable,
+        "names": options.names,
+    }
     if options.reference is not None:
         # The command has checked that there is only one grouping.
         chosen["reference"] = [_reference(groupings[0].report.counts, options.reference)]

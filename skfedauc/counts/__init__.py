@@ -4,6 +4,7 @@ from skfedauc._kernel import Cells, Concordance
 from skfedauc.counts.agreement import MergeError
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, DisclosureError
+from skfedauc.counts.file_facts import version_of_package
 from skfedauc.counts.multiclass import (
     MultiClass,
     MulticlassCounts,
@@ -30,4 +31,5 @@ __all__ = [
     "Withheld",
     "check_multi_class",
     "left_out",
+    "version_of_package",
 ]

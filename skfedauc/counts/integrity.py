@@ -34,7 +34,7 @@ def checksum_of(arrays: Sequence[NDArray[Any]], labels: NDArray[Any] | None, ori
             content = np.ascontiguousarray(array).view(np.uint8).data
         checksum = zlib.crc32(content, checksum)
     if labels is not None and labels.dtype.kind == "O":
-        text = "\0".join(map(_text_of, labels.tolist()))
+        text = "\0".join(map(text_of_label, labels.tolist()))
         checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"), checksum)
     known = [origin.n_missing, list(origin.group_names), *map(_as_list, origin.classes)]
     if origin.sources:  # pickles of unsaved counts keep the checksum of earlier versions
@@ -43,7 +43,7 @@ def checksum_of(arrays: Sequence[NDArray[Any]], labels: NDArray[Any] | None, ori
         known += [origin.bins.to_dict()]
     if origin.withheld != Withheld():
         names = origin.withheld.labels
-        texts = None if names is None else [*map(_text_of, names)]
+        texts = None if names is None else [*map(text_of_label, names)]
         known += [tuple(origin.withheld._replace(labels=None)), texts]
     return zlib.crc32(repr(known).encode(), checksum)
 
@@ -52,16 +52,16 @@ def _as_list(labels: Any) -> Any:
     return list(labels) if isinstance(labels, tuple) else labels
 
 
-def _text_of(label: Any) -> str:
+def text_of_label(label: Any) -> str:
     """Return a unique text for a label that does not depend on versions of libraries."""
     if isinstance(label, str):
         return label
     if isinstance(label, tuple):
-        return "\1".join(map(_text_of, label))
+        return "\1".join(map(text_of_label, label))
     if isinstance(label, enum.Enum):
         return f"{type(label).__qualname__}.{label.name}"
     if hasattr(label, "closed"):  # `label` is a pandas Interval
-        return f"{_text_of(label.left)} {_text_of(label.right)} {label.closed}"
+        return f"{text_of_label(label.left)} {text_of_label(label.right)} {label.closed}"
     if hasattr(label, "ordinal") and hasattr(label, "start_time"):  # `label` is a pandas Period
         return f"{label.ordinal} {label.start_time}"
     zone = getattr(label, "tzinfo", None)

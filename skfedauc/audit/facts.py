@@ -1,0 +1,122 @@
+"""Facts of an audit: what the user declared, what was counted, and with which versions."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skfedauc import _words
+from skfedauc.audit.gaps import GroupComparison
+from skfedauc.counts import ScoreCounts, version_of_package
+
+# What the user can name
+NAMES = ("model", "label", "score")
+_PACKAGES = ("scikit-learn", "numpy", "fairlearn")
+
+
+def date_of_now() -> str:
+    """Return the date and time in UTC by ISO 8601, ``2026-01-31T09:30:00Z``.
+
+    The environment variable SOURCE_DATE_EPOCH replaces the present time, as for other reproducible
+    outputs (https://reproducible-builds.org/specs/source-date-epoch/).
+
+    Raises
+    ------
+    ValueError
+        If SOURCE_DATE_EPOCH is no number of seconds since 1970.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.datetime.now(datetime.UTC)
+    if epoch is not None:
+        try:
+            moment = datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
+        except (ValueError, OverflowError, OSError):
+            raise ValueError(
+                "the environment variable SOURCE_DATE_EPOCH must be a whole number of seconds "
+                f"since 1970; got {_words.shortened(epoch)}. Correct it, or unset it."
+            ) from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str) -> dict[str, Any]:
+    """Return the facts of an audit as plain values, see `FairnessAudit.facts`.
+
+    Parameters
+    ----------
+    comparison : GroupComparison
+    declared : mapping of str to object
+        Facts that the user declared, which come first.
+    date : str
+        Date of the audit.
+    """
+    counts, decisions = comparison.report.counts, comparison.decisions
+    n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
+    positive, negative = classes_of(counts)
+    return {
+        **declared,
+        "columns": list(comparison.columns),
+        "reference": None if comparison.reference is None else plain_label(comparison.reference),
+        "min_per_class": comparison.min_per_class,
+        "has_decisions": decisions is not None,
+        "positive_class": positive,
+        "negative_class": negative,
+        "n_rows": n_positives + n_negatives,
+        "n_positives": n_positives,
+        "n_negatives": n_negatives,
+        "n_groups": len(counts),
+        "n_small_groups": int(comparison.is_small.sum()),
+        "n_missing": counts.n_missing,
+        "n_withheld_groups": counts.withheld.n_groups,
+        "is_weighted": counts.is_weighted,
+        "disclosure": counts.disclosure,
+        "sha256": counts.sha256,
+        "sha256_of_decisions": None if decisions is None else decisions.sha256,
+        "date": date,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of skfedauc and of the packages that the audit depends on."""
+    found = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    return {"skfedauc": version_of_package()} | found
+
+
+def classes_of(counts: ScoreCounts) -> tuple[Any, Any]:
+    """Return the labels of the positive and of the negative class, or None for unknown labels."""
+    seen, positive = counts.origin.classes
+    if positive is None:
+        return None, None
+    others = [label for label in seen if label != positive]
+    return positive, others[0] if others else None
+
+
+# Plain values --------------------------------------------------------------------------------
+
+
+def plain_label(label: Any) -> str | int | list[str | int]:
+    """Return a group's label for JSON: text, an integer or boolean, or a list for several columns.
+
+    Labels of other kinds, such as dates, become text.
+    """
+    if isinstance(label, tuple):
+        return [_plain_part(part) for part in label]
+    return _plain_part(label)
+
+
+def plain_labels(labels: Sequence[Any]) -> list[Any]:
+    """Return the labels of groups for JSON."""
+    return [plain_label(label) for label in labels]
+
+
+def plain_number(value: Any) -> float | None:
+    """Return a number for JSON, and None for an undefined number."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _plain_part(part: Any) -> str | int:
+    return part if isinstance(part, str | int) else _words.label_text(part)
