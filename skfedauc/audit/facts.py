@@ -59,6 +59,7 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
     return {
         **declared,
         "columns": list(comparison.columns),
+        "within": {name: plain_label(label) for name, label in comparison.within_levels.items()},
         "reference": None if comparison.reference is None else plain_label(comparison.reference),
         "min_per_class": comparison.min_per_class,
         "has_decisions": decisions is not None,

@@ -13,10 +13,11 @@ from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import arguments, tables
 from skfedauc.audit import decisions as deciding
+from skfedauc.audit.card import card_of
 from skfedauc.audit.claims import Claims, adjusted_together
 from skfedauc.audit.document import as_json, document_of
 from skfedauc.audit.facts import NAMES, date_of_now, facts_of
-from skfedauc.audit.findings import findings
+from skfedauc.audit.findings import findings, named
 from skfedauc.audit.gaps import GroupComparison
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts, left_out
@@ -499,10 +500,85 @@ class FairnessAudit:
         >>> [audit.n_claims for audit in FairnessAudit.adjusted_together(audits)]
         [10, 10]
         """
-        claims_of_audits = _claims_of([audit.comparison for audit in audits])
+        return FairnessAudit._adjusted([(audit, audit.comparison) for audit in audits])
+
+    def within(self, column: str) -> dict[Any, FairnessAudit]:
+        """Return an audit by the other columns within each label of a control column.
+
+        A control column is a column whose differences are accepted, such as the hospital in an
+        audit by sex. An audit within each hospital compares the sexes among the rows of the same
+        hospital, as fairlearn's ``MetricFrame(control_features=...)``.
+
+        Parameters
+        ----------
+        column : str
+            Name of one of several group columns, see `columns`.
+
+        Returns
+        -------
+        dict of FairnessAudit
+            Audits by label of the control column, in the order of the labels. The adjusted p values
+            of each audit account for the claims of all these audits, with equal weight for each
+            label; see `adjusted_together`.
+
+        Raises
+        ------
+        ValueError
+            If `column` is not one of several columns, or if `adjusted_together` returned the audit.
+            If the reference group is absent or small within a label.
+
+        Notes
+        -----
+        `min_per_class` applies to the groups within each label. Small groups of a label are shown
+        without a comparison, and no rows are pooled or dropped. If a label has fewer than two
+        groups with enough rows, its gaps are NaN and its findings say so. With many labels, the
+        adjustment for all of them leaves little power; combine rare labels before the audit.
+
+        Rows without a group are in no audit, and are not in `n_missing`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skfedauc import FairnessAudit
+        >>> people = pd.DataFrame({"sex": list("fmfm"), "site": [1, 1, 2, 2]})
+        >>> audit = FairnessAudit.from_predictions(
+        ...     [0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3], groups=people, min_per_class=1
+        ... )
+        >>> {site: part.columns for site, part in audit.within("site").items()}
+        {1: ('sex',), 2: ('sex',)}
+        """
+        if column not in self.columns or len(self.columns) < 2:
+            raise ValueError(
+                "column must be one of several group columns; got "
+                f"{_words.shortened(column)}, and the columns are "
+                f"[{_words.all_shortened(self.columns)}]. Pass the control column to groups= as "
+                "well."
+            )
+        if self._is_adjusted_with_others:
+            raise ValueError(
+                "within() is not available for an audit that adjusted_together returned; call "
+                "within() first, and pass its audits to adjusted_together."
+            )
+        parts = self.comparison.within(column)
+        for level, part in parts.items():
+            if part.reference is None:
+                continue
+            try:
+                arguments.check_reference([part.reference], part.report.counts, part.min_per_class)
+            except ValueError as error:
+                raise ValueError(f"within {column} {named(level)}: {error}") from None
+        audits = self._adjusted([(self, part) for part in parts.values()])
+        return dict(zip(parts, audits, strict=True))
+
+    @staticmethod
+    def _adjusted(
+        parts: Sequence[tuple[FairnessAudit, GroupComparison]],
+    ) -> list[FairnessAudit]:
+        """Return an audit of each comparison, with the options of an audit and joint adjustment."""
+        claims = _claims_of([comparison for _, comparison in parts])
         return [
-            FairnessAudit._about(audit, audit.comparison, claims)
-            for audit, claims in zip(audits, claims_of_audits, strict=True)
+            FairnessAudit._about(audit, comparison, own)
+            for (audit, comparison), own in zip(parts, claims, strict=True)
         ]
 
     def _about(self, comparison: GroupComparison, claims: Claims | None = None) -> FairnessAudit:
@@ -674,8 +750,8 @@ class FairnessAudit:
         """Declared facts and provenance of the audit, as plain values.
 
         The declared facts are `names` (None for a name that is not declared), `favorable`,
-        `threshold` (None for other decisions or none), `columns`, `reference` (None for the other
-        groups together) and `min_per_class`.
+        `threshold` (None for other decisions or none), `columns`, `within` (control columns and
+        their labels), `reference` (None for the other groups together) and `min_per_class`.
 
         The counted facts are `has_decisions`, `positive_class` and `negative_class` (None for
         unknown labels), the numbers of rows, positives, negatives, groups, small groups, rows
@@ -752,6 +828,44 @@ class FairnessAudit:
             If writing the file fails. An existing file then remains unchanged.
         """
         return _text_or_file(lambda: as_json(self.to_dict()), path)
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return the audit as sections of a model card in Markdown, or write them to a file.
+
+        The sections are Model details, Evaluation data, Metrics by group, Gaps, Findings and
+        Caveats, with headings of level 2 and tables that GitHub renders. The tables have at most 50
+        groups, those with the lowest AUCs.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, default=None
+            File to write. `to_markdown` replaces an existing file after completing the text. None
+            returns the text.
+
+        Returns
+        -------
+        str or None
+            The sections; None with a `path`.
+
+        Raises
+        ------
+        OSError
+            If writing the file fails. An existing file then remains unchanged.
+
+        Examples
+        --------
+        >>> from skfedauc import FairnessAudit
+        >>> audit = FairnessAudit.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"],
+        ...     names={"model": "credit score 3"}, min_per_class=1,
+        ... )
+        >>> print(audit.to_markdown().partition("- Positive")[0])
+        ## Model details
+        <BLANKLINE>
+        - Model: credit score 3
+        <BLANKLINE>
+        """
+        return _text_or_file(lambda: card_of(self.to_dict()), path)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the audit to a self-contained HTML page.
@@ -845,9 +959,14 @@ class FairnessAudit:
         of_class = f", positive class {classes}" if classes else ""
         return (
             f"FairnessAudit of {_words.counted(self.report.n_groups, 'group')} by "
-            f"{', '.join(self.columns)}{of_class}, {self._decided()}"
+            f"{', '.join(self.columns)}{self._within()}{of_class}, {self._decided()}"
             f"{left_out(self.report.n_missing)}"
         )
+
+    def _within(self) -> str:
+        """Description of the control columns."""
+        levels = self.comparison.within_levels.items()
+        return "".join(f" within {column} {named(level)}" for column, level in levels)
 
     def _decided(self) -> str:
         """Description of the decisions."""
@@ -869,5 +988,12 @@ def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) 
 
 def _claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:
     """Return the claims of each comparison, with joint adjustment."""
-    names = [" \N{MULTIPLICATION SIGN} ".join(comparison.columns) for comparison in comparisons]
+    names = [_grouping(comparison) for comparison in comparisons]
     return adjusted_together(names, [comparison.pvalues for comparison in comparisons])
+
+
+def _grouping(comparison: GroupComparison) -> str:
+    """Return the name of a grouping, such as "sex" or "sex (region 'north')"."""
+    levels = [f"{name} {named(level)}" for name, level in comparison.within_levels.items()]
+    columns = " \N{MULTIPLICATION SIGN} ".join(comparison.columns)
+    return f"{columns} ({', '.join(levels)})" if levels else columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,19 @@ class GroupComparison:
         Least number of rows for a comparison, see `FairnessAudit`.
     reference : object
         Label of the reference group, or None for the other groups together.
+    within : mapping of str to object, default=None
+        Columns with a fixed label in all rows, and their labels.
     """
 
     def __init__(
-        self, report: GroupAUC, decisions: ScoreCounts | None, min_per_class: int, reference: Any
+        self,
+        report: GroupAUC,
+        decisions: ScoreCounts | None,
+        min_per_class: int,
+        reference: Any,
+        within: Mapping[str, Any] | None = None,
     ) -> None:
+        self.within_levels = dict(within or {})
         self.report = report
         self.decisions = decisions
         self.min_per_class = min_per_class
@@ -58,17 +66,46 @@ class GroupComparison:
 
     def regrouped(self, columns: Sequence[str]) -> GroupComparison:
         """Return a comparison of the groups by some of the columns."""
+        return self._of_groups(self.report.counts, self.decisions, columns, self.within_levels)
+
+    def within(self, column: str) -> dict[Any, GroupComparison]:
+        """Return a comparison by the other columns for each label of a column."""
+        place = self.columns.index(column)
+        others = [name for name in self.columns if name != column]
+        numbers: dict[Any, list[int]] = {}
+        for g, label in enumerate(self.groups):
+            numbers.setdefault(label[place], []).append(g)
+        counts, decisions = self.report.counts, self.decisions
+        return {
+            level: self._of_groups(
+                # A row without a group has no known label of the column.
+                counts.select_groups(chosen).with_n_missing(0),
+                None if decisions is None else decisions.select_groups(chosen),
+                others,
+                self.within_levels | {column: level},
+            )
+            for level, chosen in numbers.items()
+        }
+
+    def _of_groups(
+        self,
+        counts: ScoreCounts,
+        decisions: ScoreCounts | None,
+        columns: Sequence[str],
+        within: Mapping[str, Any],
+    ) -> GroupComparison:
+        """Return a comparison of some of the rows by some of the columns."""
         places = [self.columns.index(name) for name in columns]
 
         def parts(label: tuple[Any, ...]) -> Any:
             return label[places[0]] if len(places) == 1 else tuple(label[i] for i in places)
 
-        counts, decisions = self.report.counts, self.decisions
         return GroupComparison(
             GroupAUC(counts.regroup(parts), undefined="ignore", group_names=list(columns)),
             None if decisions is None else decisions.regroup(parts),
             self.min_per_class,
             None if self.reference is None else parts(self.reference),
+            within,
         )
 
     # Groups ------------------------------------------------------------------------------

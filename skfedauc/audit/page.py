@@ -204,6 +204,9 @@ def _facts(section: Section) -> dict[str, str]:
     facts["Decisions"] = _decided(tables)
     if tables.favorable is not None:
         facts["Favorable outcome"] = f"the {tables.favorable} class"
+    for column, level in tables.facts["within"].items():
+        name = _words.shortened_label(column)
+        facts["Within"] = f"{name}: {_words.shortened_label(level)}"
     if tables.reference is not None:
         facts["Reference"] = _words.shortened_label(tables.reference)
     facts["Date"] = tables.facts["date"]

@@ -9,7 +9,9 @@ from cli_cases import COLUMNS
 
 import skfedauc
 from skfedauc import _kernel as kernel
+from skfedauc.audit import facts
 from skfedauc.cli import audit as command
+from skfedauc.cli.arguments import NAMED
 from skfedauc.cli.main import main
 from skfedauc.cli.parser import parse
 from skfedauc.report.statistics import MATRIX_GROUPS
@@ -69,6 +71,12 @@ def test_usage_errors(error_of, arguments, message):
         (["--json", "--decisions", "y", "--threshold", "0.5"], "pass one of them"),
         (["--json", "--reference", "7", "--group", "sex"], "pass a single --group"),
         (["--json", "--favorable", "good"], "invalid choice: 'good'"),
+        (["--name", "model=a"], "--name needs --html or --json"),
+        (
+            ["--json", "--name", "modell=a"],
+            "model, label or score, then = and a name; got 'modell=",
+        ),
+        (["--json", "--name", "model="], "then = and a name; got 'model='"),
         (["--json", "--threshold", "half"], "number or none; got 'half'"),
         (["--json", "--threshold", "nan"], "number or none; got 'nan'"),
         (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
@@ -109,6 +117,10 @@ def test_json_does_not_take_the_predictions_for_its_file(written, error_of):
 def test_thresholds(text):
     found = parse(["audit", "p.csv", *COLUMNS, "--json", "--threshold", text]).threshold
     assert found == {"-0.5": -0.5, "none": None, "auto": "auto"}[text]
+
+
+def test_the_keys_of_names_are_those_of_an_audit():
+    assert NAMED == facts.NAMES
 
 
 def test_columns_are_read_once():

@@ -207,3 +207,15 @@ def test_the_report_is_printed_even_if_the_page_cannot_be_written(
     message = f"skfedauc: error: {html}: cannot be written: No space left on device\n"
     assert printed.err == message
     assert html.read_text() == "old"
+
+
+def test_names_are_on_the_page_and_in_the_document(frame, written, tmp_path, audit, without_plots):
+    path, options = tmp_path / "r.html", ["--name", "model=a=b", "--name", "label=died"]
+    document = audit(written, *COLUMNS, *options, "--html", str(path))
+    (grouping,) = document["groupings"]
+    assert grouping["facts"]["names"] == {"model": "a=b", "label": "died", "score": None}
+    expected = audit_of(frame, ["g"], names={"model": "a=b", "label": "died"})
+    assert path.read_text(encoding="utf-8") == page_of([expected], "predictions.csv")
+    assert "Model</dt><dd>a=b</dd>" in path.read_text(encoding="utf-8")
+    (together,) = FairnessAudit.adjusted_together([expected])
+    assert {key: grouping[key] for key in together.to_dict()} == together.to_dict()

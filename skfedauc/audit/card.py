@@ -1,0 +1,208 @@
+"""An audit as a section of a model card, in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from skfedauc import _words
+
+# Largest number of groups in a table
+_MOST_GROUPS = 50
+_UNDEFINED = "\N{EN DASH}"
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#])")
+_RATES = {
+    "selection_rate": "selection rate",
+    "true_positive_rate": "true positive rate",
+    "false_positive_rate": "false positive rate",
+}
+_CAVEATS = (
+    "A difference that is not established may still exist. An established difference may be too "
+    "small to matter. Read the intervals.",
+    "Adjusted p values account for all claims of the audit: at most 5 % of audits of groups "
+    "without any gap make a claim. Intervals of single groups are not adjusted.",
+    "AUCs measure how rows are ranked, not whether scores are calibrated probabilities.",
+    "The numbers are biased if the labels are biased, or if rows are missing from a group.",
+    "Intervals and tests assume independent rows that were not used for training.",
+    "No number decides which gaps are unfair.",
+)
+
+Document = Mapping[str, Any]
+
+
+def card_of(document: Document) -> str:
+    """Return a model card section from the result of `FairnessAudit.to_dict`."""
+    by_column: Mapping[str, Document] = document["by_column"]
+    parts = [*by_column.values(), document]
+    # Audits by several columns share the sentences on the adjustment, which the last list has.
+    findings = [finding for part in parts for finding in part["findings"]]
+    last = {finding: place for place, finding in enumerate(findings)}
+    places = iter(range(len(findings)))
+
+    def own_findings(part: Document) -> str:
+        own = [finding for finding in part["findings"] if last[finding] == next(places)]
+        return _list(map(escaped, own))
+
+    sections = {
+        "Model details": _list(_model_details(document)),
+        "Evaluation data": _list(_evaluation_data(document)),
+        "Metrics by group": _by_part(parts, _groups),
+        "Gaps": _by_part(parts, _gaps),
+        "Findings": _by_part(parts, own_findings),
+        "Caveats": _list(_CAVEATS),
+    }
+    return "\n".join(f"## {title}\n\n{text}\n" for title, text in sections.items())
+
+
+def escaped(text: str) -> str:
+    """Return text on one line, whose characters have no meaning in Markdown."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+# Facts ---------------------------------------------------------------------------------------
+
+
+def _model_details(document: Document) -> Iterator[str]:
+    facts = document["facts"]
+    for key, name in facts["names"].items():
+        if name is not None:
+            yield f"{key.capitalize()}: {escaped(name)}"
+    if facts["positive_class"] is not None:
+        yield f"Positive class: {_label(facts['positive_class'])}"
+    if facts["favorable"] is not None:
+        yield f"Favorable outcome: the {facts['favorable']} class"
+    decisions = "none, the audit covers the ranking alone"
+    if facts["threshold"] is not None:
+        decisions = f"at the threshold {facts['threshold']:g}"
+    elif facts["has_decisions"]:
+        decisions = "of the model"
+    yield f"Decisions: {decisions}"
+
+
+def _evaluation_data(document: Document) -> Iterator[str]:
+    facts = document["facts"]
+    yield (
+        f"{_words.counted(facts['n_rows'], 'row')}: "
+        f"{_words.counted(facts['n_positives'], 'positive')} and "
+        f"{_words.counted(facts['n_negatives'], 'negative')}"
+    )
+    small = ""
+    if facts["n_small_groups"]:
+        least = max(facts["min_per_class"], 1)
+        small = (
+            f", of which {facts['n_small_groups']:,} with fewer than {least} rows of a class are "
+            "left out of comparisons of AUCs"
+        )
+    columns = " \N{MULTIPLICATION SIGN} ".join(map(escaped, facts["columns"]))
+    yield f"{_words.counted(facts['n_groups'], 'group')} by {columns}{small}"
+    for column, level in facts["within"].items():
+        yield f"Rows with {escaped(column)}: {_label(level)}"
+    if facts["n_missing"]:
+        yield f"{_words.counted(facts['n_missing'], 'row')} without a group left out"
+    if facts["n_withheld_groups"]:
+        yield f"{_words.counted(facts['n_withheld_groups'], 'group')} withheld"
+    reference = "the other groups" if facts["reference"] is None else _label(facts["reference"])
+    yield f"Reference of each group: {reference}"
+    yield f"Date: {facts['date']}"
+    yield f"SHA-256 of the counts: `{facts['sha256']}`"
+    yield f"Versions: {', '.join(f'{name} {v}' for name, v in facts['versions'].items())}"
+
+
+# Tables --------------------------------------------------------------------------------------
+
+
+def _by_part(parts: Sequence[Document], table: Any) -> str:
+    """Return the table of each part, with a heading for each of several parts."""
+    if len(parts) == 1:
+        return str(table(parts[0]))
+    names = [" \N{MULTIPLICATION SIGN} ".join(part["facts"]["columns"]) for part in parts]
+    return "\n\n".join(
+        f"### By {escaped(name)}\n\n{table(part)}" for name, part in zip(names, parts, strict=True)
+    )
+
+
+def _groups(document: Document) -> str:
+    """Return the table of the groups, sorted by AUC, with the groups with the lowest AUCs."""
+    rates = _RATES if document["facts"]["has_decisions"] else {}
+    groups = sorted(document["groups"], key=_rank)
+    rows = [
+        [
+            _label(group["label"]) + (" (small)" if group["is_small"] else ""),
+            f"{group['n_positives']:,}",
+            f"{group['n_negatives']:,}",
+            _with_limits(group, group["auc"]),
+            *(_number(group[rate]) for rate in rates),
+        ]
+        for group in groups[:_MOST_GROUPS]
+    ]
+    heading = ["group", "positives", "negatives", "AUC (95 % interval)", *rates.values()]
+    text = _table(heading, rows)
+    n_more = len(groups) - len(rows)
+    if n_more:
+        text += f"\n\n{_words.counted(n_more, 'more group')} with a higher AUC, or without an AUC."
+    return text
+
+
+def _rank(group: Mapping[str, Any]) -> tuple[bool, float]:
+    """Return a sort key: groups with the lowest AUC first, small and undefined groups last."""
+    auc = group["auc"]
+    return auc is None or group["is_small"], 2.0 if auc is None else auc
+
+
+def _gaps(document: Document) -> str:
+    rows = [
+        [
+            escaped(_title(name)),
+            _with_limits(gap, gap["value"]),
+            _pvalue(gap["pvalue_adjusted"]),
+            *(_UNDEFINED if gap[side] is None else _label(gap[side]) for side in _SIDES),
+        ]
+        for name, gap in document["gaps"].items()
+        if gap["value"] is not None
+    ]
+    if not rows:
+        return "Fewer than two groups are large enough for a comparison."
+    return _table(["gap", "value (95 % interval)", "adjusted p", "lowest", "highest"], rows)
+
+
+_SIDES = ("lowest", "highest")
+
+
+def _title(gap: str) -> str:
+    return f"AUC {gap}" if gap in ("difference", "ratio") else gap.replace("_", " ")
+
+
+def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _list(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+# Cells ---------------------------------------------------------------------------------------
+
+
+def _label(label: Any) -> str:
+    whole = tuple(label) if isinstance(label, list) else label
+    return escaped(_words.shortened_label(whole))
+
+
+def _with_limits(row: Mapping[str, Any], value: float | None) -> str:
+    if value is None or row["ci_low"] is None:
+        return _number(value)
+    return f"{_number(value)} ({_number(row['ci_low'])} to {_number(row['ci_high'])})"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return _UNDEFINED
+    return "0.000" if round(value, 3) == 0 else f"{value:.3f}"
+
+
+def _pvalue(value: float | None) -> str:
+    if value is None:
+        return _UNDEFINED
+    return r"\<0.001" if value < 0.001 else f"{value:.3f}"
