@@ -183,7 +183,7 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[Finding]:
     adjusted_pvalue = _adjusted_of_equality(tables)
     if math.isnan(adjusted_pvalue):
         return
-    adjusted = f"(adjusted {_shown(adjusted_pvalue)})"
+    adjusted = f"(adjusted {shown_pvalue(adjusted_pvalue)})"
     is_gap_found = gap["pvalue_adjusted"] < SIGNIFICANT
     if adjusted_pvalue < SIGNIFICANT:
         verdict = f"rejects equal group AUCs {adjusted}"
@@ -261,7 +261,7 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
             "xauc_disparity",
         )
         return
-    numbers += f" (adjusted {_shown(gap['pvalue_adjusted'])})"
+    numbers += f" (adjusted {shown_pvalue(gap['pvalue_adjusted'])})"
     if not gap["pvalue_adjusted"] < SIGNIFICANT:
         yield Finding(
             "No difference in ranking between groups is established. The clearest disparity is "
@@ -433,7 +433,7 @@ def _judged(gap: dict[str, Any], claim: str) -> str:
 
 
 def _verdict(gap: dict[str, Any], claim: str) -> str:
-    adjusted = f"(adjusted {_shown(gap['pvalue_adjusted'])})"
+    adjusted = f"(adjusted {shown_pvalue(gap['pvalue_adjusted'])})"
     return f"{claim if gap['pvalue_adjusted'] < SIGNIFICANT else _NOTHING} {adjusted}"
 
 
@@ -466,5 +466,6 @@ def _signed(value: float) -> str:
     return "0.000" if round(value, 3) == 0 else f"{value:+.3f}"
 
 
-def _shown(pvalue: float) -> str:
+def shown_pvalue(pvalue: float) -> str:
+    """Return a p value as text, ``p = 0.03``."""
     return "p < 0.001" if pvalue < 0.001 else f"p = {pvalue:.2g}"
