@@ -87,6 +87,40 @@ def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: b
     return [f"{n_claims}", percent(claimed), percent(by_themselves)]
 
 
+def intersections(
+    n_runs: int, seed: int, n_rows: int, n_labels: Any, halved: bool, deficit: float
+) -> list[str]:
+    """Share of audits that establish a difference, and rank and test of one worse intersection.
+
+    A third of the rows is positive, and the AUC is .8, except in one group of the first two
+    columns, drawn anew in each run, whose AUC is lower by `deficit`. `halved` labels of a column
+    have half as many rows as the label before. Scores have three digits.
+    """
+    rng = np.random.default_rng(seed)
+    established, among_five, worse_found, share_smaller, n_groups = ([] for _ in range(5))
+    for _ in range(n_runs):
+        y = rng.random(n_rows) < 1 / 3
+        shares = [0.5 ** np.arange(n) if halved else np.ones(n) for n in n_labels]
+        columns = np.column_stack([rng.choice(p.size, n_rows, p=p / p.sum()) for p in shares])
+        worse = tuple(int(rng.integers(n)) for n in n_labels[:2])
+        is_worse = (columns[:, :2] == worse).all(axis=1)
+        apart = ndtri(np.where(is_worse, 0.8 - deficit, 0.8)) * np.sqrt(2.0)
+        scores = (rng.normal(size=n_rows) + apart * y).round(3)
+        audit = FairnessAudit.from_predictions(y, scores, groups=columns, threshold=None)
+        table = audit.intersections()
+        sizes = table[["n_positives", "n_negatives"]].min(axis=1)
+        established.append((table["pvalue_adjusted"] < 0.05).any())
+        share_smaller.append(np.mean([(sizes < size).mean() for size in sizes[:5]]))
+        place = np.array([one == worse for one in table["group"]])
+        place &= np.array([one == audit.columns[:2] for one in table["columns"]])
+        among_five.append(place[:5].any())
+        worse_found.append((table["pvalue_adjusted"][place] < 0.05).any())
+        n_groups.append(len(table))
+    found = [percent(among_five), percent(worse_found)] if deficit else ["", ""]
+    any_claim = "" if deficit else percent(established)
+    return [f"{np.median(n_groups):.0f}", any_claim, percent(share_smaller), *found]
+
+
 TABLES = [
     Table(
         "Tests and intervals without any gap",
@@ -169,5 +203,35 @@ TABLES = [
         ],
         share=0.5,
         error_rate=["any claim", "any p value"],
+    ),
+    Table(
+        "Intersections of sensitive columns",
+        "`FairnessAudit.intersections` of all columns and pairs of columns. Rows are assigned to "
+        "groups at random. A third of the rows are positives, and the AUC is .8. In the lines with "
+        "a worse group, one random group of the first two columns has a lower AUC. `groups` is the "
+        "median number of rows of the table. `any claim` is the share of audits in % that "
+        "establish a difference of any group, if all groups are equal. `smaller` is the mean share "
+        "in % of groups that are smaller than the first five: 50 means that the order prefers "
+        "neither small nor large groups. `among five` is the share of audits in % with the worse "
+        "group among the first five, and `established` is the share in % that establish the "
+        "difference of the worse group. The worse group may be a small group, which is pooled with "
+        "others and cannot be found.",
+        ["audit", "groups", "any claim", "smaller", "among five", "established"],
+        [
+            (
+                f"{' x '.join(map(str, labels))} labels{', unequal' if halved else ''}, "
+                f"{n_rows:,} rows{f', one AUC .{100 * (0.8 - deficit):.0f}' if deficit else ''}",
+                intersections,
+                (n_rows, labels, halved, deficit),
+            )
+            for labels, halved, n_rows, deficits in (
+                ((2, 3), False, 2_000, (0.0, 0.1)),
+                ((4, 6), True, 4_000, (0.0, 0.15)),
+                ((6, 8), False, 4_000, (0.0, 0.2)),
+            )
+            for deficit in deficits
+        ],
+        share=0.1,
+        error_rate=["any claim"],
     ),
 ]
