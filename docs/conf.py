@@ -7,11 +7,13 @@ import warnings
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-sys.path[:0] = [str(DOCS), str(DOCS.parent)]  # the modules beside this file, and `benchmarks`
+# The modules beside this file, those of the guide, and `benchmarks`
+sys.path[:0] = [str(DOCS), str(DOCS / "guide"), str(DOCS.parent)]
 
 import architecture  # noqa: E402
 import calibration_plots  # noqa: E402
 import inventories  # noqa: E402
+import make_held_out  # noqa: E402
 
 import skfedauc  # noqa: E402
 
@@ -173,6 +175,14 @@ def draw_calibration(app, docname, source):
         source[0] = calibration_plots.with_plots(source[0], nominal)
 
 
+def make_signed_off_audit(app, exception):
+    """Make the page of the audit that the guide signs off, by the code of the guide."""
+    if exception is None and app.builder.format == "html":
+        folder = Path(app.outdir) / "signed_off_audit"
+        folder.mkdir(exist_ok=True)
+        make_held_out.audit().to_html(folder / "audit.html")
+
+
 def copy_explorer(app, exception):
     """Copy the explorer, a standalone page, into the site."""
     if exception is None and app.builder.format == "html":
@@ -186,3 +196,4 @@ def setup(app):
     app.connect("builder-inited", draw_architecture)
     app.connect("source-read", draw_calibration)
     app.connect("build-finished", copy_explorer)
+    app.connect("build-finished", make_signed_off_audit)

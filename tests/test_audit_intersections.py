@@ -1,8 +1,10 @@
 """Intersections of sensitive columns, compared with scikit-learn and with reports by hand."""
 
 import datetime
+import html
 import itertools
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from statsmodels.stats.multitest import multipletests
 
 from skfedauc import FairnessAudit, GroupAUC
+from skfedauc.audit import page
 from skfedauc.audit.claims import weighted_holm
 
 POOLED = "(small groups)"
@@ -156,3 +159,23 @@ def test_what_cannot_be_compared_has_no_p_value():
     assert table["finding"].str.contains("too few rows for a comparison").all()
     with pytest.raises(ValueError, match="depth must be"):
         audit.intersections(0)
+
+
+def test_the_page_names_the_five_most_worrying_and_has_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(page.figures, "plots", lambda tables, prefix: [])
+    audit = audit_of(people(), ["sex", "band"], min_per_class=20)
+    audit.to_html(tmp_path / "a.html")
+    text = html.unescape((tmp_path / "a.html").read_text(encoding="utf-8"))
+    table = audit.intersections()
+    assert [f"<li>{sentence}</li>" in text for sentence in table["finding"]] == [
+        place < 5 for place in range(len(table))
+    ]
+    shown = text.partition('class="intersections"')[2].partition("</table>")[0]
+    assert shown.count("<tr>") == 1 + len(table)
+    numbers = [float(one) for one in re.findall(r'<td data-value="([^"]+)"', shown)]
+    columns = table.select_dtypes("number").to_numpy()
+    np.testing.assert_array_equal(numbers, columns[~np.isnan(columns)])
+    assert "Intersections are adjusted separately" in text
+    audit.of("sex").to_html(tmp_path / "b.html")
+    text = (tmp_path / "b.html").read_text(encoding="utf-8")
+    assert "Intersections" not in text

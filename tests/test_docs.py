@@ -130,6 +130,12 @@ def test_the_file_of_patients_is_the_one_that_its_script_makes():
     check_file_of_guide(load("guide/make_patients").make_patients(), "patients")
 
 
+def test_the_file_of_held_out_patients_is_the_one_that_its_script_makes():
+    check_file_of_guide(
+        load("guide/make_held_out").make_held_out().reset_index(drop=True), "held_out"
+    )
+
+
 @pytest.mark.parametrize("name", ["oslo", "bern"])
 def test_the_files_of_hospitals_are_those_that_their_script_makes(name):
     check_file_of_guide(load("guide/make_hospitals").make_hospital(name), name)

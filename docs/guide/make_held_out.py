@@ -13,6 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skfedauc import FairnessAudit
+
 
 def make_held_out():
     """Return label, score and groups of the patients of the second half."""
@@ -27,9 +29,28 @@ def make_held_out():
             "progressed": progressed.map({False: "no", True: "yes"}),
             "risk": model.predict_proba(measured)[:, 1].round(3),
             "sex": patients["sex"].map({1.0: "sex 1", 2.0: "sex 2"}),
-            "age": pd.cut(patients["age"], [0, 50, 100], right=False, labels=["<50", "50+"]),
+            "age": (patients["age"] < 50).map({False: "50+", True: "<50"}),
         }
     )[~is_train]
+
+
+def audit():
+    """Return the audit of the guide's page "From a CSV file to a signed page"."""
+    patients = make_held_out()
+    return FairnessAudit.from_predictions(
+        patients["progressed"],
+        patients["risk"],
+        groups=patients[["sex", "age"]],
+        pos_label="yes",
+        names={
+            "model": "logistic regression of 8 measurements",
+            "label": "disease progressed within a year",
+            "score": "risk",
+        },
+        favorable="negative",
+        threshold=0.5,
+        min_per_class=10,
+    )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from skfedauc import _words
+from skfedauc.audit.cells import GAPS
 
 # Largest number of groups in a table
 _MOST_GROUPS = 50
@@ -153,7 +154,7 @@ def _rank(group: Mapping[str, Any]) -> tuple[bool, float]:
 def _gaps(document: Document) -> str:
     rows = [
         [
-            escaped(_title(name)),
+            escaped(GAPS[name][0]),
             _with_limits(gap, gap["value"]),
             _pvalue(gap["pvalue_adjusted"]),
             *(_UNDEFINED if gap[side] is None else _label(gap[side]) for side in _SIDES),
@@ -167,10 +168,6 @@ def _gaps(document: Document) -> str:
 
 
 _SIDES = ("lowest", "highest")
-
-
-def _title(gap: str) -> str:
-    return f"AUC {gap}" if gap in ("difference", "ratio") else gap.replace("_", " ")
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from skfedauc import _input, _words
 from skfedauc.audit.findings import SIGNIFICANT
@@ -94,7 +95,7 @@ _QUALITY = {
     "worst": ("Lowest group AUC", "groups that are not small"),
 }
 _COUNTS = ("n_positives", "n_negatives")
-_SIGNED = ("xauc_disparity", "positive_aeg", "negative_aeg")
+_SIGNED = ("rest_difference", "xauc_disparity", "positive_aeg", "negative_aeg")
 _PVALUES = ("pvalue", "xauc_pvalue")
 _ADJUSTED = ("pvalue_adjusted", "xauc_pvalue_adjusted")
 
@@ -272,6 +273,48 @@ def _label_columns(labels: Sequence[Any]) -> Iterator[list[Cell]]:
         # "(missing)", or Enum members.
         places, _ = _input.encode_groups(list(parts))
         yield [label_cell(*cell) for cell in zip(parts, places.tolist(), strict=True)]
+
+
+# Headings of the columns of `FairnessAudit.intersections`
+_INTERSECTION_COLUMNS = {
+    "n_positives": "positives",
+    "n_negatives": "negatives",
+    "auc": "AUC",
+    "ci_low": "95 % from",
+    "ci_high": "to",
+    "shrunken_auc": "shrunken AUC",
+    "shrunken_ci_low": "95 % from",
+    "shrunken_ci_high": "to",
+    "rest_auc": "compared with",
+    "difference": "difference",
+    "pvalue": "unadjusted p",
+    "pvalue_adjusted": "adjusted p",
+}
+
+
+def intersection_table(found: pd.DataFrame, id_: str, by_columns: str) -> Table:
+    """Return the table of `FairnessAudit.intersections`."""
+    rows = []
+    for row in found.to_dict("records"):
+        columns = Cell(
+            " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, row["columns"]))
+        )
+        numbers = [
+            number_cell("rest_difference" if name == "difference" else name, row[name])
+            for name in _INTERSECTION_COLUMNS
+        ]
+        rows.append(Row([label_cell(row["group"]), columns, *numbers]))
+    return Table(
+        id=id_,
+        name=f"Intersections of {by_columns}",
+        columns=[
+            Column("group", "group", "row"),
+            Column("columns", "columns", "label"),
+            *(Column(name, heading) for name, heading in _INTERSECTION_COLUMNS.items()),
+        ],
+        bodies=[Body(rows)],
+        style="intersections",
+    )
 
 
 # Gaps and the model ----------------------------------------------------------------------------

@@ -1004,6 +1004,7 @@ class FairnessAudit:
             threshold=self.threshold,
             is_ranking_chosen=self._is_ranking_chosen,
             facts=self.facts,
+            intersections=lambda: self._intersections,
         )
 
     # Claims ------------------------------------------------------------------------------

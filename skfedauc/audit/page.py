@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skfedauc import _words
 from skfedauc.audit import figures
-from skfedauc.audit.cells import by, gap_id, gap_table, group_table, number_text, quality_table
+from skfedauc.audit.cells import (
+    by,
+    gap_id,
+    gap_table,
+    group_table,
+    intersection_table,
+    number_text,
+    quality_table,
+)
 from skfedauc.audit.findings import SIGNIFICANT, Finding, answers, closing
+from skfedauc.audit.intersections import MOST_WORRYING
 from skfedauc.audit.summary import summary
 from skfedauc.audit.tables import AuditTables, classes_in_words
 from skfedauc.report import GroupAUC
@@ -76,6 +85,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         ],
         favorable=sections[0].tables.favorable,
         has_decisions=any(section.tables.has_decisions for section in sections),
+        has_intersections=any(len(section.tables.columns) > 1 for section in sections),
         is_weighted=any(section.tables.is_weighted for section in sections),
         is_binned=any(section.tables.is_binned for section in sections),
         significant=SIGNIFICANT,
@@ -131,7 +141,21 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
         "gaps": gap_table(tables, number),
         "groups": groups,
         "left_out": left_out,
+        "intersections": _intersections(tables, number),
         "plots": list(figures.plots(tables, f"plot-{number}")),
+    }
+
+
+def _intersections(tables: AuditTables, number: int) -> dict[str, Any]:
+    """Return the variables of the intersections, empty for a single column."""
+    found = tables.intersections()
+    if found is None:
+        return {}
+    n_more = max(len(found) - MOST_ROWS, 0)
+    return {
+        "findings": found["finding"].head(MOST_WORRYING).tolist(),
+        "table": intersection_table(found.head(MOST_ROWS), f"intersections-{number}", by(tables)),
+        "left_out": _words.counted(n_more, "group") if n_more else "",
     }
 
 

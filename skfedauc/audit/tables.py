@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,6 +57,9 @@ class AuditTables:
         Whether the user asked for the ranking alone.
     facts : mapping of str to object
         Declared facts and provenance, see `FairnessAudit.facts`.
+    intersections : callable
+        Function without arguments that returns the table `FairnessAudit.intersections`, or None for
+        a single column. The page and the document need the table, and findings do not.
     """
 
     report: GroupAUC
@@ -77,6 +80,7 @@ class AuditTables:
     threshold: float | None
     is_ranking_chosen: bool
     facts: Mapping[str, Any]
+    intersections: Callable[[], pd.DataFrame | None]
 
     @property
     def groups(self) -> tuple[Any, ...]:
