@@ -608,3 +608,54 @@ def test_every_p_value_says_whether_it_is_adjusted(without_plots):
         for finding in audit.findings:
             for before in re.findall(r"(.{9})p [=<] ", finding):
                 assert before == "adjusted ", finding
+
+
+# In notebooks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["groups", "two columns", "hostile labels", "ranking only"])
+def test_notebooks_show_summary_findings_and_tables(name, without_plots):
+    audit = AUDITS[name]()
+    text = audit._repr_html_()
+    tree = tree_of(text)
+    # Jupyter removes scripts and styles of pages that it does not trust, and has its own colors.
+    tags = {element.tag for element in tree.iter()}
+    assert tags <= {
+        "div",
+        "strong",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "details",
+        "summary",
+        "ul",
+        "li",
+    }
+    assert "url(" not in text
+    assert "color" not in text
+    assert "href" not in text
+    assert words_of(tree.find(".//strong")).startswith("FairnessAudit of ")
+    found = [words_of(item) for item in tree.iter("li")]
+    assert found == [" ".join(finding.split()) for finding in audit.findings]
+    lines, quality, gaps, groups = tree.iter("table")
+    on_page = tree_of(page_of([Section(part.tables) for part in of_sections(audit)])).find(".//dl")
+    assert [words_of(row[1]) for row in lines.iter("tr")] == [words_of(r[1]) for r in on_page]
+    assert len(list(quality.find("tbody"))) == 3
+    n_gaps = 12 if audit.decisions is not None else 6
+    assert len(list(gaps.find("tbody"))) == n_gaps
+    assert len(list(groups.find("tbody"))) == min(audit.report.n_groups, 20)
+    assert ("Not shown: " in text) == (audit.report.n_groups > 20)
+
+
+def test_a_page_of_500_groups_is_below_two_megabytes():
+    """The time is in the guide; on shared machines, a test of the time would fail at random."""
+    rng = np.random.default_rng(0)
+    y, group = rng.integers(0, 2, 50_000), rng.integers(0, 500, 50_000)
+    score = rng.normal(size=50_000) + y
+    labels = np.array([f"Regional hospital number {g}" for g in range(500)])
+    audit = FairnessAudit.from_predictions(y, score, groups=labels[group], threshold=0.5)
+    assert len(page(audit).encode()) < 1_500_000
+    assert len(audit._repr_html_()) < 60_000

@@ -27,6 +27,7 @@ from skfedauc import (
     pareto_front,
     select_within_gap,
 )
+from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import (
     CandidatesDisplay,
     CriticalDifferenceDisplay,
@@ -505,7 +506,9 @@ def test_other_displays_within_folds():
     assert forest.note_ == "1 group without an AUC not shown: d"
     cross = CrossAUCDisplay.from_report(within, ax=axes())
     np.testing.assert_array_equal(cross.cross_matrix, within.cross_matrix)
-    assert cross.pooled_auc == within.pooled
+    # Standard errors of pairs within folds are not available.
+    assert "no colors: no standard errors" in cross.note_
+    assert np.isnan(cross.errors).all()
 
 
 # Scores -----------------------------------------------------------------------------------------
@@ -601,17 +604,19 @@ def test_large_and_tiny_scores_are_drawn(scores):
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 12, 200])
-def test_the_image_is_the_cross_matrix(n_groups):
+def test_colors_are_differences_from_the_mirrored_cell_in_standard_errors(n_groups):
     report = report_of(n_groups)
     display = CrossAUCDisplay.from_report(report, ax=axes())
     expected = report.cross_matrix.to_numpy()[np.ix_(display.shown_, display.shown_)]
-    image = display.im_.get_array()
-    np.testing.assert_array_equal(image.filled(np.nan), expected)
+    image = display.im_.get_array().filled(np.nan)
+    errors = display.errors[np.ix_(display.shown_, display.shown_)]
+    np.testing.assert_allclose(image, np.where(image == 0, 0, (expected - expected.T) / errors))
+    np.testing.assert_array_equal(np.isnan(image), np.isnan(expected - expected.T))
+    np.testing.assert_array_equal(image, -image.T)
+    values = [-9, -8.1, -7, -2.1, -1.9, 0, 1.9, 2.1, 9, np.nan]
+    opacity = display.im_.to_rgba(np.ma.masked_invalid(values))[:, 3] / 0.75
+    np.testing.assert_allclose(opacity, [1, 1, 0.75, 0.25, 0, 0, 0, 0.25, 1, 0], atol=1e-9)
     assert sorted(display.shown_) == list(range(n_groups))
-    low, high = display.im_.get_clim()
-    assert (low + high) / 2 == pytest.approx(report.pooled)
-    assert low <= np.nanmin(expected)
-    assert high >= np.nanmax(expected)
     if n_groups == 200:
         assert display.text_ is None
     else:
@@ -641,12 +646,52 @@ def test_groups_are_in_order_of_how_high_they_score():
 
 def test_of_too_many_groups_some_are_shown():
     matrix = np.random.default_rng(0).uniform(size=(30, 30))
-    display = CrossAUCDisplay(matrix).plot(axes(), sort=False, max_groups=7)
+    errors = np.ones((30, 30))
+    display = CrossAUCDisplay(matrix, errors=errors).plot(axes(), sort=False, max_groups=7)
     assert display.shown_[0] == 0
     assert display.shown_[-1] == 29
     assert display.note_ == "7 of 30 groups shown, evenly spread over their order"
     with pytest.raises(ValueError, match=r"must have the shape \(n_groups, n_groups\)"):
         CrossAUCDisplay(matrix[:3])
+    with pytest.raises(ValueError, match=r"errors must have the shape of cross_matrix"):
+        CrossAUCDisplay(matrix, errors=matrix[:3])
+
+
+def test_a_matrix_of_equal_groups_is_flat():
+    """About 5 % of the pairs of equal groups are beyond two standard errors, see norm.sf(2)."""
+    rng = np.random.default_rng(0)
+    beyond, strong, n_pairs = 0, 0, 0
+    for n_groups, n, ties in ((3, 300, 0), (12, 900, 0), (40, 4000, 0), (12, 900, 1)):
+        for _ in range(20 if n_groups < 40 else 2):
+            y = rng.integers(0, 2, n)
+            score = np.round(rng.normal(size=n) + y, 1) if ties else rng.normal(size=n) + y
+            report = GroupAUC.from_predictions(
+                y, score, groups=rng.integers(0, n_groups, n), undefined="ignore"
+            )
+            errors = pair_errors(report.counts)
+            matrix = report.cross_matrix.to_numpy()
+            z = ((matrix - matrix.T) / errors)[np.triu_indices(n_groups, 1)]
+            beyond, strong, n_pairs = (
+                beyond + (abs(z) > 2).sum(),
+                strong + (abs(z) > 4).sum(),
+                n_pairs + z.size,
+            )
+    assert 0.02 < beyond / n_pairs < 0.07
+    assert strong / n_pairs < 0.001
+
+
+def test_errors_of_pairs_are_those_of_two_groups_of_equal_scores():
+    """Without ties and at AUC 1/2, placement values have the variance 1/12."""
+    rng = np.random.default_rng(0)
+    y, group = rng.integers(0, 2, 40_000), rng.integers(0, 3, 40_000)
+    counts = ScoreCounts.from_predictions(y, rng.random(40_000), groups=group)
+    of_group = 1 / counts.n_positives + 1 / counts.n_negatives
+    expected = np.sqrt((of_group[:, None] + of_group) / 12)
+    np.testing.assert_allclose(pair_errors(counts), expected, rtol=0.01)
+    doubled = ScoreCounts.from_predictions(
+        y, rng.random(40_000), groups=group, sample_weight=np.full(40_000, 2.0)
+    )
+    np.testing.assert_allclose(pair_errors(doubled), expected, rtol=0.01)
 
 
 # Candidates -------------------------------------------------------------------------------------

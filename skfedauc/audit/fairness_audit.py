@@ -1036,6 +1036,15 @@ class FairnessAudit:
     def __repr__(self) -> str:
         return "\n".join([self._headline(), *(f"- {finding}" for finding in self.findings)])
 
+    def _repr_html_(self) -> str:
+        """Return the summary with findings and tables, for notebooks."""
+        from skfedauc.audit.notebook import notebook_html
+        from skfedauc.audit.summary import summary
+
+        parts = [*self._by_column.values(), self]
+        lines = summary([audit.tables for audit in parts])
+        return notebook_html(self._headline(), lines, self.tables)
+
     def _headline(self) -> str:
         classes = tables.classes_in_words(self.report.counts)
         of_class = f", positive class {classes}" if classes else ""

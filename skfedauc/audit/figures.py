@@ -26,6 +26,7 @@ from skfedauc.plotting.drawing import (
     PALE,
     PURPLE,
     SKY,
+    STYLES,
     VERMILLION,
 )
 from skfedauc.report import GroupAUC
@@ -117,13 +118,14 @@ def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
         partial(plotting.GroupAUCDisplay.from_report, max_groups=_MOST_AUCS),
         MARGINS + 0.6 + 1.1 * LINE * min(max(n_groups, 4), _MOST_AUCS + 1),
         f"Group AUCs with 95 % intervals{_span(report)}",
-        "Each group's AUC with its 95 % interval. Overlapping intervals do not show that groups "
+        "Each group's AUC with its 95 % interval, on an axis from 0.5 to 1, or from 0 to 1 if an "
+        "interval is below 0.5. Overlapping intervals do not show that groups "
         "are equal; the tables test whether groups differ.",
     )
     yield _Drawing(
         "ROC curves",
         plotting.GroupRocCurveDisplay.from_report,
-        5.0,
+        4.4 + LINE * min(n_groups + 1, len(STYLES) + 2) * (n_groups > 2),
         "ROC curves",
         "If two curves cross, neither group is ranked better everywhere. The curves do not show "
         "how groups rank against each other.",
@@ -137,14 +139,19 @@ def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
         "a group higher if both of its histograms lie further to the right.",
     )
     if 2 <= n_groups <= MATRIX_GROUPS:
+        is_narrow = n_groups <= _MOST_NARROW
         yield _Drawing(
             "Cross AUCs",
-            plotting.CrossAUCDisplay.from_report,
-            3.6 if n_groups <= 4 else 6.2,
+            partial(plotting.CrossAUCDisplay.from_report, max_groups=_MOST_IN_MATRIX),
+            4.0 if is_narrow else 6.2,
             "Matrix of the AUCs of each group's positives against each group's negatives",
             "Probability that a positive of the row's group outranks a negative of the column's "
             "group. The diagonal has the group AUCs. The model scores neither of two groups higher "
-            "if the two cells that mirror each other at the diagonal are equal.",
+            "if the two cells that mirror each other at the diagonal are equal. Colors show by how "
+            "many standard errors a cell differs from its mirror image: cells within two standard "
+            "errors have no color. In a matrix of groups with equal score distributions, about "
+            "5 % of the cells are faintly colored.",
+            _NARROW if is_narrow else _WIDE,
         )
 
 

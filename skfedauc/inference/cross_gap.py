@@ -83,6 +83,28 @@ def cross_gaps(counts: ScoreCounts) -> CrossGaps:
     return found._replace(error=np.maximum(of_low, of_high))
 
 
+def pair_errors(counts: ScoreCounts) -> Floats:
+    """Return the standard error of the xAUC disparity of each pair of groups, if groups are equal.
+
+    The disparity of two groups is the AUC of the first group's positives against the second group's
+    negatives, minus the AUC of the second group's positives against the first group's negatives.
+    The standard errors hold under the null hypothesis that placement values have the same
+    distribution in all groups.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_groups, n_groups)
+        Symmetric, with NaN for pairs with a group that lacks a class.
+    """
+    variances = Variances(counts)
+    variance = np.zeros((len(counts), len(counts)))
+    sides = variances.positives, variances.negatives
+    for of_row, rows in zip(_row_variances(counts), sides, strict=True):
+        of_group = of_row * ratio(1.0, rows.effective)
+        variance += of_group[:, None] + of_group
+    return np.sqrt(variance)
+
+
 def _tested(
     disparity: Floats, tested: tuple[Floats, Floats], ends: tuple[tuple[Floats, Floats], ...]
 ) -> CrossGaps:
@@ -144,15 +166,22 @@ def _variance_if_equal(
     counts: ScoreCounts, sides: tuple[tuple[ClassRows, ClassRows], ...]
 ) -> Floats:
     """Variance of the disparities if placement values have the same distribution in all groups."""
+    variance = np.zeros(len(counts))
+    for of_row, (own, others) in zip(_row_variances(counts), sides, strict=True):
+        variance += of_row * (ratio(1.0, own.effective) + ratio(1.0, others.effective))
+    return variance
+
+
+def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
+    """Variances of the placement values of a positive and of a negative, over all groups."""
     pooled = Variances(counts.without_groups())
     moments = pooled.own_moments
     squared = moments.positives_squared, moments.negatives_squared
-    rows_of_all = pooled.positives, pooled.negatives
-    variance = np.zeros(len(counts))
-    for of_class, rows, (own, others) in zip(squared, rows_of_all, sides, strict=True):
-        of_row = ratio(of_class, rows.pairs) * rows.effective
-        variance += of_row * (ratio(1.0, own.effective) + ratio(1.0, others.effective))
-    return variance
+    positives, negatives = (
+        ratio(of_class, rows.pairs) * rows.effective
+        for of_class, rows in zip(squared, (pooled.positives, pooled.negatives), strict=True)
+    )
+    return positives, negatives
 
 
 class _CrossAUC(NamedTuple):

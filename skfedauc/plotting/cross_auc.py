@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
+from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
+    BLACK,
     LINE,
+    PALE,
     SMALL,
     WIDTH,
     axes_or_new,
@@ -27,14 +30,18 @@ from skfedauc.report import GroupAUC, Undefined
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
+    from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.image import AxesImage
     from matplotlib.text import Text
 
 # Default of `max_groups`; with 250 groups, a cell is one or two points wide.
 _MOST_GROUPS = 250
-# Least difference between the ends of the color scale and its center.
-_LEAST_RANGE = 0.05
+# Limits of the color scale in standard errors, and colors of cells below and above their mirror
+# image. The colors are transparent, so that black text has contrast on white, and white on black.
+_LEVELS = (-8, -6, -4, -2, 2, 4, 6, 8)
+_LOWER, _HIGHER = "#d6604d", "#4393c3"
+_MOST_OPAQUE = 0.75
 # Inches for a number in a cell, and for a character of a tick label.
 _VALUE, _CHARACTER = 0.36, 0.075
 _MOST_CHARACTERS = 18
@@ -45,14 +52,20 @@ class CrossAUCDisplay(ReportDisplay):
 
     Make the display with `from_report`, `from_predictions` or `from_estimator`. Rows are the groups
     of the positives, and columns are the groups of the negatives. The group AUCs are on the
-    diagonal. Red cells are below the pooled AUC, and blue cells are above the pooled AUC. Cells
-    without pairs have hatching.
+    diagonal. Cells without pairs have hatching.
 
-    Groups have the order from low to high scores. The sort key is the average of two differences.
-    One difference is the cross AUCs of the group's positives minus the pooled AUC. The other
-    difference is the pooled AUC minus the cross AUCs of the group's negatives. Suppose that the
+    Two cells that mirror each other at the diagonal are equal if the model scores neither of the
+    two groups higher. The color of a cell is the difference from its mirror image in standard
+    errors, on the same scale in every plot. Cells within two standard errors have no color. The
+    standard errors assume that groups have the same score distributions. If this is true, about 5 %
+    of the cells are faintly colored, and stronger colors are rare. Blue cells are above their
+    mirror image: the model scores the group of the row higher than the group of the column. Red
+    cells are below their mirror image.
+
+    Groups have the order from low to high scores. The sort key of a group is the average cross AUC
+    of the group's positives minus the average cross AUC of the group's negatives. Suppose that the
     groups' scores differ only by a constant. Cells above the diagonal are then red, and cells below
-    the diagonal are blue. If all groups have the same scores, all cells are white.
+    the diagonal are blue.
 
     Parameters
     ----------
@@ -60,15 +73,17 @@ class CrossAUCDisplay(ReportDisplay):
         Cross AUCs. Rows are the groups of the positives; NaN without pairs.
     groups : sequence of length n_groups, default=None
         Labels; None uses numbers.
-    pooled_auc : float, default=None
-        AUC at the center of the color scale; None uses 0.5.
+    errors : array-like of shape (n_groups, n_groups), default=None
+        Standard errors of the differences between cells and their mirror images. With None, cells
+        have no color.
     n_missing : int, default=0
         Number of rows without a group label, for the note. The display omits these rows.
 
     Attributes
     ----------
     im_ : matplotlib AxesImage
-        Cross AUCs of the groups shown, in the order of the plot.
+        Differences between cells and their mirror images in standard errors, in the order of the
+        plot.
     text_ : ndarray of matplotlib Text or None, shape (n_shown, n_shown)
         Numbers in the cells; None if there is no room for them.
     colorbar_ : matplotlib Colorbar or None
@@ -86,7 +101,8 @@ class CrossAUCDisplay(ReportDisplay):
     Notes
     -----
     For binned scores, the numbers are AUCs of the binned scores. A pair of rows in the same bin
-    counts as a tie.
+    counts as a tie. Standard errors need independent rows that are all compared with each other.
+    Reports within folds and reports with clusters have no colors.
 
     References
     ----------
@@ -119,16 +135,20 @@ class CrossAUCDisplay(ReportDisplay):
         self,
         cross_matrix: ArrayLike,
         *,
+        errors: ArrayLike | None = None,
         groups: Sequence[Any] | None = None,
-        pooled_auc: float | None = None,
         n_missing: int = 0,
     ) -> None:
         self.cross_matrix = np.asarray(cross_matrix, np.float64)
         shape = self.cross_matrix.shape
         if self.cross_matrix.ndim != 2 or shape[0] != shape[1] or not shape[0]:
             raise ValueError(f"cross_matrix must have the shape (n_groups, n_groups); got {shape}.")
+        self.errors = np.full(shape, np.nan) if errors is None else np.asarray(errors, np.float64)
+        if self.errors.shape != shape:
+            raise ValueError(
+                f"errors must have the shape of cross_matrix, {shape}; got {self.errors.shape}."
+            )
         self.groups = range(shape[0]) if groups is None else groups
-        self.pooled_auc = pooled_auc
         self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
         _input.check_length("groups", len(self.groups), "cross_matrix", shape[0])
 
@@ -170,11 +190,10 @@ class CrossAUCDisplay(ReportDisplay):
             If an argument is not as described, or the matrix does not fit in memory.
         """
         cls._check_report(report)
-        matrix = report.cross_matrix.to_numpy()
-        pooled = None if np.isnan(matrix).all() else report.pooled
-        display = cls(
-            matrix, groups=labels_of(report), pooled_auc=pooled, n_missing=report.n_missing
-        )
+        matrix, pairs = report.cross_matrix.to_numpy(), report.pairs
+        is_dependent = pairs.is_within_folds or pairs.rows_repeat or pairs.clusters is not None
+        errors = None if is_dependent else pair_errors(report.counts)
+        display = cls(matrix, errors=errors, groups=labels_of(report), n_missing=report.n_missing)
         return display.plot(ax, sort=sort, max_groups=max_groups, colorbar=colorbar)
 
     @classmethod
@@ -357,19 +376,18 @@ class CrossAUCDisplay(ReportDisplay):
 
         ax = axes_or_new(ax, 6.2, WIDTH)
         self.ax_, self.figure_ = ax, ax.figure
-        center = self._center
-        reach = max(np.nanmax(np.abs(matrix - center), initial=0.0), _LEAST_RANGE)
+        colors, levels = _scale()
+        beyond = matrix - matrix.T
         self.im_ = ax.imshow(
-            matrix,
-            cmap="RdBu",
-            vmin=center - reach,
-            vmax=center + reach,
+            # Equal cells have no color, even if there is no standard error.
+            np.divide(beyond, self.errors[np.ix_(order, order)], out=beyond, where=beyond != 0),
+            cmap=colors,
+            norm=levels,
             interpolation="nearest",
             # With square cells, constrained layout leaves no room for labels.
             aspect="auto",
         )
-        # NaN cells are transparent and show the hatched background.
-        ax.patch.set(facecolor="0.93", edgecolor="0.7", hatch="////")
+        self._hatch(np.isnan(matrix))
         notes = []
         if n_groups > order.size:
             notes.append(
@@ -378,6 +396,8 @@ class CrossAUCDisplay(ReportDisplay):
             )
         if np.isnan(matrix).any():
             notes.append("hatched: no such pairs")
+        if np.isnan(self.errors).all():
+            notes.append("no colors: no standard errors")
         notes += filter(None, [self._left_out])
         self._write_note(notes)
         ax.set_ylabel("Positives of")
@@ -388,21 +408,34 @@ class CrossAUCDisplay(ReportDisplay):
         if step > 1:
             self._write_note([*notes, f"one label in {step} written"])
         if self.colorbar_ is not None:
-            self._label_colorbar(self.colorbar_, reach)
+            self._label_colorbar(self.colorbar_)
         self.text_ = self._draw_values(matrix)
         return self
 
-    @property
-    def _center(self) -> float:
-        return 0.5 if self.pooled_auc is None else self.pooled_auc
-
     def _order(self) -> NDArray[np.intp]:
         """Return the groups from low to high scores."""
-        beyond = self.cross_matrix - self._center
+        known = ~np.isnan(self.cross_matrix)
+        center = self.cross_matrix[known].mean() if known.any() else 0.5
+        beyond = self.cross_matrix - center
         both = np.concatenate([beyond, -beyond.T], axis=1)
         known = ~np.isnan(both)
         means = np.where(known, both, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
         return np.argsort(means, kind="stable")
+
+    def _hatch(self, absent: NDArray[np.bool_]) -> None:
+        """Mark cells without pairs: whole rows and columns first, then the other cells."""
+        from matplotlib.patches import Rectangle
+
+        n = len(absent)
+        rows, columns = (np.asarray(absent.all(axis=axis)) for axis in (1, 0))
+        boxes = [(-0.5, row - 0.5, n, 1) for row in np.flatnonzero(rows).tolist()]
+        boxes += [(column - 0.5, -0.5, 1, n) for column in np.flatnonzero(columns).tolist()]
+        cells = np.argwhere(absent & ~rows[:, None] & ~columns)
+        boxes += [(column - 0.5, row - 0.5, 1, 1) for row, column in cells.tolist()]
+        for left, top, width, height in boxes:
+            box = Rectangle((left, top), width, height, facecolor="none", linewidth=0)
+            box.set(edgecolor=PALE, hatch="////")
+            self.ax_.add_patch(box)
 
     def _write_note(self, notes: list[str]) -> None:
         self.note_ = "; ".join(notes)
@@ -428,17 +461,14 @@ class CrossAUCDisplay(ReportDisplay):
         width, height = size_of(self.ax_)
         return width / self.shown_.size, height / self.shown_.size
 
-    def _label_colorbar(self, bar: Colorbar, reach: float) -> None:
+    def _label_colorbar(self, bar: Colorbar) -> None:
         lay_out(self.ax_)
-        white = "0.5" if self.pooled_auc is None else f"pooled AUC, {self.pooled_auc:.3f}"
-        # The scale is symmetric about its center; omit values outside [0, 1].
-        bar.ax.set_ylim(max(self._center - reach, 0.0), min(self._center + reach, 1.0))
         write_fitting(
             bar.ax.yaxis.label,
             [
-                f"AUC of the row's positives against the column's negatives (white: {white})",
-                f"AUC of the row's positives\nagainst the column's negatives\n(white: {white})",
-                f"AUC\n(white: {white})",
+                "Difference from the cell mirrored at the diagonal, in standard errors",
+                "Difference from the mirrored cell\nin standard errors",
+                "Standard errors",
             ],
             size_of(self.ax_)[1],
         )
@@ -455,9 +485,6 @@ class CrossAUCDisplay(ReportDisplay):
         return texts
 
     def _draw_value(self, row: int, column: int, value: float) -> Text:
-        red, green, blue, _ = self.im_.to_rgba(np.array([value]))[0]
-        # Luma by Recommendation ITU-R BT.709: a weighted sum of gamma-encoded RGB
-        is_dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
         return self.ax_.text(
             column,
             row,
@@ -465,5 +492,19 @@ class CrossAUCDisplay(ReportDisplay):
             ha="center",
             va="center",
             fontsize=SMALL,
-            color="white" if is_dark else "black",
+            color=BLACK,
         )
+
+
+def _scale() -> tuple[ListedColormap, BoundaryNorm]:
+    """Return the colors of the intervals between the levels, and the intervals."""
+    from matplotlib.colors import BoundaryNorm, ListedColormap, to_rgba
+
+    steps = len(_LEVELS) // 2
+    shares = [_MOST_OPAQUE * step / steps for step in range(1, steps + 1)]
+    colors = [
+        *(to_rgba(_LOWER, share) for share in reversed(shares)),
+        to_rgba(_HIGHER, 0.0),
+        *(to_rgba(_HIGHER, share) for share in shares),
+    ]
+    return ListedColormap(colors), BoundaryNorm(_LEVELS, len(colors), extend="both")

@@ -156,7 +156,8 @@ class Choice(NamedTuple):
             bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1},
             zorder=4,
         )
-        write_fitting(text, [self.note(auc, name), f"{self._counted} not shown"], size_of(ax)[0])
+        room = 0.95 * size_of(ax)[0]
+        write_fitting(text, [self.note(auc, name), f"{self._counted} not shown"], room)
 
     @property
     def _counted(self) -> str:

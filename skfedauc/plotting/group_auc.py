@@ -477,12 +477,13 @@ class GroupAUCDisplay(ReportDisplay):
         write_fitting(self.ax_.xaxis.label, [short + sizes, short], size_of(self.ax_)[0])
 
     def _set_limits(self, *limits: Any) -> None:
-        """Set the limits of the AUC axis to the drawn values, with a small margin."""
+        """Set the limits of the AUC axis to 0.5 and 1, or to 0 and 1 for values below 0.5.
+
+        Fixed limits do not enlarge small differences.
+        """
         drawn = np.concatenate([*limits, self.auc[self.shown_], list(self.statistics.values())])
-        drawn = drawn[~np.isnan(drawn)]
-        low, high = (drawn.min(), drawn.max()) if drawn.size else (0.0, 1.0)
-        margin = 0.04 * (high - low) + 0.01
-        self.ax_.set_xlim(low - margin, high + margin)
+        low = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
+        self.ax_.set_xlim(low - 0.01, 1.01)
 
 
 def _check_lines(statistics: Any) -> None:

@@ -22,6 +22,7 @@ from skfedauc.plotting.drawing import (
     choose,
     lay_out,
     legend_of,
+    size_of,
     text_of,
 )
 from skfedauc.report import GroupAUC, Undefined
@@ -36,6 +37,8 @@ Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 # Largest number of other groups with a gray curve, evenly spread over the order of their AUCs.
 _MOST_BEHIND = 30
+# Inches that a legend beside or below the axes leaves, and inches of the labels below the axes
+_LEAST_WIDTH, _BELOW = 2.2, 0.5
 
 
 class _Curves(NamedTuple):
@@ -490,7 +493,7 @@ class GroupRocCurveDisplay(ReportDisplay):
             (self.bands_[g],) = self.ax_.fill(*corners.T, color=color, alpha=0.15, linewidth=0)
 
     def _draw_legend(self, chosen: Choice) -> None:
-        """Draw the legend in the axes if it covers no curve, otherwise beside the axes."""
+        """Draw the legend in the axes if it covers no curve, otherwise beside or below the axes."""
         from matplotlib.lines import Line2D
 
         entries: list[tuple[Line2D, str]] = []
@@ -532,9 +535,16 @@ class GroupRocCurveDisplay(ReportDisplay):
         # of the legend.
         curves = [line for line, _ in entries] + list(self.behind_.values()) + [self.chance_level_]
         is_covering = any(_height_at(line, box.x0) < box.y1 for line in curves)
-        if is_covering and is_laid_out and box.width < 0.6:
+        if not is_covering or not is_laid_out:
+            return
+        width, height = size_of(ax)
+        if (1.0 - box.width) * width > _LEAST_WIDTH:
             legend.remove()
             legend_of(ax, handles, texts, loc="upper left", bbox_to_anchor=(1.02, 1.0))
+        elif (1.0 - box.height) * height > _LEAST_WIDTH + _BELOW:
+            legend.remove()
+            below = (0.5, -_BELOW / height)
+            legend_of(ax, handles, texts, loc="upper center", bbox_to_anchor=below)
 
 
 def _height_at(line: Line2D, fpr: float) -> float:
