@@ -1,6 +1,7 @@
 """Metrics for XGBoost and LightGBM; training with XGBoost is tested in tests/engines."""
 
 import copy
+import itertools
 import pickle
 import threading
 from types import SimpleNamespace
@@ -422,16 +423,15 @@ SPLITS = {
 
 
 @pytest.mark.parametrize("split", SPLITS)
-@pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
-def test_each_worker_has_the_statistic_of_all_rows(on_workers, split, statistic, weights):
-    shards = list(shards_of(SPLITS[split], weights))
-    metrics = [XGBoostMetric(statistic, groups=[(shard[0], site)]) for site, shard in shards]
-    found = on_workers([shard for _, shard in shards], metrics)
-    X, y, site = VALID
-    expected = oracle(statistic, y, X[:, 0].astype(np.float32), site, weights)
-    # Sums of weights are exact: the weights are multiples of one half.
-    assert found == [expected] * len(shards)
+def test_each_worker_has_the_statistic_of_all_rows(on_workers, split):
+    for statistic, weights in itertools.product(STATISTICS, [None, WEIGHTS]):
+        shards = list(shards_of(SPLITS[split], weights))
+        metrics = [XGBoostMetric(statistic, groups=[(shard[0], site)]) for site, shard in shards]
+        found = on_workers([shard for _, shard in shards], metrics)
+        X, y, site = VALID
+        expected = oracle(statistic, y, X[:, 0].astype(np.float32), site, weights)
+        # Sums of weights are exact: the weights are multiples of one half.
+        assert found == [expected] * len(shards)
 
 
 def test_the_error_of_one_worker_is_raised_by_all(on_workers):

@@ -1,5 +1,6 @@
 """The compiled and the numpy kernel: cells of rows, and pairs counted from cells."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import threading
 import time
 from fractions import Fraction
+from types import SimpleNamespace
 
 import joblib
 import kernel_cases
@@ -71,24 +73,24 @@ def test_any_number_of_threads_may_be_asked_for():
     assert same_bits(count_rows(scores, positive, groups, 7, n_jobs=2**52), expected)
 
 
-@pytest.mark.parametrize("n_groups", [1, 7, 1000])
 @pytest.mark.parametrize("name", SCORES)
-def test_count_rows_finds_every_cell(version, name, n_groups):
-    scores, positive, groups, _ = rows(1, n_groups, name)
-    cells = count_rows(scores, positive, groups, n_groups)
-    assert as_table(cells, cells.negatives, cells.positives) == table(
-        groups, scores, ~positive, positive
-    )
-    assert not np.signbit(cells.scores[cells.scores == 0]).any()
+def test_count_rows_finds_every_cell(version, name):
+    for n_groups in [1, 7, 1000]:
+        scores, positive, groups, _ = rows(1, n_groups, name)
+        cells = count_rows(scores, positive, groups, n_groups)
+        assert as_table(cells, cells.negatives, cells.positives) == table(
+            groups, scores, ~positive, positive
+        )
+        assert not np.signbit(cells.scores[cells.scores == 0]).any()
 
-    # Sums of quarters are exact.
-    weights = np.random.default_rng(3).integers(1, 9, scores.size) / 4.0
-    cells = count_rows(scores, positive, groups, n_groups, weights)
-    by_class = weights * ~positive, weights * positive
-    columns = ~positive, positive, *by_class, *(np.square(column) for column in by_class)
-    assert as_table(cells, cells.negatives, cells.positives, *cells.weights) == table(
-        groups, scores, *columns
-    )
+        # Sums of quarters are exact.
+        weights = np.random.default_rng(3).integers(1, 9, scores.size) / 4.0
+        cells = count_rows(scores, positive, groups, n_groups, weights)
+        by_class = weights * ~positive, weights * positive
+        columns = ~positive, positive, *by_class, *(np.square(column) for column in by_class)
+        assert as_table(cells, cells.negatives, cells.positives, *cells.weights) == table(
+            groups, scores, *columns
+        )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -176,41 +178,40 @@ def test_a_joblib_context_sets_the_number_of_threads(monkeypatch):
     assert asked == [1, 2, 1]
 
 
-@pytest.mark.parametrize("n_groups", [1, 700])
-@pytest.mark.parametrize("dtype", [np.int64, np.uint32])
 @pytest.mark.parametrize("name", ["normal", "rounded", "zeros of both signs", "extremes"])
-def test_add_cells_adds_repetitions_in_any_order(version, name, dtype, n_groups):
-    scores, _, groups, _ = rows(4, n_groups, name)
-    rng = np.random.default_rng(5)
-    negatives, positives = rng.integers(0, 50, (2, scores.size)).astype(dtype)
-    unsorted = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
-    cells = add_cells(unsorted, groups, n_groups)
-    assert as_table(cells, cells.negatives, cells.positives) == table(
-        groups, scores, negatives, positives
-    )
-    assert not np.signbit(cells.scores[cells.scores == 0]).any()
+def test_add_cells_adds_repetitions_in_any_order(version, name):
+    for n_groups, dtype in itertools.product([1, 700], [np.int64, np.uint32]):
+        scores, _, groups, _ = rows(4, n_groups, name)
+        rng = np.random.default_rng(5)
+        negatives, positives = rng.integers(0, 50, (2, scores.size)).astype(dtype)
+        unsorted = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
+        cells = add_cells(unsorted, groups, n_groups)
+        assert as_table(cells, cells.negatives, cells.positives) == table(
+            groups, scores, negatives, positives
+        )
+        assert not np.signbit(cells.scores[cells.scores == 0]).any()
 
 
-@pytest.mark.parametrize("long", [True, False])
-@pytest.mark.parametrize("n_parts", [2, 7])
-@pytest.mark.parametrize("n_groups", [1, 40])
-@pytest.mark.parametrize("split", ["rows", "score ranges"])
 @pytest.mark.parametrize("name", ["probabilities", "rounded", "one value", "extremes"])
-def test_merged_parts_are_the_whole(version, name, split, n_groups, n_parts, long, monkeypatch):
-    if long:
-        monkeypatch.setattr(kernel, "_LONG", 10)
-    scores, positive, groups, _ = rows(13, n_groups, name, n=900)
-    weights = np.random.default_rng(14).integers(1, 9, scores.size) / 4.0
-    order = np.argsort(scores) if split == "score ranges" else np.arange(scores.size)
-    for weighted in (False, True):
+def test_merged_parts_are_the_whole(version, name, monkeypatch):
+    def make(given, mine):
+        numbers, codes = np.unique(given.groups[mine], return_inverse=True)
+        w = None if given.weights is None else given.weights[mine]
+        return numbers, count_rows(given.scores[mine], given.positive[mine], codes, numbers.size, w)
 
-        def make(mine, weighted=weighted):
-            numbers, codes = np.unique(groups[mine], return_inverse=True)
-            w = weights[mine] if weighted else None
-            return numbers, count_rows(scores[mine], positive[mine], codes, numbers.size, w)
-
-        numbers, parts = zip(*map(make, np.array_split(order, n_parts)), strict=True)
-        assert same_bits(merge_cells(parts, numbers, n_groups), make(order)[1])
+    for long, n_groups, n_parts, split, weighted in itertools.product(
+        [10, kernel._LONG], [1, 40], [2, 7], ["rows", "score ranges"], [False, True]
+    ):
+        monkeypatch.setattr(kernel, "_LONG", long)
+        scores, positive, groups, _ = rows(13, n_groups, name, n=900)
+        weights = np.random.default_rng(14).integers(1, 9, scores.size) / 4.0
+        given = SimpleNamespace(
+            scores=scores, positive=positive, groups=groups, weights=weights if weighted else None
+        )
+        order = np.argsort(scores) if split == "score ranges" else np.arange(scores.size)
+        made = [make(given, mine) for mine in np.array_split(order, n_parts)]
+        numbers, parts = zip(*made, strict=True)
+        assert same_bits(merge_cells(parts, numbers, n_groups), make(given, order)[1])
 
 
 @pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
@@ -259,27 +260,28 @@ def test_counts_whose_sum_needs_64_bits(version):
         assert concordance(merged).u2.tolist() == [n * n * expected]
 
 
-@pytest.mark.parametrize("n_counts", [1, 16, 100])
-@pytest.mark.parametrize("total", [2**20, 2**31, 2**33, 2**38, 2**40])
-def test_counts_of_any_size_stay_exact(version, n_counts, total):
-    rng = np.random.default_rng(n_counts)
-    most = total // n_counts
-    negatives, positives = rng.integers(most // 2, most, (2, 3, n_counts), endpoint=True)
-    groups = np.repeat(np.arange(3), n_counts)
-    scores = np.tile(np.arange(n_counts) / 8, 3)
-    cells = add_cells(
-        Cells(np.zeros(0, np.int64), scores, negatives.ravel(), positives.ravel(), None), groups, 3
-    )
-    expected = []
-    for below, above in zip(negatives.tolist(), positives.tolist(), strict=True):
-        u2 = Fraction(0)
-        for i, p in enumerate(above):
-            u2 += 2 * p * sum(below[:i]) + p * below[i]
-        expected.append(int(u2))
-    found = concordance(cells)
-    assert [int(u2) for u2 in found.u2] == expected
-    assert found.n_negatives.tolist() == negatives.sum(axis=1).tolist()
-    assert found.n_positives.tolist() == positives.sum(axis=1).tolist()
+def test_counts_of_any_size_stay_exact(version):
+    for n_counts, total in itertools.product([1, 16, 100], [2**20, 2**31, 2**33, 2**38, 2**40]):
+        rng = np.random.default_rng(n_counts)
+        most = total // n_counts
+        negatives, positives = rng.integers(most // 2, most, (2, 3, n_counts), endpoint=True)
+        groups = np.repeat(np.arange(3), n_counts)
+        scores = np.tile(np.arange(n_counts) / 8, 3)
+        cells = add_cells(
+            Cells(np.zeros(0, np.int64), scores, negatives.ravel(), positives.ravel(), None),
+            groups,
+            3,
+        )
+        expected = []
+        for below, above in zip(negatives.tolist(), positives.tolist(), strict=True):
+            u2 = Fraction(0)
+            for i, p in enumerate(above):
+                u2 += 2 * p * sum(below[:i]) + p * below[i]
+            expected.append(int(u2))
+        found = concordance(cells)
+        assert [int(u2) for u2 in found.u2] == expected
+        assert found.n_negatives.tolist() == negatives.sum(axis=1).tolist()
+        assert found.n_positives.tolist() == positives.sum(axis=1).tolist()
 
 
 # Choice of the kernel, warnings and interrupts -----------------------------------------

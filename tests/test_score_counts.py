@@ -115,15 +115,15 @@ def test_rows_without_groups_split_and_merge():
         assert first + last == last + first == whole
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=str)
-def test_six_rows_cut_in_three_and_merged_in_every_order(order):
-    parts = [
-        ScoreCounts.from_predictions(SIX_ROWS["y_true"][at], SIX_ROWS["y_score"][at])
-        for at in (slice(0, 2), slice(2, 4), slice(4, 6))
-    ]
-    merged = ScoreCounts.merge([parts[i] for i in order])
-    assert GroupAUC(merged).pooled == 0.8125
-    assert GroupAUC(sum(parts[i] for i in order)).pooled == 0.8125
+def test_six_rows_cut_in_three_and_merged_in_every_order():
+    for order in itertools.permutations(range(3)):
+        parts = [
+            ScoreCounts.from_predictions(SIX_ROWS["y_true"][at], SIX_ROWS["y_score"][at])
+            for at in (slice(0, 2), slice(2, 4), slice(4, 6))
+        ]
+        merged = ScoreCounts.merge([parts[i] for i in order])
+        assert GroupAUC(merged).pooled == 0.8125
+        assert GroupAUC(sum(parts[i] for i in order)).pooled == 0.8125
 
 
 def test_six_rows_cut_through_a_tie():
@@ -179,25 +179,25 @@ def test_states_of_many_groups_and_few_bits_merge():
     assert len(whole) == n // 2
 
 
-@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("scores", ["many ties", "five values", "no ties"])
-def test_a_groups_auc_does_not_depend_on_other_groups(seed, scores):
-    for weights in ("unit", "float"):
-        case = random_case(seed, weights=weights, labels="int", scores=scores)
-        rng = np.random.default_rng(seed)
-        n = 400
-        y, s = rng.integers(0, 2, n), rng.normal(size=n).round(1) + 0.05
-        s[: case.y.size] = rng.choice(case.scores, min(n, case.y.size))
-        w = None if case.weights is None else np.r_[rng.uniform(0.1, 2.0, n), case.weights]
-        more = ScoreCounts.from_predictions(
-            np.r_[y, case.y],
-            np.r_[s, case.scores],
-            groups=np.r_[rng.integers(-60, 0, n), case.groups],
-            sample_weight=w,
-        )
-        alone = GroupAUC(counts_of(case), undefined="ignore").by_group
-        among = GroupAUC(more, undefined="ignore").by_group.loc[alone.index]
-        assert among["auc"].to_numpy().tobytes() == alone["auc"].to_numpy().tobytes()
+def test_a_groups_auc_does_not_depend_on_other_groups(scores):
+    for seed in range(10):
+        for weights in ("unit", "float"):
+            case = random_case(seed, weights=weights, labels="int", scores=scores)
+            rng = np.random.default_rng(seed)
+            n = 400
+            y, s = rng.integers(0, 2, n), rng.normal(size=n).round(1) + 0.05
+            s[: case.y.size] = rng.choice(case.scores, min(n, case.y.size))
+            w = None if case.weights is None else np.r_[rng.uniform(0.1, 2.0, n), case.weights]
+            more = ScoreCounts.from_predictions(
+                np.r_[y, case.y],
+                np.r_[s, case.scores],
+                groups=np.r_[rng.integers(-60, 0, n), case.groups],
+                sample_weight=w,
+            )
+            alone = GroupAUC(counts_of(case), undefined="ignore").by_group
+            among = GroupAUC(more, undefined="ignore").by_group.loc[alone.index]
+            assert among["auc"].to_numpy().tobytes() == alone["auc"].to_numpy().tobytes()
 
 
 # What cannot be merged ---------------------------------------------------------------------
@@ -627,18 +627,19 @@ def test_arguments_stay_as_they_were():
 
 
 @pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("weights", ["unit", "float"])
-@pytest.mark.parametrize("again", [lambda p: pickle.loads(pickle.dumps(p)), copy.deepcopy])
-def test_pickles_and_copies(kind, weights, again):
-    counts = counts_of(random_case(6, labels=kind, weights=weights))
-    other = again(counts)
-    assert other == counts
-    assert other.groups == counts.groups
-    assert aucs(other) == aucs(counts)
-    held = [a for a in (*other.cells, other.labels) if a is not None]
-    assert not any(array.flags.writeable for array in held)
-    with pytest.raises(AttributeError, match="immutable"):
-        other.groups = ()
+def test_pickles_and_copies(kind):
+    for weights, again in itertools.product(
+        ["unit", "float"], [lambda p: pickle.loads(pickle.dumps(p)), copy.deepcopy]
+    ):
+        counts = counts_of(random_case(6, labels=kind, weights=weights))
+        other = again(counts)
+        assert other == counts
+        assert other.groups == counts.groups
+        assert aucs(other) == aucs(counts)
+        held = [a for a in (*other.cells, other.labels) if a is not None]
+        assert not any(array.flags.writeable for array in held)
+        with pytest.raises(AttributeError, match="immutable"):
+            other.groups = ()
 
 
 def test_no_constructor():
