@@ -312,30 +312,22 @@ def test_the_test_of_the_rates_of_many_groups_names_none_of_them():
     assert "all" not in said[0].split()
 
 
-def test_intervals_are_named_where_there_are_some():
-    of_aucs, of_rates = (
-        f"A difference of {kind} that is not established may still exist{advice}."
-        for kind, advice in (
-            ("AUCs", ": read its interval"),
-            ("rates", "; it has no interval here"),
-        )
-    )
+def test_intervals_are_named_if_a_difference_is_not_established():
+    advice = "A difference that is not established may still exist: read its interval."
     equal = [(300, 1000), (301, 1000)]
-    assert decided_on(equal, equal).findings[-2:] == (of_aucs, of_rates)
+    assert decided_on(equal, equal).findings[-1] == advice
     y, _, group, _ = people(3000, n_groups=2)
     rng = np.random.default_rng(0)
     alike = rng.normal(size=y.size) + y
     ranking = audit_of(y, alike, group, None, threshold=None)
-    assert ranking.findings[-1] == of_aucs
-    assert of_rates not in ranking.findings
+    assert ranking.findings[-1] == advice
     differing = np.where(group == 0, alike, 3 * y + alike + 5)
     all_selected = audit_of(y, differing, group, None, threshold=-99)
     assert "for every row" in " ".join(all_selected.findings)
-    assert not {of_aucs, of_rates} & {*all_selected.findings}
+    assert advice not in all_selected.findings
     decided = rng.permutation(y.size) % 2
     by_rate = FairnessAudit.from_predictions(y, differing, groups=group, y_pred=decided)
-    assert by_rate.findings[-1] == of_rates
-    assert of_aucs not in by_rate.findings
+    assert by_rate.findings[-1] == advice
 
 
 def test_groups_are_small_by_the_rows_that_a_rate_needs():

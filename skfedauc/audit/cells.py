@@ -12,6 +12,7 @@ import pandas as pd
 from skfedauc import _input, _words
 from skfedauc.audit.findings import SIGNIFICANT
 from skfedauc.audit.tables import AuditTables
+from skfedauc.audit.tolerances import required
 
 UNDEFINED = "\N{EN DASH}"
 # Largest number of characters in the tooltip of a long label
@@ -350,6 +351,30 @@ def gap_table(tables: AuditTables, number: int) -> Table:
 def gap_id(name: str, number: int) -> str:
     """Return the id of a gap's row on the page."""
     return f"gap-{number}-{name.replace('_', '-')}"
+
+
+def tolerance_table(tables: AuditTables, number: int) -> Table:
+    """Return the table of the tolerances and their answers."""
+    table, rows = tables.tolerances, []
+    for name, row in zip(table.index, table.to_dict("records"), strict=True):
+        title, limit = GAPS[name][0], row["limit"]
+        cells = [Cell(title, key=str(name), note=required(name, limit)), label_cell(row["answer"])]
+        cells += [number_cell(name, row[c]) for c in ("limit", "value", "ci_low", "ci_high")]
+        rows.append(Row(cells))
+    return Table(
+        id=f"tolerances-{number}",
+        name=f"Tolerances by {by(tables)}",
+        columns=[
+            Column("gap", "tolerance", "row"),
+            Column("answer", "answer", "label"),
+            Column("limit", "tolerance"),
+            Column("value", "value"),
+            Column("ci_low", "limits from"),
+            Column("ci_high", "to"),
+        ],
+        bodies=[Body(rows)],
+        style="tolerances",
+    )
 
 
 def quality_table(tables: AuditTables, number: int) -> Table:

@@ -1,4 +1,4 @@
-"""Rates of decisions by group, and tests of equal rates, from counts.
+"""Decisions from scores or predictions, and tests of equal rates of decisions.
 
 Decisions are a `ScoreCounts` with the score 1 for rows with a positive prediction, and 0 for other
 rows. Such a `ScoreCounts` holds counts by group, decision and class, and can merge with the
@@ -23,10 +23,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
+from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
-from skfedauc.counts.moments import ClassRows
-from skfedauc.inference.variances import Variances
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
@@ -144,35 +143,6 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> Floats:
     return np.asarray(predicted == positive).astype(np.float64)
 
 
-def rates(decisions: ScoreCounts) -> dict[str, Floats]:
-    """Return the shares of selected rows by group, among all rows, positives and negatives.
-
-    A share is NaN if the group has no rows in its denominator.
-    """
-    negatives, positives = _weight_by_decision(decisions)
-    shares = {}
-    for name, (kept, selected) in zip(
-        RATES, (negatives + positives, positives, negatives), strict=True
-    ):
-        total = kept + selected
-        shares[name] = np.divide(selected, total, out=np.full(total.size, np.nan), where=total > 0)
-    return shares
-
-
-def _weight_by_decision(decisions: ScoreCounts) -> NDArray[np.float64]:
-    """Return the weight of rows by label, decision and group, shape (2, 2, n_groups)."""
-    starts, scores, *columns, weights = decisions.cells
-    amounts = columns if weights is None else weights[:2]
-    selected = scores > 0.5
-    return np.array(
-        [
-            [np.add.reduceat(amount * chosen, starts[:-1], dtype=float) for chosen in sides]
-            for amount in amounts
-            for sides in [(~selected, selected)]
-        ]
-    )
-
-
 def n_rows_of_rates(counts: ScoreCounts) -> dict[str, NDArray[np.int64]]:
     """Return the number of rows in the denominator of each rate, by group."""
     positives, negatives = counts.n_positives, counts.n_negatives
@@ -188,7 +158,7 @@ def metric_frame(decisions: ScoreCounts, features: pd.DataFrame) -> MetricFrame:
     """
     from fairlearn.metrics import MetricFrame, selection_rate
 
-    weight = _weight_by_decision(decisions)
+    weight = RateCounts.of(decisions).weight
     label, decision, group = np.indices(weight.shape).reshape(3, -1)
     weight = weight.ravel()
     of_label = [weight, weight * label, weight * (1 - label)]
@@ -202,22 +172,6 @@ def metric_frame(decisions: ScoreCounts, features: pd.DataFrame) -> MetricFrame:
                 rate: {"sample_weight": w} for rate, w in zip(RATES, of_label, strict=True)
             },
         )
-
-
-def effective_rows(counts: ScoreCounts) -> dict[str, Floats]:
-    """Return the effective sample size in the denominator of each rate, by group.
-
-    Without weights, the effective sample size is the number of rows.
-    """
-    variances = Variances(counts)
-    negatives, positives = variances.negatives, variances.positives
-    both = ClassRows(
-        negatives.n + positives.n,
-        negatives.weight + positives.weight,
-        negatives.squares + positives.squares,
-    )
-    sides = zip(RATES, (both, positives, negatives), strict=True)
-    return {name: rows.effective for name, rows in sides}
 
 
 def test_equal_shares(shares: Floats, n_rows: Floats) -> float:

@@ -22,6 +22,7 @@ def document_of(tables: AuditTables, findings: tuple[str, ...]) -> dict[str, Any
         "n_claims": tables.claims.family.n_claims,
         "quality": _rows_by_name(tables.quality),
         "gaps": _rows_by_name(tables.gaps),
+        "tolerances": _rows_by_name(tables.tolerances),
         "groups": [
             {"label": plain_label(label)} | row
             for label, row in zip(tables.groups, plain_rows(tables.by_group), strict=True)

@@ -13,6 +13,7 @@ from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import arguments, tables
 from skfedauc.audit import decisions as deciding
+from skfedauc.audit import tolerances as tolerating
 from skfedauc.audit.card import card_of
 from skfedauc.audit.claims import Claims, adjusted_together
 from skfedauc.audit.document import as_json, document_of, plain_rows
@@ -20,6 +21,7 @@ from skfedauc.audit.facts import NAMES, date_of_now, facts_of
 from skfedauc.audit.findings import findings, named
 from skfedauc.audit.gaps import GroupComparison
 from skfedauc.audit.intersections import intersections
+from skfedauc.audit.rates import RateMethod, RateTable
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.report import GroupAUC, MulticlassGroupAUC
@@ -72,6 +74,13 @@ class FairnessAudit:
         Names of what is audited, with some of the keys "model", "label" and "score", such as
         ``{"model": "credit score 3", "label": "default within a year"}``. `facts`, the page and the
         JSON document show the names.
+    tolerances : mapping of str to float, default=None
+        Limits of gaps between 0 and 1, by the name of the row of `gaps`. A ratio has to be at least
+        its limit, and another gap at most its limit. For example, ``{"difference": 0.05}`` is a
+        margin on the difference of AUCs. The four-fifths rule is ``{"demographic_parity_ratio":
+        0.8}`` if the positive class is the favorable outcome, because rates are shares of positive
+        predictions. The gaps `xauc_disparity`, `cross_difference` and `abroca` have no tolerances.
+        The table `tolerances` has the answers.
 
     Attributes
     ----------
@@ -136,6 +145,7 @@ class FairnessAudit:
         reference: Any = "rest",
         favorable: Favorable | None = None,
         names: Mapping[str, str] | None = None,
+        tolerances: Mapping[str, float] | None = None,
     ) -> None:
         if not isinstance(report, GroupAUC):
             mend = (
@@ -165,6 +175,7 @@ class FairnessAudit:
         self.favorable = arguments.check_favorable(favorable)
         self.names = arguments.check_names(names)
         self.date = date_of_now()
+        self._limits = tolerating.check_tolerances(tolerances)
         self.reference = reference
         label = arguments.check_reference(reference, report.counts, min_per_class)
         self.threshold = arguments.check_threshold(threshold)
@@ -180,6 +191,8 @@ class FairnessAudit:
             self.threshold = 0.5 if deciding.bin_of_threshold(report.counts, 0.5) is None else None
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
+        if decisions is None:
+            tolerating.check_has_decisions(self._limits)
         self._set_comparison(GroupComparison(report, decisions, min_per_class, label))
         # Findings do not explain missing decisions if the user requested the ranking alone, or if
         # the scores rank one of several classes.
@@ -206,6 +219,7 @@ class FairnessAudit:
         reference: Any = "rest",
         favorable: Favorable | None = None,
         names: Mapping[str, str] | None = None,
+        tolerances: Mapping[str, float] | None = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
@@ -239,6 +253,8 @@ class FairnessAudit:
             The favorable outcome; see the class.
         names : mapping of str to str, default=None
             Names of the model, the label and the score; see the class.
+        tolerances : mapping of str to float, default=None
+            Limits of gaps; see the class.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -303,6 +319,7 @@ class FairnessAudit:
             reference=reference,
             favorable=favorable,
             names=names,
+            tolerances=tolerances,
         )
 
     @classmethod
@@ -321,6 +338,7 @@ class FairnessAudit:
         reference: Any = "rest",
         favorable: Favorable | None = None,
         names: Mapping[str, str] | None = None,
+        tolerances: Mapping[str, float] | None = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
     ) -> FairnessAudit:
@@ -358,6 +376,8 @@ class FairnessAudit:
             The favorable outcome; see the class.
         names : mapping of str to str, default=None
             Names of the model, the label and the score; see the class.
+        tolerances : mapping of str to float, default=None
+            Limits of gaps; see the class.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -419,6 +439,7 @@ class FairnessAudit:
             reference=reference,
             favorable=favorable,
             names=names,
+            tolerances=tolerances,
         )
         audit.threshold = number if number is not None else audit.threshold
         return audit
@@ -588,7 +609,7 @@ class FairnessAudit:
         audit._set_comparison(comparison)
         audit.favorable, audit.threshold = self.favorable, self.threshold
         audit.names, audit.date = self.names, self.date
-        audit.reference = self.reference
+        audit.reference, audit._limits = self.reference, self._limits
         if comparison is not self.comparison:
             audit.reference = "rest" if comparison.reference is None else [comparison.reference]
         audit._is_ranking_chosen = self._is_ranking_chosen
@@ -716,8 +737,9 @@ class FairnessAudit:
         gap. Undefined values are NaN. The table has these rows:
 
         ``difference``, ``ratio``: gaps of the group AUCs, with the test of the largest difference
-        (see `GroupAUC.test_difference`). The interval and the p value come from one comparison of
-        all pairs of groups.
+        (see `GroupAUC.test_difference`). The interval of the difference and the p value come from
+        one comparison of all pairs of groups. The interval of the ratio comes from the limits of
+        the group AUCs (MOVER-R [2]_).
 
         ``tau``: the standard deviation of the true AUCs, without a test. `findings` report a test
         of equal true AUCs. The interval of tau uses another statistic.
@@ -743,10 +765,155 @@ class FairnessAudit:
         odds gap is the larger of the gaps of true and of false positive rates. `rate` names the
         rate with this gap. `lowest`, `highest` and `pvalue` refer to this rate, and `pvalue`
         accounts for the choice between two rates (Holm). The comparisons include only groups with
-        enough rows for the rate; see `left_out`. With weights, the tests use effective sample sizes
-        (Kish).
+        enough rows for the rate; see `left_out`. With weights, the tests and intervals use
+        effective sample sizes (Kish).
+
+        The interval of a gap of decisions contains the gap of the true rates with a probability of
+        at least 95 %. The intervals of two rates give the interval of their difference (Newcombe
+        [1]_) and of their ratio (MOVER-R [2]_), with the limits of Clopper and Pearson for each
+        rate. The lower limit of the difference is the largest lower limit of all pairs of groups.
+        This limit fails only if a limit of any pair fails, so the pairs have simultaneous limits.
+        The upper limit is the largest upper limit of all pairs. This limit fails only if the limit
+        of the two groups with the largest true difference fails, so the pairs have unadjusted
+        limits. Likewise for ratios. For equalized odds, the lower limit of the difference accounts
+        for the two rates (Bonferroni). An interval and the p value belong to different methods: an
+        interval may contain 0 although the p value is below 5 %.
+
+        References
+        ----------
+        .. [1] Newcombe, R. G. (1998). Interval estimation for the difference between independent
+           proportions: comparison of eleven methods. Statistics in Medicine 17(8).
+        .. [2] Donner, A. and Zou, G. Y. (2012). Closed-form confidence intervals for functions of
+           the normal mean and standard deviation. Statistical Methods in Medical Research 21(4).
         """
         return tables.gaps(self.comparison, self._claims.adjusted)
+
+    @functools.cached_property
+    def tolerances(self) -> pd.DataFrame:
+        """Table of the declared tolerances, answered with "met", "not met" or "undecided".
+
+        A DataFrame with one row per tolerance and the columns `value`, `limit`, `ci_low`, `ci_high`
+        and `answer`. The answer is "met" if the whole interval is within the limit, "not met" if
+        the whole interval is beyond the limit, and "undecided" otherwise. An undefined gap is
+        undecided. The table has no rows without tolerances.
+
+        Each limit of the interval fails with a probability of at most 5 %. Therefore, the answer
+        "met" is wrong with a probability of at most 5 % if the true gap is beyond the limit, and
+        the answer "not met" is wrong with a probability of at most 5 % if the true gap is within
+        the limit. The probabilities hold for each tolerance alone. The limit on the side of no gap
+        is the limit in `gaps`. The other limit is nearer to the value than in `gaps`, where it
+        fails with a probability of at most 2.5 %. The "difference" is met if and only if
+        ``compared.test_equivalence(limit)`` shows equivalence.
+
+        Examples
+        --------
+        >>> from skfedauc import FairnessAudit
+        >>> from skfedauc.datasets import make_group_scores
+        >>> people = make_group_scores("different", 400, 600, shifts=(0, 1), random_state=0)
+        >>> audit = FairnessAudit.from_predictions(
+        ...     people.y_true, people.y_score, groups=people.groups, threshold=0.5,
+        ...     tolerances={"difference": 0.1, "demographic_parity_ratio": 0.8},
+        ... )
+        >>> audit.tolerances.round(2)
+                                  value  limit  ci_low  ci_high   answer
+        gap
+        difference                 0.01    0.1    0.00     0.05      met
+        demographic_parity_ratio   0.58    0.8    0.54     0.62  not met
+        """
+        return tolerating.table(self.comparison, self.gaps, self._limits)
+
+    def rates(
+        self,
+        method: RateMethod = "wilson",
+        *,
+        confidence_level: float = 0.95,
+        n_resamples: int = 2_000,
+        random_state: Any = None,
+    ) -> pd.DataFrame:
+        """Return rates of the decisions by group, with differences and ratios to the reference.
+
+        Parameters
+        ----------
+        method : {"wilson", "bootstrap"}, default="wilson"
+            Method of the limits. "wilson" uses Wilson's limits [1]_ for rates, Newcombe's limits
+            [2]_ for differences, and MOVER-R [3]_ for ratios. "bootstrap" uses percentiles of
+            resampled rows, drawn within each group; rates of 0 and 1 have limits without width.
+        confidence_level : float, default=0.95
+            Confidence level of each interval.
+        n_resamples : int, default=2_000
+            Number of resamples of the bootstrap, at least 100.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the bootstrap.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each rate and group. The first level of the index, `rate`, has these rates:
+            "selection_rate", "true_positive_rate", "false_positive_rate", "precision",
+            "false_discovery_rate", "false_omission_rate", "accuracy" and "prevalence". The columns
+            are the rate `value` with the limits `ci_low` and `ci_high`; `n_rows`, the number of
+            rows in the denominator; `reference_value`, the rate of the reference; the `difference`
+            to the reference with the limits `difference_ci_low` and `difference_ci_high`; and the
+            `ratio` with the limits `ratio_ci_low` and `ratio_ci_high`. A rate without rows in the
+            denominator is NaN.
+
+        Raises
+        ------
+        ValueError
+            If the audit has no decisions, or an argument is invalid. If ``method="bootstrap"`` and
+            the rows have weights.
+
+        Notes
+        -----
+        The reference is the reference group, or the other groups together. Comparisons omit small
+        groups, with fewer than `min_per_class` rows in the denominator: these groups have a rate
+        with limits, no comparison, and no part in the reference. The intervals hold for each group
+        alone.
+
+        The denominators of the precision, the false discovery rate and the false omission rate are
+        random, because they depend on the decisions. The limits of these rates are conditional on
+        the observed number of rows in the denominator. For weighted rows, the limits use the
+        effective sample size (Kish). This number does not account for a relation of weights and
+        events.
+
+        References
+        ----------
+        .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
+           inference. Journal of the American Statistical Association 22(158).
+        .. [2] Newcombe, R. G. (1998). Interval estimation for the difference between independent
+           proportions: comparison of eleven methods. Statistics in Medicine 17(8).
+        .. [3] Donner, A. and Zou, G. Y. (2012). Closed-form confidence intervals for functions of
+           the normal mean and standard deviation. Statistical Methods in Medical Research 21(4).
+
+        Examples
+        --------
+        >>> from skfedauc import FairnessAudit
+        >>> from skfedauc.datasets import make_group_scores
+        >>> people = make_group_scores("different", 400, 600, shifts=(0, 1), random_state=0)
+        >>> audit = FairnessAudit.from_predictions(
+        ...     people.y_true, people.y_score, groups=people.groups, threshold=0.5
+        ... )
+        >>> columns = ["value", "ci_low", "ci_high", "difference", "difference_ci_high"]
+        >>> audit.rates().loc["precision", columns].round(2)
+                  value  ci_low  ci_high  difference  difference_ci_high
+        group
+        device 1   0.60    0.55     0.64        0.12                0.17
+        device 2   0.48    0.45     0.52       -0.12               -0.06
+        """
+        counts = self.comparison.rate_counts
+        if counts is None:
+            raise ValueError(
+                "rates need decisions; this audit has none: pass threshold= or y_pred=."
+            )
+        reference = self.comparison.reference
+        of_rates = RateTable(
+            counts,
+            self.comparison.index,
+            max(self.min_per_class, 1),
+            None if reference is None else self.comparison.groups.index(reference),
+            self.report.counts.is_weighted,
+        )
+        return of_rates.table(method, confidence_level, n_resamples, random_state)
 
     @functools.cached_property
     def left_out(self) -> dict[str, tuple[Any, ...]]:
@@ -826,8 +993,9 @@ class FairnessAudit:
         """Declared facts and provenance of the audit, as plain values.
 
         The declared facts are `names` (None for a name that is not declared), `favorable`,
-        `threshold` (None for other decisions or none), `columns`, `within` (control columns and
-        their labels), `reference` (None for the other groups together) and `min_per_class`.
+        `threshold` (None for other decisions or none), `tolerances` (limits by name of the gap),
+        `columns`, `within` (control columns and their labels), `reference` (None for the other
+        groups together) and `min_per_class`.
 
         The counted facts are `has_decisions`, `positive_class` and `negative_class` (None for
         unknown labels), the numbers of rows, positives, negatives, groups, small groups, rows
@@ -854,6 +1022,7 @@ class FairnessAudit:
             "names": dict.fromkeys(NAMES) | self.names,
             "favorable": self.favorable,
             "threshold": self.threshold,
+            "tolerances": dict(self._limits),
         }
         return facts_of(self.comparison, declared, self.date)
 
@@ -864,11 +1033,10 @@ class FairnessAudit:
         -------
         dict
             The keys are `facts`, `findings` and `n_claims`, and the tables `quality`, `gaps`,
-            `groups` (a list of the rows of `by_group`) and `left_out`. `by_column` has the audit by
-            each column alone, and `intersections` the rows of `intersections`; both are empty for a
-            single column. Undefined values are None. Labels
-            are text, integers or booleans, and lists for several columns; other labels, such as
-            dates, are text.
+            `tolerances`, `groups` (a list of the rows of `by_group`) and `left_out`. `by_column`
+            has the audit by each column alone, and `intersections` the rows of `intersections`;
+            both are empty for a single column. Undefined values are None. Labels are text, integers
+            or booleans, and lists for several columns; other labels, such as dates, are text.
 
         Examples
         --------
@@ -992,6 +1160,7 @@ class FairnessAudit:
             by_group=self.by_group,
             gaps=self.gaps,
             quality=self.quality,
+            tolerances=self.tolerances,
             left_out=self.left_out,
             has_enough=comparison.has_enough,
             reversed_groups=self.reversed_groups,

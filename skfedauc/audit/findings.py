@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from skfedauc import _words
+from skfedauc.audit import tolerances as tolerating
 from skfedauc.audit.tables import AuditTables, row_of
 from skfedauc.report.bounds import certain_range, statistic_bounds
 
@@ -37,8 +38,8 @@ class Finding(NamedTuple):
     sentence : str
     topic : str
         What the sentence is about: a row of `FairnessAudit.gaps`, "model", "small_groups",
-        "equal_aucs", "group_auc", or "decisions" for missing decisions. The page links the
-        sentence to the table and to the definition of the topic.
+        "equal_aucs", "group_auc", "tolerances", or "decisions" for missing decisions. The page
+        links the sentence to the table and to the definition of the topic.
     """
 
     sentence: str
@@ -60,6 +61,7 @@ def answers(tables: AuditTables) -> tuple[Finding, ...]:
         *_on_single_groups(tables),
         *_on_ranking_between_groups(tables),
         *_on_decisions(tables),
+        *_on_tolerances(tables),
     )
 
 
@@ -126,9 +128,14 @@ def _on_the_model(tables: AuditTables) -> Iterator[Finding]:
 
 
 def _with_interval(row: dict[str, Any]) -> str:
+    return f"{row['auc']:.3f}{_interval_of(row)}"
+
+
+def _interval_of(row: dict[str, Any]) -> str:
+    """Return the interval in parentheses, or no text for an undefined interval."""
     if math.isnan(row["ci_low"]):
-        return f"{row['auc']:.3f}"
-    return f"{row['auc']:.3f} (95 % interval {row['ci_low']:.3f} to {row['ci_high']:.3f})"
+        return ""
+    return f" (95 % interval {row['ci_low']:.3f} to {row['ci_high']:.3f})"
 
 
 # Small groups ------------------------------------------------------------------------------
@@ -168,14 +175,12 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[Finding]:
     if gap["value"] == 0:
         yield Finding(f"The AUC is {lowest:.3f} within every group.", "difference")
     else:
-        interval = ""
-        if not math.isnan(gap["ci_low"]):
-            interval = f" (95 % interval {gap['ci_low']:.3f} to {gap['ci_high']:.3f})"
         between = "These two groups" if tables.compared.n_groups == 2 else "Groups"
         yield Finding(
             f"The AUC within groups ranges from {lowest:.3f} ({named(gap['lowest'])}) to "
             f"{lowest + gap['value']:.3f} ({named(gap['highest'])}), a difference of "
-            f"{gap['value']:.3f}{interval}. {_judged(gap, f'{between} differ')}{_clearest(tables)}",
+            f"{gap['value']:.3f}{_interval_of(gap)}. {_judged(gap, f'{between} differ')}"
+            f"{_clearest(tables)}",
             "difference",
         )
     if tables.compared.n_groups == 2:
@@ -353,7 +358,7 @@ def _on_decisions(tables: AuditTables) -> Iterator[Finding]:
     else:
         yield Finding(
             f"{predicts} for {_two_shares(tables, parity, 'selection_rate')}: a demographic parity "
-            f"difference of {parity['value']:.3f}. "
+            f"difference of {parity['value']:.3f}{_interval_of(parity)}. "
             f"{_rates_judged(tables, parity, 'selection_rate')}",
             "demographic_parity_difference",
         )
@@ -366,9 +371,9 @@ def _on_decisions(tables: AuditTables) -> Iterator[Finding]:
         if math.isnan(gap["value"]):
             continue
         name = _RATES[rate][0]
-        whole = f", the equalized odds difference, is {gap['value']:.3f}"
         said = f"The difference of {name}s"
-        said += whole if is_odds else f" is {gap['value']:.3f}"
+        said += ", the equalized odds difference," if is_odds else ""
+        said += f" is {gap['value']:.3f}{_interval_of(gap)}"
         if gap["value"] > 0:
             said += f": {_two_shares(tables, gap, rate)}"
         yield Finding(
@@ -396,6 +401,30 @@ def _two_shares(tables: AuditTables, gap: dict[str, Any], rate: str) -> str:
     )
 
 
+# Tolerances --------------------------------------------------------------------------------
+
+
+def _on_tolerances(tables: AuditTables) -> Iterator[Finding]:
+    table = tables.tolerances
+    for name, row in zip(table.index, table.to_dict("records"), strict=True):
+        said = (
+            f"Tolerance {row['answer']}: the {tolerating.in_words(name)} has to be "
+            f"{tolerating.required(name, row['limit'])}"
+        )
+        if math.isnan(row["value"]):
+            yield Finding(f"{said}, and is undefined.", "tolerances")
+            continue
+        limits = f"{row['ci_low']:.3f} to {row['ci_high']:.3f}"
+        yield Finding(f"{said}, and is {row['value']:.3f} (limits {limits}).", "tolerances")
+    if len(table):
+        yield Finding(
+            "A tolerance is met if both limits are within it, and not met if both are beyond it. "
+            "Each of these answers is wrong with a probability of at most 5 %, for each tolerance "
+            "alone.",
+            "tolerances",
+        )
+
+
 # Adjustment of the p values ----------------------------------------------------------------
 
 
@@ -408,18 +437,8 @@ def closing(tables: AuditTables, found: Iterable[Finding]) -> Iterator[str]:
             f"{n_claims:,} claims are tested{of}. Adjusted p values account for all of them "
             "(Holm): at most 5 % of audits of groups without any gap make a claim."
         )
-    not_established = {
-        topic.endswith("_difference")
-        for sentence, topic in found
-        if "is established" in sentence and "o difference" in sentence
-    }
-    if False in not_established:
-        yield "A difference of AUCs that is not established may still exist: read its interval."
-    if True in not_established:
-        yield (
-            "A difference of rates that is not established may still exist; it has no interval "
-            "here."
-        )
+    if any("is established" in sentence and "o difference" in sentence for sentence, _ in found):
+        yield "A difference that is not established may still exist: read its interval."
 
 
 # Text --------------------------------------------------------------------------------------

@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Floats, Questions, weighted_holm
+from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import ScoreCounts
+from skfedauc.inference import proportions
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
-from skfedauc.inference.pairwise import DifferenceTest
+from skfedauc.inference.pairwise import DifferenceTest, Spreads
+from skfedauc.inference.proportions import GapLimits
 from skfedauc.report import GroupAUC
+from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
@@ -183,31 +187,46 @@ class GroupComparison:
         return cross_gaps(self.compared.counts)._replace(disparity=disparity)
 
     @functools.cached_property
+    def rate_counts(self) -> RateCounts | None:
+        """Rows by class, decision and group, or None without decisions."""
+        return None if self.decisions is None else RateCounts.of(self.decisions)
+
+    @functools.cached_property
     def rates(self) -> dict[str, Floats]:
         """Rates of the decisions by group, or NaN without decisions."""
-        if self.decisions is None:
+        if self.rate_counts is None:
             return {rate: np.full(len(self.groups), np.nan) for rate in deciding.RATES}
-        return deciding.rates(self.decisions)
+        return {rate: self.rate_counts.shares(rate) for rate in deciding.RATES}
+
+    @functools.cached_property
+    def compared_rates(self) -> dict[str, tuple[Floats, Floats]]:
+        """Rates of the groups with enough rows, and their effective sample sizes, by rate.
+
+        Rates of fewer than two groups are omitted.
+        """
+        if self.rate_counts is None:
+            return {}
+        return {
+            rate: (
+                self.rates[rate][has_enough],
+                self.rate_counts.rows(rate).effective[has_enough],
+            )
+            for rate, has_enough in self.has_enough.items()
+            if has_enough.sum() > 1
+        }
 
     @functools.cached_property
     def rate_gaps(self) -> dict[str, Gap]:
         """Gap of each rate between groups with enough rows, or empty for fewer than two groups."""
         gaps: dict[str, Gap] = {rate: {} for rate in deciding.RATES}
-        if self.decisions is None:
-            return gaps
-        n_rows = deciding.effective_rows(self.decisions)
-        for rate, has_enough in self.has_enough.items():
-            if has_enough.sum() < 2:
-                continue
-            values = self.rates[rate]
-            shares, n_of_rate = values[has_enough], n_rows[rate][has_enough]
+        for rate, (shares, n_of_rate) in self.compared_rates.items():
             low, high = float(shares.min()), float(shares.max())
             gaps[rate] = {
                 "value": high - low,
                 "ratio": low / high if high > 0 else np.nan,
                 "expected": deciding.null_difference(shares, n_of_rate),
                 "pvalue": deciding.test_equal_shares(shares, n_of_rate),
-                **self._extremes(values, has_enough),
+                **self._extremes(self.rates[rate], self.has_enough[rate]),
             }
         return gaps
 
@@ -228,6 +247,52 @@ class GroupComparison:
             pvalues[rate] = np.array([self.rate_gaps[rate].get("pvalue", np.nan)])
         return pvalues
 
+    # Limits ------------------------------------------------------------------------------
+
+    def limits(self, alpha: float, tail: float) -> dict[str, GapLimits]:
+        """Return limits of the AUC ratio and of the gaps of decisions, for defined gaps.
+
+        The limit on the side of no gap holds for all pairs of groups together, and the limit on the
+        other side needs no adjustment; see `skfedauc.inference.proportions`. The equalized odds gap
+        is the larger of two gaps, likewise: its limit on the side of no gap is adjusted for two
+        rates (Bonferroni), and its other limit is the limit of one of both gaps.
+
+        Parameters
+        ----------
+        alpha : float
+            Probability with which the limit on the side of no gap may fail: the lower limit of a
+            difference, and the upper limit of a ratio.
+        tail : float
+            Probability with which the other limit may fail.
+        """
+        found: dict[str, GapLimits] = {}
+        if self.compared.n_groups > 1:
+            lowest, highest = used_at_extremes(self.compared.estimates)
+            aucs = proportions.estimates_of_aucs(Spreads(lowest.spread, highest.spread))
+            n_groups = self.compared.n_groups
+            found["ratio"] = proportions.limits_of_ratio(aucs, n_groups, alpha, tail)
+        for name, rates in (
+            ("demographic_parity", [_SELECTION]),
+            ("equalized_odds", _ODDS),
+            *((rate, [rate]) for rate in _ODDS),
+        ):
+            rates = [rate for rate in rates if rate in self.compared_rates]
+            if not rates:
+                continue
+            differences, ratios = [], []
+            for shares, n_rows in (self.compared_rates[rate] for rate in rates):
+                arguments = (
+                    proportions.estimates_of_shares(shares, n_rows),
+                    shares.size,
+                    alpha / len(rates),
+                    tail,
+                )
+                differences.append(proportions.limits_of_difference(*arguments))
+                ratios.append(proportions.limits_of_ratio(*arguments))
+            found[f"{name}_difference"] = GapLimits(*np.max(differences, axis=0).tolist())
+            found[f"{name}_ratio"] = GapLimits(*np.min(ratios, axis=0).tolist())
+        return found
+
     # Gaps --------------------------------------------------------------------------------
 
     def gaps(self, adjusted: Questions) -> dict[str, Gap]:
@@ -238,11 +303,17 @@ class GroupComparison:
         adjusted : mapping of str to ndarray
             Adjusted p values by question.
         """
-        return {
+        rows = {
             **self._auc_gaps(adjusted),
             **self._ranking_gaps(adjusted),
             **self._decision_gaps(adjusted),
         }
+        for name, (low, high) in self.limits(1.0 - LEVEL, (1.0 - LEVEL) / 2.0).items():
+            # The table has no ratio of true or of false positive rates alone. A ratio is undefined
+            # without selected rows.
+            if not np.isnan(rows.get(name, {}).get("value", np.nan)):
+                rows[name] |= {"ci_low": low, "ci_high": high}
+        return rows
 
     def _auc_gaps(self, adjusted: Questions) -> dict[str, Gap]:
         compared = self.compared

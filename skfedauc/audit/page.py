@@ -20,6 +20,7 @@ from skfedauc.audit.cells import (
     intersection_table,
     number_text,
     quality_table,
+    tolerance_table,
 )
 from skfedauc.audit.findings import SIGNIFICANT, Finding, answers, closing
 from skfedauc.audit.intersections import MOST_WORRYING
@@ -139,6 +140,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
         "findings": [_linked(finding, number) for finding in answers(tables)],
         "quality": quality_table(tables, number),
         "gaps": gap_table(tables, number),
+        "tolerances": tolerance_table(tables, number) if len(tables.tolerances) else None,
         "groups": groups,
         "left_out": left_out,
         "intersections": _intersections(tables, number),
@@ -177,6 +179,7 @@ _TOPICS = {
     "small_groups": ("groups", "small-groups"),
     "group_auc": ("groups", "p-of-auc"),
     "equal_aucs": ("groups", "equal-aucs"),
+    "tolerances": ("tolerances", "tolerances"),
     "decisions": ("", ""),
 }
 

@@ -31,7 +31,7 @@ class AuditTables:
         Report on all groups, and on the groups in the comparisons of AUCs.
     columns : tuple of str
         Names of the sensitive columns.
-    by_group, gaps, quality : DataFrame
+    by_group, gaps, quality, tolerances : DataFrame
         Tables, see the attributes of `FairnessAudit` with these names.
     left_out : mapping of str to tuple
         Groups with too few rows for the comparison of AUCs and of each rate.
@@ -68,6 +68,7 @@ class AuditTables:
     by_group: pd.DataFrame
     gaps: pd.DataFrame
     quality: pd.DataFrame
+    tolerances: pd.DataFrame
     left_out: Mapping[str, tuple[Any, ...]]
     has_enough: Mapping[str, NDArray[np.bool_]]
     reversed_groups: tuple[Any, ...]

@@ -61,7 +61,14 @@ class ReportOptions:
     reference: str | None = None
     favorable: Literal["positive", "negative"] | None = None
     name: list[tuple[str, str]] | None = None
+    tolerance: list[tuple[str, float]] = dataclasses.field(default_factory=list)
+    fail_if: Literal["not-met", "undecided"] | None = None
     json: str | None = None
+
+    @property
+    def tolerances(self) -> dict[str, float]:
+        """Limits of gaps, by name of the gap."""
+        return dict(self.tolerance)
 
     @property
     def json_is_printed(self) -> bool:
@@ -76,7 +83,7 @@ class ReportOptions:
     @property
     def has_audit(self) -> bool:
         """True if the command makes a fairness audit."""
-        return self.html is not None or self.json is not None
+        return self.html is not None or self.json is not None or bool(self.tolerance)
 
     @property
     def names(self) -> dict[str, str]:

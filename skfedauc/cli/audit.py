@@ -9,7 +9,7 @@ from skfedauc.cli.arguments import AuditArguments
 from skfedauc.cli.counts_file import headline, n_by_class
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.predictions_file import read_columns
-from skfedauc.cli.results import check_page_can_be_made, results
+from skfedauc.cli.results import check_options, results
 from skfedauc.cli.rows import (
     counts_of,
     decision_counts_of,
@@ -28,8 +28,7 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
     CommandError
         If the arguments or the predictions are wrong, or if writing a file fails.
     """
-    if arguments.html is not None:
-        check_page_can_be_made()
+    check_options(arguments)
     rows = rows_of(read_columns(arguments), arguments)
     counted = Counted(
         counts_of(rows, arguments),

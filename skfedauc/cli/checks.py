@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from skfedauc._output_file import check_target
+from skfedauc._words import shortened
 from skfedauc.cli.arguments import (
     Arguments,
     AuditArguments,
@@ -55,11 +56,19 @@ def check(arguments: Arguments) -> None:
 
 def _check_report_options(options: ReportOptions) -> None:
     """Refuse options of the fairness audit for a command without an audit."""
+    if options.fail_if is not None and not options.tolerance:
+        raise CommandError("--fail-if needs --tolerance; pass it as well")
+    names = [name for name, _ in options.tolerance]
+    if len(set(names)) < len(names):
+        repeated = max(names, key=names.count)
+        raise CommandError(f"--tolerance has two limits of {shortened(repeated)}; pass one of them")
     if options.has_audit:
         return
     for option, default in _NEEDS_AUDIT.items():
         if getattr(options, option, default) != default:
-            raise CommandError(f"--{option} needs --html or --json; pass one of them as well")
+            raise CommandError(
+                f"--{option} needs --html, --json or --tolerance; pass one of them as well"
+            )
 
 
 def _check_missing(arguments: CountArguments) -> None:

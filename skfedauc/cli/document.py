@@ -9,8 +9,11 @@ from skfedauc import GroupAUC
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.document import as_json
 from skfedauc.audit.facts import plain_labels, plain_number
+from skfedauc.audit.tolerances import ANSWERS, is_least
 from skfedauc.cli.groupings import Grouping
 from skfedauc.counts import Withheld
+
+_TOLERANCE_COLUMNS = ("limit", "value", "ci_low", "ci_high")
 
 
 def document_of(
@@ -34,6 +37,7 @@ def document_of(
             _grouping(grouping) | audit.to_dict()
             for grouping, audit in zip(groupings, audits, strict=True)
         ],
+        "tolerances": _tolerances(groupings, audits),
     }
     return as_json(document)
 
@@ -65,6 +69,29 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
             "method": of_equality.method,
             "n_groups": of_equality.n_groups,
         },
+    }
+
+
+def _tolerances(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]) -> dict[str, Any]:
+    """Return the answer to each tolerance by each grouping, and numbers of answers."""
+    cases = [
+        {
+            "by": list(grouping.columns),
+            "name": name,
+            "required": "at least" if is_least(name) else "at most",
+            **{column: plain_number(row[column]) for column in _TOLERANCE_COLUMNS},
+            "answer": row["answer"],
+        }
+        for grouping, audit in zip(groupings, audits, strict=True)
+        for name, row in zip(
+            audit.tolerances.index, audit.tolerances.to_dict("records"), strict=True
+        )
+    ]
+    answers = [case["answer"] for case in cases]
+    return {
+        "total": len(cases),
+        **{answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS},
+        "cases": cases,
     }
 
 

@@ -9,6 +9,12 @@ class CommandError(Exception):
     exit_code = 2
 
 
+class ToleranceError(CommandError):
+    """Answer to a tolerance with which the command fails, as the user asked."""
+
+    exit_code = 5
+
+
 class OutputError(CommandError):
     """Error while writing standard output or a file."""
 

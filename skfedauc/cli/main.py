@@ -19,7 +19,7 @@ from skfedauc.cli.arguments import (
     ReportArguments,
     ShowArguments,
 )
-from skfedauc.cli.errors import CommandError, OutputError
+from skfedauc.cli.errors import CommandError, OutputError, ToleranceError
 from skfedauc.cli.parser import parse
 from skfedauc.cli.terminal import print_error, print_lines, print_warning
 
@@ -65,15 +65,18 @@ def _exit_code(argv: Sequence[str] | None) -> int:
 def _run(arguments: Arguments | None) -> None:
     """Print the lines of the command, which writes the output files even if printing fails."""
     failure: Exception | None = None
-    for lines in _output(arguments):
-        if failure is not None:
-            continue
-        try:
-            print_lines(lines)
-        except (BrokenPipeError, OutputError) as error:
-            failure = error
-            if arguments is None or not arguments.outputs:
-                break
+    try:
+        for lines in _output(arguments):
+            if failure is not None:
+                continue
+            try:
+                print_lines(lines)
+            except (BrokenPipeError, OutputError) as error:
+                failure = error
+                if arguments is None or not arguments.outputs:
+                    break
+    except ToleranceError as error:
+        failure = failure or error
     if failure is not None:
         raise failure
 

@@ -18,8 +18,8 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decisions",
         metavar="COL",
-        help="with --html or --json: audit the decisions in this column instead of those of a "
-        "threshold; decisions are labels of the classes, or 0 and 1",
+        help="with --html, --json or --tolerance: audit the decisions in this column instead of "
+        "those of a threshold; decisions are labels of the classes, or 0 and 1",
     )
 
 
@@ -65,7 +65,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         metavar="COL",
         help="group column of the file that holds clusters, such as patients with several rows "
         "each; intervals and tests by the other columns then allow for dependent rows of a "
-        "cluster; not with --html or --json, whose audit assumes independent rows",
+        "cluster; not with --html, --json or --tolerance, whose audit assumes independent rows",
     )
     _add_outputs_of_report(parser)
 
@@ -221,29 +221,49 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         type=_threshold,
         default="auto",
-        help="with --html or --json: also audit the decisions that predict the positive class "
-        "for scores of at least T; none audits the ranking only (default: 0.5 if all scores are "
-        "between 0 and 1, otherwise none)",
+        help="with --html, --json or --tolerance: also audit the decisions that predict the "
+        "positive class for scores of at least T; none audits the ranking only (default: 0.5 if "
+        "all scores are between 0 and 1, otherwise none)",
     )
     add(
         "--reference",
         metavar="GROUP",
-        help="with --html or --json, and one group column: compare the AUC of each group with "
-        "that of this group (default: with that of all other groups)",
+        help="with --html, --json or --tolerance, and one group column: compare the AUC of each "
+        "group with that of this group (default: with that of all other groups)",
     )
     add(
         "--favorable",
         choices=["positive", "negative"],
-        help="with --html or --json: class that is the favorable outcome for a person, such as "
-        "positive for an approved loan, or negative for a default; findings then state which "
-        "groups the model favors",
+        help="with --html, --json or --tolerance: class that is the favorable outcome for a "
+        "person, such as positive for an approved loan, or negative for a default; findings then "
+        "state which groups the model favors",
+    )
+    add(
+        "--tolerance",
+        metavar="NAME=LIMIT",
+        type=_tolerance,
+        action="append",
+        default=[],
+        help="limit of a gap between groups, such as difference=0.05 for AUCs that differ by at "
+        "most 0.05, or demographic_parity_ratio=0.8 for selection rates by the four-fifths rule; "
+        "the report answers whether the limit is met, not met or undecided by these rows; may be "
+        "repeated. Gaps that end in ratio have to be at least their limit: ratio, "
+        "demographic_parity_ratio, equalized_odds_ratio. Others have to be at most their limit: "
+        "difference, tau, demographic_parity_difference, true_positive_rate_difference, "
+        "false_positive_rate_difference, equalized_odds_difference",
+    )
+    add(
+        "--fail-if",
+        choices=["not-met", "undecided"],
+        help="with --tolerance: exit with code 5 if a tolerance is not met (not-met), or if a "
+        "tolerance is not met or undecided (undecided), after everything is written",
     )
     add(
         "--name",
         metavar="KEY=TEXT",
         type=_name,
         action="append",
-        help="with --html or --json: name of the model, the label or the score on the page and in "
+        help="with --html, --json or --tolerance: name of the model, the label or the score on the page and in "
         "the document, such as --name 'model=credit score 3'; may be repeated",
     )
     add(
@@ -280,6 +300,20 @@ def _name(text: str) -> tuple[str, str]:
             f"{shortened(text)}"
         )
     return key, name
+
+
+def _tolerance(text: str) -> tuple[str, float]:
+    name, _, limit = text.partition("=")
+    try:
+        number = float(limit)
+    except ValueError:
+        number = math.nan
+    if not name or not 0 < number < 1:
+        raise argparse.ArgumentTypeError(
+            "must be NAME=LIMIT with a limit between 0 and 1, such as difference=0.05; got "
+            f"{shortened(text)}"
+        )
+    return name, number
 
 
 def _numbers(text: str) -> list[float]:

@@ -77,6 +77,7 @@ exit codes:
   2    an error in the arguments or in a file that is read
   3    standard output or a file could not be written; everything else was
   4    not enough memory
+  5    a tolerance is not met or undecided, see --fail-if; everything was written
   130  interrupted
   141  the reader of the output closed the pipe
 """

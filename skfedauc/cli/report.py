@@ -11,7 +11,7 @@ from skfedauc.cli.counts_file import columns_of, headline, n_by_class, read_coun
 from skfedauc.cli.disclosure import level_in_words
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.groupings import Counted
-from skfedauc.cli.results import check_page_can_be_made, results
+from skfedauc.cli.results import check_options, results
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import needs_scores
 
@@ -24,8 +24,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
     CommandError
         If the file does not hold counts by groups, or if writing a file fails.
     """
-    if arguments.html is not None:
-        check_page_can_be_made()
+    check_options(arguments)
     counts = read_counts(arguments.file)
     if counts.groups is None:
         raise CommandError(
@@ -41,7 +40,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
     if counts.disclosure == "summary" and arguments.has_audit:
         raise CommandError(
             f"{arguments.file}: {needs_scores('the fairness audit').removesuffix('.')}; without "
-            "--html and --json, the report has what a summary determines"
+            "--html, --json and --tolerance, the report has what a summary determines"
         )
     if arguments.clusters is not None:
         _check_clusters(arguments, counts)
@@ -74,8 +73,9 @@ def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:
     """Raise an error unless the counts and the other arguments permit clusters."""
     if arguments.has_audit:
         raise CommandError(
-            "--clusters is not available with --html or --json: their audit assumes independent "
-            "rows; without these options, the report has intervals and tests of the AUCs"
+            "--clusters is not available with --html, --json or --tolerance: their audit assumes "
+            "independent rows; without these options, the report has intervals and tests of the "
+            "AUCs"
         )
     columns = columns_of(counts)
     if arguments.clusters not in columns or len(columns) < 2:

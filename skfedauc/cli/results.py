@@ -11,26 +11,37 @@ from skfedauc._words import counted, label_text, shortened, shortened_label
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.decisions import bin_of_threshold
 from skfedauc.audit.page import Section, check_installed, page_of
+from skfedauc.audit.tolerances import MissingDecisionsError, check_tolerances
 from skfedauc.cli.arguments import ReportOptions
 from skfedauc.cli.document import document_of
-from skfedauc.cli.errors import CommandError, OutputError
+from skfedauc.cli.errors import CommandError, OutputError, ToleranceError
 from skfedauc.cli.groupings import SMALL, Grouping
-from skfedauc.cli.text import report_lines
+from skfedauc.cli.text import report_lines, tolerance_lines
 from skfedauc.counts import ScoreCounts
 
+# Largest number of tolerances in a message
+_MOST_NAMED = 5
 
-def check_page_can_be_made() -> None:
-    """Raise an error if a package that the page needs is missing.
+
+def check_options(options: ReportOptions) -> None:
+    """Check options that need packages or the names of gaps, before reading the file.
 
     Raises
     ------
     CommandError
-        If a package is missing.
+        If a package that the page needs is missing, or if a tolerance names no gap.
     """
     try:
-        check_installed()
-    except ImportError as error:
-        raise CommandError(str(error)) from None
+        if options.html is not None:
+            check_installed()
+        check_tolerances(options.tolerances)
+    except (ImportError, ValueError) as error:
+        raise CommandError(_as_option(error)) from None
+
+
+def _as_option(error: Exception) -> str:
+    """Return a message of the library with the option in place of the argument."""
+    return str(error).replace("tolerances has", "--tolerance has").removesuffix(".")
 
 
 def results(
@@ -58,7 +69,8 @@ def results(
     Raises
     ------
     CommandError
-        If the reference is not a group, or if writing a file fails.
+        If the reference is not a group, if a tolerance needs decisions, or if writing a file fails.
+        A `ToleranceError` at the end if the answer to a tolerance is one of ``--fail-if``.
     """
     audits = _audits(groupings, options) if options.has_audit else []
 
@@ -69,8 +81,8 @@ def results(
         yield document().splitlines()
     else:
         yield [headline]
-        for grouping in groupings:
-            yield ["", *report_lines(grouping)]
+        for i, grouping in enumerate(groupings):
+            yield ["", *report_lines(grouping), *(tolerance_lines(audits[i]) if audits else [])]
     contents = {}
     if options.html is not None:
         contents[options.html] = _page(groupings, audits, file_name)
@@ -79,6 +91,7 @@ def results(
     _write(contents)
     if contents and not options.json_is_printed:
         yield ["", *_written(options)]
+    _check_answers(groupings, audits, options)
 
 
 # Audits --------------------------------------------------------------------------------
@@ -95,11 +108,40 @@ def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[Fairn
         # The command has checked that there is only one grouping.
         chosen["reference"] = [_reference(groupings[0].report.counts, options.reference)]
     _check_threshold(groupings, options.threshold)
-    audits = [
-        FairnessAudit(grouping.report, decisions=grouping.decisions, min_per_class=SMALL, **chosen)
-        for grouping in groupings
-    ]
+    chosen["tolerances"] = options.tolerances
+    try:
+        audits = [
+            FairnessAudit(
+                grouping.report, decisions=grouping.decisions, min_per_class=SMALL, **chosen
+            )
+            for grouping in groupings
+        ]
+    except MissingDecisionsError as error:
+        name = shortened(error.gap)
+        raise CommandError(
+            f"--tolerance has {name}, a gap of decisions, and this audit has none; pass "
+            "--decisions or a number as --threshold"
+        ) from None
     return FairnessAudit.adjusted_together(audits)
+
+
+def _check_answers(
+    groupings: Sequence[Grouping], audits: Sequence[FairnessAudit], options: ReportOptions
+) -> None:
+    """Raise an error if the answer to a tolerance is one with which the command has to fail."""
+    if options.fail_if is None:
+        return
+    failing = {"not met"} if options.fail_if == "not-met" else {"not met", "undecided"}
+    found = [
+        f"{name} by {' x '.join(map(shortened_label, grouping.columns))} is {row['answer']}"
+        for grouping, audit in zip(groupings, audits, strict=True)
+        for name, row in audit.tolerances.to_dict("index").items()
+        if row["answer"] in failing
+    ]
+    if found:
+        more = len(found) - _MOST_NAMED
+        named = [*found[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])]
+        raise ToleranceError(f"--fail-if {options.fail_if}: {'; '.join(named)}")
 
 
 def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:

@@ -9,6 +9,8 @@ import numpy as np
 
 from skfedauc import DisclosureError, GroupAUC
 from skfedauc._words import counted, ends, enumerated, listed, shortened, shortened_label
+from skfedauc.audit import FairnessAudit
+from skfedauc.audit.tolerances import required
 from skfedauc.cli.groupings import SMALL, Grouping
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import STATISTICS
@@ -33,6 +35,26 @@ def report_lines(grouping: Grouping) -> list[str]:
         *([_unknown_line(unknown)] if unknown else [_decomposition_line(report)]),
         *_test_lines(grouping),
         *_group_lines(grouping),
+    ]
+
+
+def tolerance_lines(audit: FairnessAudit) -> list[str]:
+    """Return the lines of the answers to tolerances, or no lines without tolerances."""
+    table = audit.tolerances
+    if table.empty:
+        return []
+    rows = [
+        [
+            f"{name} {required(name, row['limit'])}",
+            row["answer"],
+            _number(row["value"]),
+            "" if math.isnan(row["value"]) else f"{row['ci_low']:.4f}..{row['ci_high']:.4f}",
+        ]
+        for name, row in zip(table.index, table.to_dict("records"), strict=True)
+    ]
+    return [
+        "Tolerances, with limits that fail with a probability of at most 5% each:",
+        *aligned(rows, n_text=2),
     ]
 
 

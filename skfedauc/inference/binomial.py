@@ -27,8 +27,9 @@ def lower_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
 
     Parameters
     ----------
-    n_events, n_trials : array-like of int
-        Number of events, and number of independent trials.
+    n_events, n_trials : array-like of int or float
+        Number of events, and number of independent trials. For weighted rows, the number of trials
+        is the effective sample size.
     tail : array-like of float
         Probability, between 0 and 1, with which the limit may exceed the true probability.
     """
@@ -50,10 +51,12 @@ def upper_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
 
     Parameters
     ----------
-    n_events, n_trials : array-like of int
-        Number of events, and number of independent trials.
+    n_events, n_trials : array-like of int or float
+        Number of events, and number of independent trials. For weighted rows, the number of trials
+        is the effective sample size.
     tail : array-like of float
         Probability, between 0 and 1, with which the limit may be below the true probability.
     """
-    others = np.asarray(n_trials, np.int64) - np.asarray(n_events, np.int64)
+    # A difference of unsigned integers could overflow.
+    others = np.asarray(n_trials, np.float64) - np.asarray(n_events, np.float64)
     return 1.0 - lower_limit(others, n_trials, tail)

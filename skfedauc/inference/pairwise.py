@@ -306,7 +306,7 @@ def upper_limit(
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
     if low.size > MOST_GROUPS:
         return float(high.max() - low.min()), (int(high.argmax()), int(low.argmin()))
-    return _largest_of_pairs((highest, high - highest), (lowest, lowest - low), 1.0, correlation)
+    return largest_of_pairs((highest, high - highest), (lowest, lowest - low), 1.0, correlation)
 
 
 def _pvalue_of_all_pairs(deviate: float, n_groups: int) -> float:
@@ -355,10 +355,10 @@ def _lower_limit(
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
     if low.size > MOST_GROUPS:
         return float(low.max() - high.min()), (int(low.argmax()), int(high.argmin()))
-    return _largest_of_pairs((lowest, lowest - low), (highest, high - highest), -1.0, correlation)
+    return largest_of_pairs((lowest, lowest - low), (highest, high - highest), -1.0, correlation)
 
 
-def _largest_of_pairs(
+def largest_of_pairs(
     first: tuple[Floats, Floats],
     second: tuple[Floats, Floats],
     sign: float,

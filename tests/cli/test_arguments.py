@@ -38,7 +38,7 @@ def test_help_lists_the_exit_codes(capsys):
         main(["audit", "--help"])
     shown = capsys.readouterr().out
     codes = [line.split()[0] for line in shown.partition("exit codes:\n")[2].splitlines()]
-    assert codes == ["0", "2", "3", "4", "130", "141"]
+    assert codes == ["0", "2", "3", "4", "5", "130", "141"]
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_usage_errors(error_of, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--decisions", "sex"], "--decisions needs --html or --json"),
-        (["--reference", "7"], "--reference needs --html or --json"),
-        (["--threshold", "0.5"], "--threshold needs --html or --json"),
-        (["--favorable", "negative"], "--favorable needs --html or --json"),
+        (["--decisions", "sex"], "--decisions needs --html, --json or --tolerance"),
+        (["--reference", "7"], "--reference needs --html, --json or --tolerance"),
+        (["--threshold", "0.5"], "--threshold needs --html, --json or --tolerance"),
+        (["--favorable", "negative"], "--favorable needs --html, --json or --tolerance"),
         (["--json", "--decisions", "y", "--threshold", "0.5"], "pass one of them"),
         (["--json", "--reference", "7", "--group", "sex"], "pass a single --group"),
         (["--json", "--favorable", "good"], "invalid choice: 'good'"),

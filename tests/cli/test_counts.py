@@ -354,9 +354,9 @@ def test_rows_that_python_has_left_out(tmp_path, printed_by):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--reference", "7"], "--reference needs --html or --json"),
+        (["--reference", "7"], "--reference needs --html, --json or --tolerance"),
         (["--reference", "7", "--json"], "the groups come from the columns 'g', 'sex'; count with"),
-        (["--threshold", "0.5"], "--threshold needs --html or --json"),
+        (["--threshold", "0.5"], "--threshold needs --html, --json or --tolerance"),
         (["--html", "{file}"], "--html {file} would overwrite the counts"),
         (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--decisions", "d"], "unrecognized arguments: --decisions"),
@@ -652,7 +652,10 @@ def test_report_of_clusters(printed_by, of_patients):
             ["--clusters", "person"],
             "must be one of several group columns of the file",
         ),
-        (["--clusters", "patient", "--json"], "--clusters is not available with --html or --json"),
+        (
+            ["--clusters", "patient", "--json"],
+            "--clusters is not available with --html, --json",
+        ),
     ],
 )
 def test_clusters_that_cannot_be(error_of, of_patients, options, message):
