@@ -16,6 +16,7 @@ from benchmarks.calibration import (
     models,
     one_auc,
     percentiles,
+    rates,
     spread,
     without_asymptotics,
 )
@@ -35,4 +36,5 @@ TABLES = [
     *percentiles.TABLES,
     *audits.TABLES,
     *comparisons.TABLES,
+    *rates.TABLES,
 ]

@@ -263,8 +263,8 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=TEXT",
         type=_name,
         action="append",
-        help="with --html, --json or --tolerance: name of the model, the label or the score on the page and in "
-        "the document, such as --name 'model=credit score 3'; may be repeated",
+        help="with --html, --json or --tolerance: name of the model, the label or the score on the "
+        "page and in the document, such as --name 'model=credit score 3'; may be repeated",
     )
     add(
         "--json",

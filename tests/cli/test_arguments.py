@@ -71,7 +71,7 @@ def test_usage_errors(error_of, arguments, message):
         (["--json", "--decisions", "y", "--threshold", "0.5"], "pass one of them"),
         (["--json", "--reference", "7", "--group", "sex"], "pass a single --group"),
         (["--json", "--favorable", "good"], "invalid choice: 'good'"),
-        (["--name", "model=a"], "--name needs --html or --json"),
+        (["--name", "model=a"], "--name needs --html, --json or --tolerance"),
         (
             ["--json", "--name", "modell=a"],
             "model, label or score, then = and a name; got 'modell=",

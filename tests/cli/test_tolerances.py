@@ -1,0 +1,157 @@
+"""Tolerances on the command line: answers, exit codes, and the part of the JSON document."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from cli_cases import COLUMNS, with_gaps
+
+from skfedauc import FairnessAudit
+from skfedauc.cli.main import main
+
+DROPPED = [*COLUMNS, "--group", "sex", "--missing", "drop"]
+# Not met, undecided and met, in this order, by the column g
+TOLERANCES = {
+    "equalized_odds_difference": 0.01,
+    "difference": 0.1,
+    "demographic_parity_difference": 0.9,
+}
+
+
+def options_of(tolerances):
+    return [f"--tolerance={name}={limit}" for name, limit in tolerances.items()]
+
+
+@pytest.fixture
+def decided(frame, tmp_path):
+    """A file with decisions that differ between groups, and the audits by each grouping."""
+    frame = with_gaps(frame)
+    differs = frame["g"].isin(["007", "7", "nan"]) & (frame["id"] % 4 > 0)
+    frame["d"] = np.where(differs, 1, frame["id"] % 2)
+    path = tmp_path / "decided.csv"
+    frame.to_csv(path, index=False)
+    audits = []
+    for by in (["g"], ["sex"], ["g", "sex"]):
+        kept = frame.dropna(subset=by)
+        audits.append(
+            FairnessAudit.from_predictions(
+                kept["y"],
+                kept["s"],
+                groups=kept[by].astype(str),
+                y_pred=kept["d"],
+                tolerances=TOLERANCES,
+            )
+        )
+    return str(path), audits
+
+
+def test_answers_are_those_of_the_audits(decided, tmp_path, capsys, without_plots):
+    path, audits = decided
+    json_file, page = tmp_path / "a.json", tmp_path / "a.html"
+    files = ["--decisions", "d", "--json", str(json_file), "--html", str(page)]
+    assert main(["audit", path, *DROPPED, *files, *options_of(TOLERANCES)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    found = json.loads(json_file.read_text())["tolerances"]
+    answers = [answer for audit in audits for answer in audit.tolerances["answer"]]
+    assert set(answers) == {"met", "not met", "undecided"}
+    assert found["total"] == len(answers) == len(found["cases"])
+    for answer in set(answers):
+        assert found[answer.replace(" ", "_")] == answers.count(answer)
+    cases = iter(found["cases"])
+    text = page.read_text()
+    for audit, by in zip(audits, (["g"], ["sex"], ["g", "sex"]), strict=True):
+        for name, row in audit.tolerances.to_dict("index").items():
+            assert next(cases) == {"by": by, "name": name, "required": "at most", **row}
+            line = next(
+                line
+                for line in printed.out.splitlines()
+                if line.split()[:4] == [name, "at", "most", f"{row['limit']:g}"]
+                and f"{row['value']:.4f}" in line
+            )
+            assert row["answer"] in line
+            assert f"{row['ci_low']:.4f}..{row['ci_high']:.4f}" in line
+            assert f'<td class="label"><bdi>{row["answer"]}</bdi></td>' in text
+    assert text.count("<h3>Tolerances</h3>") == 3
+    for name in ("tolerances-1", "tolerances-3", "define-tolerances"):
+        assert f'href="#{name}"' in text
+        assert f'id="{name}"' in text
+    plain = json.loads(json_file.read_text()) | {"tolerances": None}
+    assert main(["audit", path, *DROPPED, *files]) == 0
+    assert "<h3>Tolerances</h3>" not in page.read_text()
+    without = json.loads(json_file.read_text())
+    no_case = {"total": 0, "met": 0, "not_met": 0, "undecided": 0, "cases": []}
+    assert without["tolerances"] == no_case
+    assert without["groupings"][0]["n_claims"] == plain["groupings"][0]["n_claims"]
+
+
+def test_the_exit_code_follows_the_answers(decided, tmp_path, capsys):
+    path, (audit, *_) = decided
+    by_g = ["audit", path, *COLUMNS, "--missing", "drop", "--decisions", "d"]
+    assert audit.tolerances["answer"].tolist() == ["not met", "undecided", "met"]
+    names = dict(zip(("not met", "undecided", "met"), TOLERANCES.items(), strict=True))
+    for choice, failing in (("not-met", {"not met"}), ("undecided", {"not met", "undecided"})):
+        for answer, (name, limit) in names.items():
+            json_file = tmp_path / "a.json"
+            json_file.unlink(missing_ok=True)
+            options = [f"--tolerance={name}={limit}", "--fail-if", choice, "--json", str(json_file)]
+            code = main([*by_g, *options])
+            printed = capsys.readouterr()
+            assert json.loads(json_file.read_text())["tolerances"]["total"] == 1
+            assert printed.out.endswith(f"The JSON document is in {json_file}.\n")
+            if answer in failing:
+                assert code == 5
+                reason = f"--fail-if {choice}: {name} by g is {answer}"
+                assert printed.err == f"skfedauc: error: {reason}\n"
+            else:
+                assert (code, printed.err) == (0, "")
+    # A tolerance needs neither a page nor a document.
+    assert main([*by_g, *options_of(TOLERANCES), "--fail-if", "not-met"]) == 5
+    assert "Tolerances, with limits" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_file_that_cannot_be_written_comes_before_an_answer(decided, capsys):
+    path, _ = decided
+    options = ["--missing", "drop", "--decisions", "d", *options_of(TOLERANCES)]
+    code = main(["audit", path, *COLUMNS, *options, "--fail-if", "not-met", "--json", "/dev/full"])
+    assert code == 3
+    assert "/dev/full: cannot be written" in capsys.readouterr().err
+
+
+def test_counts_give_the_same_answers(gaps, tmp_path, capsys):
+    counts = str(tmp_path / "counts.skfa")
+    drop = [*COLUMNS, "--missing", "drop"]
+    limits = options_of({"difference": 0.5, "demographic_parity_ratio": 0.2})
+    assert main(["count", str(gaps), *drop, "-o", counts]) == 0
+    capsys.readouterr()
+    found = []
+    for command in (["report", counts], ["audit", str(gaps), *drop]):
+        assert main([*command, *limits, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["tolerances"])
+    assert found[0] == found[1]
+    assert found[0]["total"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--tolerance", "0.8"], "must be NAME=LIMIT with a limit between 0 and 1"),
+        (["--tolerance", "difference=5"], "such as difference=0.05; got 'difference=5'"),
+        (["--tolerance", "differnce=0.1"], "--tolerance has 'differnce', .*mean 'difference'"),
+        (["--tolerance", "abroca=0.1"], "--tolerance has 'abroca', and this gap has no interval"),
+        (["--tolerance=ratio=.8", "--tolerance=ratio=.9"], "has two limits of 'ratio'; pass one"),
+        (["--fail-if", "not-met"], "--fail-if needs --tolerance; pass it as well"),
+        (["--tolerance=ratio=.8", "--fail-if", "met"], "invalid choice: 'met'"),
+        (
+            ["--tolerance=equalized_odds_ratio=.8", "--threshold=none"],
+            "this audit has none; pass --decisions or a number as --threshold",
+        ),
+    ],
+)
+def test_tolerances_that_cannot_be_answered(written, error_of, options, message):
+    found = error_of(["audit", written, *COLUMNS, *options])
+    pattern = message.partition(".*")
+    assert pattern[0] in found
+    assert pattern[2] in found
