@@ -614,7 +614,7 @@ def test_colors_are_differences_from_the_mirrored_cell_in_standard_errors(n_grou
     np.testing.assert_array_equal(np.isnan(image), np.isnan(expected - expected.T))
     np.testing.assert_array_equal(image, -image.T)
     values = [-9, -8.1, -7, -2.1, -1.9, 0, 1.9, 2.1, 9, np.nan]
-    opacity = display.im_.to_rgba(np.ma.masked_invalid(values))[:, 3] / 0.75
+    opacity = display.im_.to_rgba(np.ma.masked_invalid(values))[:, 3] / 0.65
     np.testing.assert_allclose(opacity, [1, 1, 0.75, 0.25, 0, 0, 0, 0.25, 1, 0], atol=1e-9)
     assert sorted(display.shown_) == list(range(n_groups))
     if n_groups == 200:

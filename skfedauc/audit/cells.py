@@ -15,6 +15,8 @@ from skfedauc.audit.tables import AuditTables
 from skfedauc.audit.tolerances import required
 
 UNDEFINED = "\N{EN DASH}"
+# Largest number of rows of a table that does not scroll within a part of the window
+_MOST_WITHOUT_SCROLLING = 25
 # Largest number of characters in the tooltip of a long label
 _MOST_IN_TITLE = 1000
 
@@ -205,6 +207,11 @@ class Table(NamedTuple):
     def n_labels(self) -> int:
         """Number of columns with labels of the rows."""
         return sum(column.kind == "row" for column in self.columns)
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether the table scrolls within a part of the window."""
+        return sum(len(body.rows) for body in self.bodies) > _MOST_WITHOUT_SCROLLING
 
 
 def by(tables: AuditTables) -> str:

@@ -64,7 +64,7 @@ _VARIABLES = {
 }
 _COLOR = re.compile("|".join(_VARIABLES))
 _ID_IN_URL = re.compile(r"(?<=url\(#)[^)]+(?=\))")
-_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 
 
 class Plot(NamedTuple):
@@ -175,10 +175,17 @@ def _drawn(plot: _Drawing, report: GroupAUC) -> ElementTree.Element:
         # The SVG has text instead of outlines. The layout uses a font that is wider than most
         # fonts. The text then also fits in the reader's font.
         mpl.rcParams.update({"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
+        # Curves need no corners that are less than half a point from the line.
+        mpl.rcParams["path.simplify_threshold"] = 0.5
         # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure = Figure((plot.width, plot.inches), _DPI, layout="constrained")
         plot.draw(report, ax=figure.subplots())
+        # Lay out once: saving would lay out and draw the figure twice.
+        engine = figure.get_layout_engine()
+        if engine is not None:
+            engine.execute(figure)
+            figure.set_layout_engine("none")
         return _saved(figure)
 
 
@@ -231,5 +238,5 @@ def _local(name: str) -> str:
 
 
 def _shorter(number: re.Match[str]) -> str:
-    """Return a coordinate rounded to a hundredth of a point."""
-    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+    """Return a coordinate rounded to a tenth of a point."""
+    return f"{float(number[0]):.1f}".rstrip("0").rstrip(".")

@@ -41,7 +41,7 @@ _MOST_GROUPS = 250
 # image. The colors are transparent, so that black text has contrast on white, and white on black.
 _LEVELS = (-8, -6, -4, -2, 2, 4, 6, 8)
 _LOWER, _HIGHER = "#d6604d", "#4393c3"
-_MOST_OPAQUE = 0.75
+_MOST_OPAQUE = 0.65
 # Inches for a number in a cell, and for a character of a tick label.
 _VALUE, _CHARACTER = 0.36, 0.075
 _MOST_CHARACTERS = 18
