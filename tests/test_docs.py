@@ -160,6 +160,7 @@ SET_UP = [
     "python -m benchmarks.bins --keras PYTHON --spark PYTHON",
     "python -m benchmarks.error_bounds",
     "python -m benchmarks.inference",
+    "python -m benchmarks.audit_peers PYTHON",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
     "python -m benchmarks.kernel 1e6 3    # the kernel's benchmarks: up to 1e6 rows, 3 runs each",
