@@ -181,7 +181,6 @@ TABLES = [
             "within, error rate",
         ],
         [(f"{g} groups", unequal, (g, 0.05)) for g in (10, 30, 100)],
-        share=0.5,
         coverage=["macro", "samples", "within"],
         error_rate=["pooled, error rate", "samples, error rate", "within, error rate"],
     ),
@@ -219,7 +218,6 @@ TABLES = [
             for m, n in ((5, 200), (10, 400), (50, 200))
             for g, levels in ((2, 0.6), (5, 1.0))
         ],
-        share=0.25,
         error_rate=["found equivalent"],
     ),
     Table(

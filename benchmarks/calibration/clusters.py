@@ -220,7 +220,6 @@ TABLES = [
             )
             for of in (Clusters(n, 10, 0.3, 0.75, labels),)
         ],
-        share=0.25,
         coverage=["macro"],
         error_rate=["equal groups", "difference", "equal groups without clusters"],
     ),
@@ -243,7 +242,6 @@ TABLES = [
             for g, n in ((2, 20), (2, 200), (10, 60), (50, 60))
             for icc in ((0.3, 0.7) if g == 2 else (0.3,))
         ],
-        share=0.25,
         coverage=["macro"],
         error_rate=["error rate", "error rate without clusters"],
     ),
@@ -276,7 +274,6 @@ TABLES = [
             )
             for of in (Clusters(n, 20, 0.3, 0.75, labels),)
         ],
-        share=0.5,
         error_rate=["with clusters", "without clusters"],
     ),
 ]

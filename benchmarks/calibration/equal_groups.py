@@ -252,7 +252,6 @@ TABLES = [
                 ),
             ),
         ],
-        share=0.5,
         error_rate=["equal groups", "with the rest"],
     ),
     Table(
@@ -267,7 +266,6 @@ TABLES = [
             ("lognormal, sigma 2", weighted_equal, ("lognormal", 2.0)),
             ("lognormal, sigma 3", weighted_equal, ("lognormal", 3.0)),
         ],
-        share=0.5,
         error_rate=["equal groups", "with the rest"],
     ),
     Table(
@@ -289,7 +287,6 @@ TABLES = [
         "standard deviations or sizes, tied scores or weighted rows.",
         ["groups", "p < .05", "disagree", "coverage", "pair errors"],
         [(name, largest, (of, kind)) for name, of, kind in FURTHER_DESIGNS],
-        share=0.4,
         coverage=["coverage"],
         error_rate=["pair errors"],
     ),

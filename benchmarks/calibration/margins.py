@@ -123,7 +123,6 @@ TABLES = [
             (f"{name}{', whole scores' if whole else ''}", at_margin, (of, whole))
             for name, of, whole in AT_MARGIN
         ],
-        share=0.25,
         error_rate=("equivalence", "worst"),
     ),
     Table(
@@ -143,6 +142,5 @@ TABLES = [
             )
             for target, value, auc, share, n_groups, ratio, whole, kind in PLANS
         ],
-        share=0.25,
     ),
 ]

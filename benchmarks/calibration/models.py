@@ -168,7 +168,6 @@ TABLES = [
             for m, n in ((10, 40), (10, 990), (20, 400), (50, 950))
             for auc in (0.7, 0.8, 0.9, 0.95)
         ],
-        share=0.5,
         error_rate=["binormal", "uniform", "pilot rows", "p value"],
     ),
     Table(

@@ -144,7 +144,6 @@ TABLES = [
             for g, m, n in ((10, 50, 200), (40, 50, 200), (40, 300, 700))
             for tau in (0.03, 0.05, 0.08)
         ],
-        share=0.25,
         coverage=["coverage"],
     ),
     Table(

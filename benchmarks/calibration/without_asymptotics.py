@@ -111,7 +111,6 @@ TABLES = [
             for auc in (0.8, 0.95)
             if g * (m + n) < 20_000
         ],
-        share=0.5,
         coverage=FREE,
     ),
 ]
