@@ -169,7 +169,7 @@ TABLES = [
             ),
             ("10 groups of 20/80, AUC .9", no_gap, (groups(10, 20, 80, 0.9), 9, False)),
         ],
-        share=0.25,
+        share=0.1,
         error_rate=[
             "equal groups",
             "single groups",
