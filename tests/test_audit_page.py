@@ -335,6 +335,18 @@ def test_the_summary_has_the_numbers_of_the_audit(shown):
             assert f"up to {gaps['ci_high'].max():.3f}" in lines[line]
 
 
+def test_the_summary_names_tolerances_by_answer(without_plots):
+    limits = {"difference": 0.5, "demographic_parity_ratio": 0.999, "ratio": 0.01}
+    audit = FairnessAudit.from_predictions(**people(3), tolerances=limits)
+    lines = {words_of(line[0]): words_of(line[1]) for line in tree_of(page(audit)).find(".//dl")}
+    assert list(lines) == ["Audited", "AUC", "Gaps", "Decisions", "Tolerances"]
+    assert set(audit.tolerances["answer"][["difference", "ratio"]]) == {"met"}
+    other = audit.tolerances.loc["demographic_parity_ratio", "answer"]
+    expected = "2 met (AUC difference, AUC ratio); "
+    assert lines["Tolerances"] == f"{expected}1 {other} (Demographic parity ratio)."
+    assert other != "met"
+
+
 def test_facts(without_plots):
     audit = audit_of(12, weighted=True)
     tree = tree_of(page(audit))

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from skfedauc import _words
-from skfedauc.audit.cells import by, number_text
+from skfedauc.audit.cells import GAPS, by, number_text
 from skfedauc.audit.findings import SIGNIFICANT, named
 from skfedauc.audit.tables import AuditTables, classes_in_words, row_of
+from skfedauc.audit.tolerances import ANSWERS
 
 
 class Line(NamedTuple):
@@ -20,20 +21,20 @@ class Line(NamedTuple):
 
 
 def summary(audits: Sequence[AuditTables]) -> list[Line]:
-    """Return what was audited, the AUC, gaps within and between groups, and decisions.
+    """Return what was audited, the AUC, gaps within and between groups, decisions, and tolerances.
 
     Parameters
     ----------
     audits : sequence of AuditTables
         Audits of the same predictions by different groups.
     """
-    return [
-        Line("Audited", _audited(audits)),
-        Line("AUC", _auc(audits)),
-        Line("Within groups", _within(audits)),
-        Line("Between groups", _between(audits)),
-        Line("Decisions", _decisions(audits)),
-    ]
+    first = [Line("Audited", _audited(audits)), Line("AUC", _auc(audits))]
+    within, between = _within(audits), _between(audits)
+    decisions = Line("Decisions", _decisions(audits))
+    tolerances = _tolerances(audits)
+    if tolerances:
+        return [*first, Line("Gaps", f"{within}; {between}"), decisions, *tolerances]
+    return [*first, Line("Within groups", within), Line("Between groups", between), decisions]
 
 
 def _audited(audits: Sequence[AuditTables]) -> str:
@@ -141,6 +142,22 @@ def _decisions(audits: Sequence[AuditTables]) -> str:
             f"{_established(odds)}"
         )
     return text
+
+
+def _tolerances(audits: Sequence[AuditTables]) -> list[Line]:
+    """Return the line of the tolerances by answer, or nothing without tolerances."""
+    names: dict[str, list[str]] = {}
+    for audit in audits:
+        for gap, answer in audit.tolerances["answer"].items():
+            names.setdefault(answer, []).append(f"{GAPS[str(gap)][0]}{_of(audit, audits)}")
+    if not names:
+        return []
+    said = [
+        f"{len(names[answer])} {answer} ({', '.join(names[answer])})"
+        for answer in ANSWERS
+        if answer in names
+    ]
+    return [Line("Tolerances", "; ".join(said))]
 
 
 # Text ------------------------------------------------------------------------------------------

@@ -71,11 +71,11 @@ class CrossAUCDisplay(ReportDisplay):
     ----------
     cross_matrix : array-like of shape (n_groups, n_groups)
         Cross AUCs. Rows are the groups of the positives; NaN without pairs.
-    groups : sequence of length n_groups, default=None
-        Labels; None uses numbers.
     errors : array-like of shape (n_groups, n_groups), default=None
         Standard errors of the differences between cells and their mirror images. With None, cells
         have no color.
+    groups : sequence of length n_groups, default=None
+        Labels; None uses numbers.
     n_missing : int, default=0
         Number of rows without a group label, for the note. The display omits these rows.
 
