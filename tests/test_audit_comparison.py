@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 from statsmodels.stats.contingency_tables import mcnemar
+from test_audit_page import tree_of, words_of
 
 from skfedauc import AuditComparison, FairnessAudit, compare_models, compare_roc_auc
 from skfedauc.inference.changed_pairs import changed_pairs
@@ -23,6 +24,7 @@ RATES = {
     "true_positive_rate": True,
     "false_positive_rate": False,
 }
+QUANTITIES = ["auc", "xauc_disparity", *RATES]
 
 
 def people(seed, n=600, n_groups=3, weighted=False, digits=2):
@@ -124,7 +126,10 @@ def test_changes_of_audits_are_differences_of_their_values():
             expected = audit.by_group[quantity]
             assert_allclose(comparison.by_group.loc[quantity, column], expected)
         gaps = comparison.gaps
-        assert_allclose(gaps[column], audit.gaps["value"].drop("xauc_disparity"))
+        omitted = ["xauc_disparity", "tau", "abroca"]
+        values = audit.gaps["value"].drop(omitted)
+        assert sorted(gaps.index) == sorted(values.index)
+        assert_allclose(gaps[column], values[gaps.index])
         assert_allclose(comparison.quality[column], audit.quality["auc"])
     for table in (comparison.quality, comparison.by_group, comparison.gaps):
         assert_allclose(table["change"], table["after"] - table["before"], atol=1e-15)
@@ -372,3 +377,66 @@ def test_bad_arguments(change, error, message):
     labels = {"old": [0, 1, 0, 1], "new": [0, 1, 1, 1]}
     with pytest.raises(ValueError, match="either y_preds or a threshold"):
         AuditComparison.from_predictions(**known, y_preds=labels, threshold=0.5)
+
+
+# The page -------------------------------------------------------------------------------------
+
+
+def test_the_page_has_both_models_with_names_as_text(tmp_path):
+    y, a, b, groups, weights = people(11, weighted=True)
+    names = "<b>old</b>", "$new$ & \N{SNOWMAN}"
+    sites = np.array(["<i>north</i>", "south", "west"])[groups]
+    comparison = AuditComparison.from_predictions(
+        y, dict(zip(names, (a, b), strict=True)), groups=sites, sample_weight=weights
+    )
+    comparison.to_html(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    comparison.to_html(tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
+    root = tree_of(text)
+    assert words_of(root.find(".//h1")) == f"Fairness audits of {names[0]} and {names[1]}"
+    assert root.find(".//i") is None
+    assert root.find(".//b") is None
+    lines = [words_of(line) for line in root.iterfind(".//section[@class='summary']//dt")]
+    assert lines == ["Compared", "AUC", "Ranking", "Groups", "Decisions"]
+    sentences = [words_of(item) for item in root.iterfind(".//span[@class='sentence']")]
+    assert sentences == [" ".join(said.split()) for said in comparison.findings[:-1]]
+    tables = {
+        part.get("id"): part.find(".//table") for part in root.iterfind(".//div[@class='table']")
+    }
+    assert set(tables) == {"quality", "decomposition", "gaps", "groups"}
+    # Cells have all digits for sorting and downloads.
+    expected = comparison.by_group["change"].to_numpy()
+    found = [
+        float(row.findall("td")[2].get("data-value"))
+        for body in tables["groups"].iterfind("tbody[@class='groups']")
+        for row in body
+    ]
+    order = comparison.by_group.loc["auc", "change"].abs().sort_values(ascending=False).index
+    assert_allclose(found, comparison.by_group["change"].unstack()[order].loc[QUANTITIES].stack())
+    assert len(found) == expected.size
+    assert [words_of(figure.find("h3")) for figure in root.iterfind(".//figure")] == [
+        "AUC before and after",
+        "xAUC disparity before and after",
+        "Selection rate before and after",
+        "True positive rate before and after",
+        "False positive rate before and after",
+        f"Cross AUCs of {names[0]}",
+        f"Cross AUCs of {names[1]}",
+    ]
+    assert all(figure.find(".//svg") is not None for figure in root.iterfind(".//figure"))
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_page_of_a_ranking_with_small_groups_is_complete(tmp_path):
+    y, a, b, groups, _ = people(12, 200)
+    groups = np.where(np.arange(y.size) < 5, 7, groups)
+    comparison = compared(y, a, b, groups, threshold=None)
+    comparison.to_html(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "McNemar's exact" not in text
+    assert "not compared" in text
+    one = compared(y, a, b, np.ones(y.size, int), threshold=None)
+    one.to_html(tmp_path / "one.html")
+    assert "Cross AUCs of" not in (tmp_path / "one.html").read_text(encoding="utf-8")

@@ -92,7 +92,7 @@ _GAP_COLUMNS = {
 }
 _EXTREMES = {"lowest": "lowest group", "highest": "highest group"}
 _DECISIONS = ("demographic_parity", "true_positive", "false_positive", "equalized_odds")
-_QUALITY = {
+QUALITY = {
     "pooled": ("Pooled AUC", "all rows together"),
     "within": ("AUC within groups", "average over the pairs of a positive and a negative"),
     "worst": ("Lowest group AUC", "groups that are not small"),
@@ -214,9 +214,9 @@ class Table(NamedTuple):
         return sum(len(body.rows) for body in self.bodies) > _MOST_WITHOUT_SCROLLING
 
 
-def by(tables: AuditTables) -> str:
+def by(columns: Sequence[str]) -> str:
     """Return the names of the sensitive columns."""
-    return " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, tables.columns))
+    return " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, columns))
 
 
 # Groups ----------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def group_table(tables: AuditTables, number: int, most: int) -> tuple[Table, str
     }
     headings = {name: text for columns in topics.values() for name, text in columns.items()}
     columns = [
-        *_label_columns(tables.groups),
+        *label_columns(tables.groups),
         *([number_cell(name, value) for value in table[name].tolist()] for name in headings),
     ]
     rows = [Row(cells) for cells in zip(*columns, strict=True)]
@@ -260,7 +260,7 @@ def group_table(tables: AuditTables, number: int, most: int) -> tuple[Table, str
         bodies.append(Body([rows[g] for g in small], heading, "groups small", {"is_small": "true"}))
     of_groups = Table(
         id=f"groups-{number}",
-        name=f"Groups by {by(tables)}",
+        name=f"Groups by {by(tables.columns)}",
         columns=[
             *(Column(name, name, "row") for name in map(_words.shortened_label, tables.columns)),
             *(Column(name, text) for name, text in headings.items()),
@@ -273,7 +273,7 @@ def group_table(tables: AuditTables, number: int, most: int) -> tuple[Table, str
     return of_groups, " and ".join(left_out)
 
 
-def _label_columns(labels: Sequence[Any]) -> Iterator[list[Cell]]:
+def label_columns(labels: Sequence[Any]) -> Iterator[list[Cell]]:
     """Yield a column for each part of the labels, with sort keys by value instead of text."""
     split = [label if isinstance(label, tuple) else (label,) for label in labels]
     for parts in zip(*split, strict=True):
@@ -348,7 +348,7 @@ def gap_table(tables: AuditTables, number: int) -> Table:
     columns += [Column(name, heading, "label") for name, heading in _EXTREMES.items()]
     return Table(
         id=f"gaps-{number}",
-        name=f"Gaps between groups by {by(tables)}",
+        name=f"Gaps between groups by {by(tables.columns)}",
         columns=[Column("gap", "gap", "row"), *columns],
         bodies=[Body(rows)],
         style="gaps",
@@ -370,7 +370,7 @@ def tolerance_table(tables: AuditTables, number: int) -> Table:
         rows.append(Row(cells))
     return Table(
         id=f"tolerances-{number}",
-        name=f"Tolerances by {by(tables)}",
+        name=f"Tolerances by {by(tables.columns)}",
         columns=[
             Column("gap", "tolerance", "row"),
             Column("answer", "answer", "label"),
@@ -388,14 +388,14 @@ def quality_table(tables: AuditTables, number: int) -> Table:
     """Return the table of the AUCs of the model."""
     rows = []
     for name, row in zip(tables.quality.index, tables.quality.to_dict("records"), strict=True):
-        title, meaning = _QUALITY[name]
+        title, meaning = QUALITY[name]
         cells = [Cell(title, key=str(name), note=meaning)]
         cells += [number_cell(column, row[column]) for column in ("auc", "ci_low", "ci_high")]
         rows.append(Row([*cells, label_cell(row["group"])]))
     columns = {"auc": "AUC", "ci_low": "95 % from", "ci_high": "to"}
     return Table(
         id=f"model-{number}",
-        name=f"AUC of the model by {by(tables)}",
+        name=f"AUC of the model by {by(tables.columns)}",
         columns=[
             Column("statistic", "AUC", "row"),
             *(Column(name, heading) for name, heading in columns.items()),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from skfedauc.audit.claims import Claims, Floats, Questions, adjusted_together
 from skfedauc.audit.gaps import LEVEL
+from skfedauc.counts.moments import ratio
 from skfedauc.inference.changed_pairs import ChangedPairs, changed_pairs
 from skfedauc.inference.disparity_changes import disparity_changes
 from skfedauc.inference.joint_models import (
@@ -26,6 +27,7 @@ from skfedauc.inference.largest_gap import GroupValues, gap_change
 from skfedauc.inference.paired import PairedRows
 from skfedauc.inference.paired_rates import RateChanges, rate_changes
 from skfedauc.report import shares
+from skfedauc.report.statistics import MATRIX_GROUPS
 
 if TYPE_CHECKING:
     from skfedauc.audit.fairness_audit import FairnessAudit
@@ -33,15 +35,16 @@ if TYPE_CHECKING:
 # Column numbers of the models in a comparison of the second with the first model
 _PAIR = np.array([1]), np.array([0])
 _TESTED = ["change", "ci_low", "ci_high", "pvalue", "pvalue_adjusted"]
+# Gap of two rates, whose own gaps have claims
+_OF_TWO_RATES = "equalized_odds_difference"
 # Rates by name of the gaps of the audits
 _GAPS_OF_RATES = {
     "demographic_parity_difference": ("selection_rate",),
     "true_positive_rate_difference": ("true_positive_rate",),
     "false_positive_rate_difference": ("false_positive_rate",),
-    "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
+    _OF_TWO_RATES: ("true_positive_rate", "false_positive_rate"),
 }
-# Gaps whose audits name the group with the largest gap, which may differ between the models
-_OF_A_GROUP = ["xauc_disparity"]
+_WITH_RATIO = ("demographic_parity_difference", _OF_TWO_RATES)
 # Share of all pairs below which a difference of sums of weights is rounding error
 _ROUNDING = 1e-12
 
@@ -223,7 +226,7 @@ class Changes:
             pvalues[quantity] = pvalue
         # The larger gap of two rates is no separate claim.
         pvalues["gaps"] = np.array(
-            [of[2] for gap, of in self._gap_changes.items() if gap != "equalized_odds_difference"]
+            [of[2] for gap, of in self._gap_changes.items() if gap != _OF_TWO_RATES]
         )
         columns = " \N{MULTIPLICATION SIGN} ".join(self._groups.columns)
         (claims,) = adjusted_together([columns], [pvalues])
@@ -237,18 +240,23 @@ class Changes:
 
     def quality(self) -> pd.DataFrame:
         """Return the table `AuditComparison.quality`."""
-        table = self.audits[0].quality[["auc"]].rename(columns={"auc": "before"})
-        table["after"] = self.audits[1].quality["auc"]
-        table["change"] = table["after"] - table["before"]
+        rows = {}
         for name in ("pooled", "within"):
-            found = self._joint[name][1]
-            table.loc[name, _TESTED[1:]] = [
+            joint, found = self._joint[name]
+            before, after = joint.auc.tolist()
+            rows[name] = [
+                before,
+                after,
+                after - before,
                 found.ci_low[0],
                 found.ci_high[0],
                 found.pvalue[0],
                 self._adjusted[name][0],
             ]
-        return table
+        before, after = (audit.compared.worst for audit in self.audits)
+        rows["worst"] = [before, after, after - before, *[np.nan] * 4]
+        columns = ["before", "after", *_TESTED]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
     def decomposition(self) -> pd.DataFrame:
         """Return the table `AuditComparison.decomposition`."""
@@ -297,13 +305,39 @@ class Changes:
 
     def gaps(self) -> pd.DataFrame:
         """Return the table `AuditComparison.gaps`."""
-        table = self.audits[0].gaps[["value"]].rename(columns={"value": "before"})
-        table["after"] = self.audits[1].gaps["value"]
-        table = table.drop(index=_OF_A_GROUP)
-        table["change"] = table["after"] - table["before"]
-        table[_TESTED[1:]] = np.nan
+        rows = {}
         adjusted = iter(self._adjusted["gaps"])
-        for gap, of in self._gap_changes.items():
-            of_claim = np.nan if gap == "equalized_odds_difference" else next(adjusted)
-            table.loc[gap, _TESTED[1:]] = [*of, of_claim]
+        for gap, (before, after) in self._gap_values().items():
+            low, high, pvalue = self._gap_changes.get(gap, (np.nan,) * 3)
+            is_claim = gap in self._gap_changes and gap != _OF_TWO_RATES
+            of_claim = next(adjusted) if is_claim else np.nan
+            rows[gap] = [before, after, after - before, low, high, pvalue, of_claim]
+        columns = ["before", "after", *_TESTED]
+        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
         return table.rename_axis("gap")
+
+    def _gap_values(self) -> dict[str, list[float]]:
+        """Gaps before and after, in the order of the table."""
+        compared = [audit.compared for audit in self.audits]
+        has_gaps = compared[0].n_groups > 1
+        found = {
+            gap: [float(report.statistic(gap)) if has_gaps else np.nan for report in compared]
+            for gap in ("difference", "ratio", "cross_difference")
+            if gap != "cross_difference" or compared[0].n_groups <= MATRIX_GROUPS
+        }
+        differences: dict[str, Floats] = {}
+        ratios: dict[str, Floats] = {}
+        for rate, of_rate in self._rates.items():
+            values = of_rate.values.values[:, self._groups.has_enough[rate]]
+            if values.shape[1] < 2:
+                differences[rate] = ratios[rate] = np.full(2, np.nan)
+                continue
+            low, high = values.min(axis=1), values.max(axis=1)
+            differences[rate], ratios[rate] = high - low, ratio(low, high)
+        for gap, rates in _GAPS_OF_RATES.items() if self._rates else ():
+            # As in audits, odds without rows in one of the rates have the gap of the other rate.
+            found[gap] = np.fmax.reduce([differences[rate] for rate in rates]).tolist()
+            if gap in _WITH_RATIO:
+                of_ratios = np.fmin.reduce([ratios[rate] for rate in rates]).tolist()
+                found[gap.replace("_difference", "_ratio")] = of_ratios
+        return found

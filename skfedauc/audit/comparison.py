@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
 from skfedauc import _input, _sklearn, _words
+from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import arguments
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.changes import Changes, ComparedRows
@@ -20,6 +21,9 @@ from skfedauc.audit.tables import Favorable
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference.paired import PairedRows, near_one
 from skfedauc.report import GroupAUC, of_one_label
+
+if TYPE_CHECKING:
+    import os
 
 Threshold = float | Literal["auto"] | None
 
@@ -454,11 +458,12 @@ class AuditComparison:
     def gaps(self) -> pd.DataFrame:
         """Gaps between groups of both models, with the change.
 
-        The rows are those of `FairnessAudit.gaps` except ``xauc_disparity``, which may belong to
-        different groups; `by_group` has the change of the disparity of each group. The columns are
-        `before`, `after`, `change`, `ci_low`, `ci_high`, `pvalue` and `pvalue_adjusted`, as in
-        `quality`. The differences have intervals, and other gaps do not. The change of equalized
-        odds has no adjusted p value, because its two rates have adjusted p values.
+        The rows are rows of `FairnessAudit.gaps`: ``difference``, ``ratio``, ``cross_difference``
+        and, with decisions of both models, the gaps of the rates. `by_group` has the change of the
+        xAUC disparity of each group. The columns are `before`, `after`, `change`, `ci_low`,
+        `ci_high`, `pvalue` and `pvalue_adjusted`, as in `quality`. The differences of AUCs and of
+        rates have intervals, and other gaps do not. The change of equalized odds has no adjusted p
+        value, because its two rates have adjusted p values.
         """
         return self._changes.gaps()
 
@@ -470,21 +475,45 @@ class AuditComparison:
     @functools.cached_property
     def tables(self) -> ComparisonTables:
         """Tables and facts of the comparison: the input of the findings and the page."""
+        audits = tuple(self.audits.values())
         return ComparisonTables(
             names=self.names,
-            audits=tuple(audit.tables for audit in self.audits.values()),
+            reports=tuple(audit.report for audit in audits),
+            compared=tuple(audit.compared for audit in audits),
+            favorable=audits[0].favorable,
+            n_deciding=sum(audit.decisions is not None for audit in audits),
             quality=self.quality,
             decomposition=self.decomposition,
             by_group=self.by_group,
             gaps=self.gaps,
-            has_decisions=self._changes.has_decisions,
             n_claims=self.n_claims,
+            columns=audits[0].columns,
         )
 
     @functools.cached_property
     def findings(self) -> tuple[str, ...]:
         """Findings of the comparison as sentences."""
         return findings(self.tables)
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the comparison to a self-contained HTML page.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            File to write. `to_html` replaces an existing file after completing the page.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 or matplotlib is missing; ``pip install "skfedauc[html]"`` installs both.
+        OSError
+            If writing the file fails. An existing file then remains unchanged.
+        """
+        from skfedauc.audit.comparison_page import page_of
+
+        check_target(path)
+        write_whole(path, page_of(self.tables))
 
     def __repr__(self) -> str:
         report = next(iter(self.audits.values())).report

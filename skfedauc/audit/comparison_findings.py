@@ -15,10 +15,11 @@ import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit.findings import SIGNIFICANT, listed, named
-from skfedauc.audit.tables import AuditTables, row_of
+from skfedauc.audit.tables import Favorable, row_of
+from skfedauc.report import GroupAUC
 
 # Names of the quantities of groups, and of the gaps
-_QUANTITIES = {
+QUANTITIES = {
     "auc": "AUC",
     "xauc_disparity": "xAUC disparity",
     "selection_rate": "selection rate",
@@ -41,45 +42,66 @@ class ComparisonTables:
     ----------
     names : tuple of two str
         Names of the first and of the second model.
-    audits : tuple of two AuditTables
-        Tables of the audits of both models.
+    reports, compared : tuple of two GroupAUC
+        Reports of both models on all groups, and on the groups in the comparisons of AUCs.
+    favorable : {"positive", "negative"} or None
+        The class that is the favorable outcome.
+    n_deciding : int
+        Number of models with decisions.
     quality, decomposition, by_group, gaps : DataFrame
         Tables, see the attributes of `AuditComparison` with these names.
-    has_decisions : bool
-        Whether both models have decisions.
     n_claims : int
         Number of tested changes.
+    columns : tuple of str
+        Names of the sensitive columns.
     """
 
     names: tuple[str, ...]
-    audits: tuple[AuditTables, ...]
+    reports: tuple[GroupAUC, ...]
+    compared: tuple[GroupAUC, ...]
+    favorable: Favorable | None
+    n_deciding: int
     quality: pd.DataFrame
     decomposition: pd.DataFrame
     by_group: pd.DataFrame
     gaps: pd.DataFrame
-    has_decisions: bool
     n_claims: int
+    columns: tuple[str, ...]
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the sensitive columns."""
-        return self.audits[0].columns
+    def has_decisions(self) -> bool:
+        """Whether both models have decisions."""
+        return self.n_deciding == 2
 
     @property
     def groups(self) -> tuple[Any, ...]:
         """Labels of all groups."""
-        return self.audits[0].groups
+        return self.reports[0].counts.groups or ()
+
+    @property
+    def quantities(self) -> list[str]:
+        """Names of the quantities of `by_group`."""
+        ranking = [name for name in QUANTITIES if not name.endswith("_rate")]
+        return list(QUANTITIES) if self.has_decisions else ranking
+
+    def changes_of(self, quantity: str) -> pd.DataFrame:
+        """Return the rows of `by_group` for a quantity."""
+        return pd.DataFrame(self.by_group.loc[quantity])
 
 
 def findings(tables: ComparisonTables) -> tuple[str, ...]:
     """Return one or two sentences on each question of the comparison, and on the adjustment."""
+    return (*answers(tables), *closing(tables))
+
+
+def answers(tables: ComparisonTables) -> tuple[str, ...]:
+    """Return one or two sentences on each question of the comparison."""
     return (
         *_on_quality(tables),
         *_on_ranking(tables),
         *_on_gaps(tables),
         *_on_groups(tables),
         *_on_decisions(tables),
-        *_closing(tables),
     )
 
 
@@ -119,9 +141,9 @@ def _on_ranking(tables: ComparisonTables) -> Iterator[str]:
         )
         return
     contributions = (
-        f"Of the change of the pooled AUC by {_signed(pooled['change'])}, "
-        f"{_signed(within['contribution'])} comes from pairs within groups, and "
-        f"{_signed(cross['contribution'])} from pairs across groups."
+        f"Of the change of the pooled AUC by {signed(pooled['change'])}, "
+        f"{signed(within['contribution'])} comes from pairs within groups, and "
+        f"{signed(cross['contribution'])} from pairs across groups."
     )
     if within["reordered"] == 0:
         yield (
@@ -176,8 +198,8 @@ def _gap(tables: ComparisonTables, gap: str, row: dict[str, float]) -> str:
 
 def _on_groups(tables: ComparisonTables) -> Iterator[str]:
     for quantity in ("auc", "xauc_disparity"):
-        name = _QUANTITIES[quantity]
-        table = tables.by_group.loc[quantity]
+        name = QUANTITIES[quantity]
+        table = tables.changes_of(quantity)
         if table["pvalue"].isna().all() or (table["change"] == 0).all():
             continue
         found = table[table["pvalue_adjusted"] < SIGNIFICANT]
@@ -203,7 +225,7 @@ def _on_groups(tables: ComparisonTables) -> Iterator[str]:
 
 def _on_decisions(tables: ComparisonTables) -> Iterator[str]:
     if not tables.has_decisions:
-        if any(audit.has_decisions for audit in tables.audits):
+        if tables.n_deciding == 1:
             yield "Decisions are not compared, because only one of the models has decisions."
         return
     for gap in list(_GAPS)[1:]:
@@ -212,7 +234,7 @@ def _on_decisions(tables: ComparisonTables) -> Iterator[str]:
             continue
         yield _gap(tables, gap, row)
         rate = gap.removesuffix("_difference").replace("demographic_parity", "selection_rate")
-        table = tables.by_group.loc[rate]
+        table = tables.changes_of(rate)
         found = table[table["pvalue_adjusted"] < SIGNIFICANT]
         raised, lowered = found[found["change"] > 0], found[found["change"] < 0]
         said = [
@@ -221,10 +243,11 @@ def _on_decisions(tables: ComparisonTables) -> Iterator[str]:
             if len(mine)
         ]
         if said:
-            yield f"The {_QUANTITIES[rate]} {' and '.join(said)}."
+            yield f"The {QUANTITIES[rate]} {' and '.join(said)}."
 
 
-def _closing(tables: ComparisonTables) -> Iterator[str]:
+def closing(tables: ComparisonTables) -> Iterator[str]:
+    """Yield a sentence on the number of claims and on changes without a claim."""
     yield (
         f"{_words.counted(tables.n_claims, 'change')} "
         f"{'is' if tables.n_claims == 1 else 'are'} tested. Adjusted p values account for all of "
@@ -238,9 +261,9 @@ def _closing(tables: ComparisonTables) -> Iterator[str]:
 
 def _change(row: dict[str, float]) -> str:
     if math.isnan(row["ci_low"]):
-        return f"a change of {_signed(row['change'])}"
-    low, high = (_signed(row[name]) for name in ("ci_low", "ci_high"))
-    return f"a change of {_signed(row['change'])} (95 % interval {low} to {high})"
+        return f"a change of {signed(row['change'])}"
+    low, high = (signed(row[name]) for name in ("ci_low", "ci_high"))
+    return f"a change of {signed(row['change'])} (95 % interval {low} to {high})"
 
 
 def _judged(row: dict[str, float]) -> str:
@@ -253,7 +276,8 @@ def _judged(row: dict[str, float]) -> str:
     return f"No change is established (adjusted {shown})."
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """Return a change with its sign and three decimals, and 0 without a sign."""
     return "0.000" if round(value, 3) == 0 else f"{value:+.3f}"
 
 

@@ -40,7 +40,7 @@ _MOST_AUCS, _MOST_SCORES, _MOST_IN_MATRIX = 30, 12, 120
 # Inches per group of the score plot
 _SCORES = 0.5
 # Widths in inches: text of a narrow plot is large enough on a phone, a wide plot scrolls there.
-_NARROW, _WIDE = 4.6, 7.2
+NARROW, _WIDE = 4.6, 7.2
 # Largest number of groups in a narrow matrix
 _MOST_NARROW = 4
 # Dots per inch of the image of the cross matrix, the only raster image
@@ -82,7 +82,7 @@ class _Drawing(NamedTuple):
     inches: float
     about: str
     caption: str
-    width: float = _NARROW
+    width: float = NARROW
 
 
 def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
@@ -101,12 +101,16 @@ def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
     groups = f"{_words.counted(report.n_groups, 'group')} by {columns}"
     for number, plot in enumerate(_drawings(report)):
         try:
-            svg = _drawn(plot, report)
+            svg = svg_of(
+                partial(plot.draw, report),
+                (plot.width, plot.inches),
+                f"{prefix}-{number}",
+                f"{plot.about}; {groups}",
+            )
         except ValueError as error:
             yield Plot(plot.title, "", f"The plot cannot be drawn: {error}")
         else:
-            inline = _inline(svg, f"{prefix}-{number}", f"{plot.about}; {groups}")
-            yield Plot(plot.title, inline, plot.caption + without, plot.width > _NARROW)
+            yield Plot(plot.title, svg, plot.caption + without, plot.width > NARROW)
 
 
 def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
@@ -151,7 +155,7 @@ def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
             "many standard errors a cell differs from its mirror image: cells within two standard "
             "errors have no color. In a matrix of groups with equal score distributions, about "
             "5 % of the cells are faintly colored.",
-            _NARROW if is_narrow else _WIDE,
+            NARROW if is_narrow else _WIDE,
         )
 
 
@@ -165,8 +169,20 @@ def _span(report: GroupAUC) -> str:
     return f" from {low} to {high}"
 
 
-def _drawn(plot: _Drawing, report: GroupAUC) -> ElementTree.Element:
-    """Return the SVG of a plot, in Matplotlib's default style instead of the user's style."""
+def svg_of(draw: Callable[..., Any], size: tuple[float, float], prefix: str, about: str) -> str:
+    """Return a plot as SVG, in Matplotlib's default style instead of the user's style.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws on the axes ``ax=``.
+    size : tuple of two float
+        Width and height in inches.
+    prefix : str
+        Beginning of the ids.
+    about : str
+        Description of the plot for screen readers.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -179,14 +195,14 @@ def _drawn(plot: _Drawing, report: GroupAUC) -> ElementTree.Element:
         mpl.rcParams["path.simplify_threshold"] = 0.5
         # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        figure = Figure((plot.width, plot.inches), _DPI, layout="constrained")
-        plot.draw(report, ax=figure.subplots())
+        figure = Figure(size, _DPI, layout="constrained")
+        draw(ax=figure.subplots())
         # Lay out once: saving would lay out and draw the figure twice.
         engine = figure.get_layout_engine()
         if engine is not None:
             engine.execute(figure)
             figure.set_layout_engine("none")
-        return _saved(figure)
+        return _inline(_saved(figure), prefix, about)
 
 
 def _saved(figure: Figure) -> ElementTree.Element:

@@ -71,11 +71,11 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         for name, text in facts[0].items()
         if all(others.get(name) == text for others in facts)
     }
-    return _template().render(
+    return template("page.html.jinja").render(
         subject=_words.shortened_label(subject) if subject else "",
         summary=summary([section.tables for section in sections]),
         facts={
-            "Groups by": by(sections[-1].tables),
+            "Groups by": by(sections[-1].tables.columns),
             **shared,
             "SHA-256 of the counts": sections[-1].tables.facts["sha256"],
         },
@@ -97,7 +97,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
 
 
 @functools.cache
-def _template() -> jinja2.Template:
+def template(name: str) -> jinja2.Template:
     """Return the compiled template of a page."""
     import jinja2
 
@@ -110,7 +110,7 @@ def _template() -> jinja2.Template:
         keep_trailing_newline=True,
     )
     environment.filters["hash_for_policy"] = _hash_for_policy
-    return environment.get_template("page.html.jinja")
+    return environment.get_template(name)
 
 
 def check_installed() -> None:
@@ -136,7 +136,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
     groups, left_out = group_table(tables, number, MOST_ROWS)
     return {
         "id": f"by-{number}",
-        "by": by(tables),
+        "by": by(tables.columns),
         "findings": [_linked(finding, number) for finding in answers(tables)],
         "quality": quality_table(tables, number),
         "gaps": gap_table(tables, number),
@@ -156,7 +156,9 @@ def _intersections(tables: AuditTables, number: int) -> dict[str, Any]:
     n_more = max(len(found) - MOST_ROWS, 0)
     return {
         "findings": found["finding"].head(MOST_WORRYING).tolist(),
-        "table": intersection_table(found.head(MOST_ROWS), f"intersections-{number}", by(tables)),
+        "table": intersection_table(
+            found.head(MOST_ROWS), f"intersections-{number}", by(tables.columns)
+        ),
         "left_out": _words.counted(n_more, "group") if n_more else "",
     }
 

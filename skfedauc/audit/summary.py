@@ -44,7 +44,7 @@ def _audited(audits: Sequence[AuditTables]) -> str:
     positives = [int(a.report.counts.n_positives.sum()) for a in audits]
     classes = classes_in_words(audits[0].report.counts)
     of_class = f", positive class {classes}" if classes else ""
-    groups = [f"{_words.counted(a.report.n_groups, 'group')} by {by(a)}" for a in audits]
+    groups = [f"{_words.counted(a.report.n_groups, 'group')} by {by(a.columns)}" for a in audits]
     n_positives = f"{_range(positives)} of them positive{of_class}"
     return f"{_range(rows)} rows, {n_positives}; {_words.enumerated(groups)}"
 
@@ -180,7 +180,7 @@ def _known(value: float, if_undefined: float = -math.inf) -> float:
 
 def _of(audit: AuditTables, audits: Sequence[AuditTables]) -> str:
     """Name the grouping, if there are several."""
-    return f" (by {by(audit)})" if len(audits) > 1 else ""
+    return f" (by {by(audit.columns)})" if len(audits) > 1 else ""
 
 
 def _with_interval(value: float, limits: Mapping[str, Any], sign: str = "") -> str:

@@ -15,7 +15,7 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from skfedauc.inference.variances import LEAST_EFFECTIVE, Floats, satterthwaite
 
 # Largest number of groups times rows for which an audit has the changes
 _MOST_VISITS = 50_000_000
+# Share of all weights below which a difference of weights is rounding error
+_ROUNDING = 1e-12
 
 
 class DisparityChanges(NamedTuple):
@@ -56,50 +58,91 @@ def disparity_changes(rows: PairedRows) -> DisparityChanges:
     variance, freedom = np.full(n_groups, np.nan), np.ones(n_groups)
     if n_groups * rows.positive.size > _MOST_VISITS:
         return DisparityChanges(disparity, variance, freedom)
-    cells = [number_cells(scores)[0] for scores in rows.scores]
-    for g in range(n_groups):
-        own = rows.codes == g
-        values = np.array([_cross_placements(rows, cell, own) for cell in cells])
-        # The AUC of the group's positives has the positives of the group and the negatives of
-        # other groups. The rows of the other AUC have a negative sign.
-        values *= np.where(own == rows.positive, 1.0, -1.0)
-        stratum = 2 * own + rows.positive
-        disparity[:, g] = [_means(rows, one, stratum)[0][[3, 1]].sum() for one in values]
-        _, of_stratum, effective = _means(rows, values[1] - values[0], stratum)
+    models = [_Model(rows, scores) for scores in rows.scores]
+    order = np.argsort(rows.codes, kind="stable")
+    of_groups = np.split(order, np.cumsum(np.bincount(rows.codes, minlength=n_groups))[:-1])
+    of_class = rows.positive.astype(np.intp)
+    for g, own in enumerate(of_groups):
+        values = np.array([model.cross_placements(own) for model in models])
+        weights = rows.weights.copy()
+        weights[own] = 0.0
+        sides = [
+            _Side(of_class, weights, values),
+            _Side(of_class[own], rows.weights[own], values[:, own]),
+        ]
+        disparity[:, g] = sides[1].mean[:, 1] - sides[0].mean[:, 1]
+        effective = np.concatenate([side.effective for side in sides])
         if effective.min() >= LEAST_EFFECTIVE:
+            of_stratum = np.concatenate([side.variance_of_change() for side in sides])
             variance[g] = of_stratum.sum()
             freedom[g] = satterthwaite(of_stratum, np.maximum(effective - 1.0, 1.0))
     return DisparityChanges(disparity, variance, freedom)
 
 
-def _cross_placements(rows: PairedRows, cell: NDArray[np.int64], own: NDArray[np.bool_]) -> Floats:
-    """Return placement values among the other class's rows on the other side of a group.
+class _Model:
+    """Weights of the rows of both classes below each score of a model; a tie counts one half."""
 
-    One side has the rows of the group, and the other side has all other rows. The values are NaN if
-    there are no such rows.
+    def __init__(self, rows: PairedRows, scores: Floats) -> None:
+        self._rows = rows
+        self._cell = number_cells(scores)[0]
+        self._n_cells = int(self._cell.max()) + 1
+        # A row looks up the weight of the other class; negatives come first.
+        self._other = (~rows.positive).astype(np.intp)
+        self._place = self._cell + self._other * self._n_cells
+        self._below_all, self._of_all = self._below(slice(None))
+
+    def _below(self, chosen: Any) -> tuple[Floats, Floats]:
+        """Return the weights below each score, first of negatives, and the weight of each class."""
+        rows = self._rows
+        place = self._cell[chosen] + np.where(rows.positive[chosen], self._n_cells, 0)
+        amounts = np.bincount(place, rows.weights[chosen], 2 * self._n_cells).reshape(2, -1)
+        up_to: Floats = np.cumsum(amounts, axis=1).astype(np.float64)
+        return (up_to - amounts / 2.0).ravel(), up_to[:, -1]
+
+    def cross_placements(self, own: NDArray[np.intp]) -> Floats:
+        """Return placement values among the other class's rows on the other side of a group.
+
+        One side has the rows `own` of the group, and the other side has all other rows. The values
+        are NaN if there are no such rows.
+        """
+        below_own, of_own = self._below(own)
+        found = below_own[self._place]
+        found[own] = self._below_all[self._place[own]] - found[own]
+        total: Floats = of_own[self._other]
+        total[own] = (self._of_all - of_own)[self._other[own]]
+        # Rounding error of a difference of sums is no weight.
+        total[total <= _ROUNDING * self._of_all.sum()] = 0.0
+        found = ratio(found, total)
+        return np.where(self._rows.positive, found, 1.0 - found)
+
+
+class _Side:
+    """Rows of a group, or the rows of all other groups, by class.
+
+    Parameters
+    ----------
+    of_class : ndarray of intp, shape (n_rows,)
+        1 for positives, 0 for negatives.
+    weights : ndarray of float64, shape (n_rows,)
+        Weights; 0 for rows of the other side.
+    values : ndarray of float64, shape (2, n_rows)
+        Placement values before and after.
     """
-    found = np.empty(cell.size)
-    for is_own in (False, True):
-        for label in (False, True):
-            of_others = np.where((rows.positive != label) & (own != is_own), rows.weights, 0.0)
-            amounts = np.bincount(cell, of_others)
-            up_to = np.cumsum(amounts)
-            below = ratio(up_to - amounts / 2.0, np.full(up_to.shape, up_to[-1]))
-            mine = (rows.positive == label) & (own == is_own)
-            found[mine] = below[cell[mine]] if label else 1.0 - below[cell[mine]]
-    return found
 
+    def __init__(self, of_class: NDArray[np.intp], weights: Floats, values: Floats) -> None:
+        self._of_class, self._weights = of_class, weights
+        self._change = np.nan_to_num(values[1] - values[0])
+        self._weight, self._squares = self._total(weights), self._total(weights**2)
+        self.mean = np.array(
+            [ratio(self._total(weights * np.nan_to_num(v)), self._weight) for v in values]
+        )
+        self.effective = ratio(self._weight**2, self._squares, 0.0)
 
-def _means(
-    rows: PairedRows, values: Floats, stratum: NDArray[np.int64]
-) -> tuple[Floats, Floats, Floats]:
-    """Return the weighted mean of each stratum, its variance, and the effective sample size."""
+    def _total(self, amounts: Floats) -> Floats:
+        return np.bincount(self._of_class, amounts, 2).astype(np.float64)
 
-    def total(amounts: Floats) -> Floats:
-        return np.bincount(stratum, amounts, 4).astype(np.float64)
-
-    weight, squares = total(rows.weights), total(rows.weights**2)
-    mean = ratio(total(rows.weights * values), weight)
-    squared = total((rows.weights * (values - mean[stratum])) ** 2)
-    pairs = np.where(np.bincount(stratum, minlength=4) > 1, weight**2 - squares, 0.0)
-    return mean, ratio(squared, pairs), ratio(weight**2, squares, 0.0)
+    def variance_of_change(self) -> Floats:
+        """Variance of the change of the mean placement value of each class."""
+        mean = ratio(self._total(self._weights * self._change), self._weight)
+        squared = self._total((self._weights * (self._change - mean[self._of_class])) ** 2)
+        return ratio(squared, self._weight**2 - self._squares)

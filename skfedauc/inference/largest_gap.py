@@ -38,7 +38,7 @@ from skfedauc.inference.paired import ROUNDING, PairedRows
 Floats = NDArray[np.float64]
 
 # Largest standardized deviation in the search for the p value, and number of bisections
-_FURTHEST, _N_HALVINGS = 40.0, 60
+_FURTHEST, _N_HALVINGS = 40.0, 45
 # Standard errors below which two groups may exchange their order
 _NEAR = 2.0
 

@@ -12,7 +12,7 @@ import pytest
 from colors import contrast, luminance
 from matplotlib.figure import Figure
 
-from skfedauc import FairnessAudit
+from skfedauc import AuditComparison, FairnessAudit
 from skfedauc.plotting import CrossAUCDisplay
 
 # WebDriver's names of search strategies and of keys
@@ -39,6 +39,17 @@ def audit_of(labels, n=800, n_small=0):
     return FairnessAudit.from_predictions(y, score, groups=[labels[g] for g in group])
 
 
+def comparison_of(n_groups, n=800):
+    """Return a comparison of two models."""
+    rng = np.random.default_rng(0)
+    group, y = rng.integers(0, n_groups, n), rng.integers(0, 2, n)
+    scores = {
+        name: 1 / (1 + np.exp(-(rng.normal(size=n) + y + 0.4 * (group % k))))
+        for name, k in (("before", 3), ("after", 1))
+    }
+    return AuditComparison.from_predictions(y, scores, groups=[f"site {g}" for g in group])
+
+
 @pytest.fixture(scope="module")
 def audits():
     return {
@@ -53,7 +64,8 @@ def pages(audits, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     for name, audit in audits.items():
         audit.to_html(folder / f"{name}.html")
-    return {name: (folder / f"{name}.html").as_uri() for name in audits}
+    comparison_of(audits["sites"].report.n_groups).to_html(folder / "comparison.html")
+    return {name: (folder / f"{name}.html").as_uri() for name in [*audits, "comparison"]}
 
 
 @pytest.fixture
@@ -236,7 +248,7 @@ def test_links_of_findings_lead_to_tables_and_definitions(sites):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", ["sites", "hostile"])
+@pytest.mark.parametrize("name", ["sites", "hostile", "comparison"])
 def test_axe_finds_no_violation(browser, pages, emulate, axe, name, width, scheme):
     metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
     emulate("Emulation.setDeviceMetricsOverride", metrics)
@@ -303,7 +315,7 @@ def test_definitions_unfold(sites):
         assert text.is_displayed()
 
 
-@pytest.mark.parametrize("name", ["sites", "hostile"])
+@pytest.mark.parametrize("name", ["sites", "hostile", "comparison"])
 def test_a_phone_scrolls_tables_and_not_the_page(browser, pages, emulate, name):
     metrics = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
     emulate("Emulation.setDeviceMetricsOverride", metrics)

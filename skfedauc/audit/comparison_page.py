@@ -1,0 +1,331 @@
+"""Tables, plots and summary of the self-contained HTML page of a comparison of two models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skfedauc import _words
+from skfedauc.audit import cells, figures
+from skfedauc.audit.cells import Body, Cell, Column, Row, Table
+from skfedauc.audit.comparison_findings import (
+    QUANTITIES,
+    ComparisonTables,
+    answers,
+    closing,
+    signed,
+)
+from skfedauc.audit.facts import versions
+from skfedauc.audit.findings import SIGNIFICANT, named
+from skfedauc.audit.page import check_installed, template
+from skfedauc.audit.summary import Line
+from skfedauc.audit.tables import classes_in_words, row_of
+from skfedauc.counts import left_out
+from skfedauc.plotting.drawing import BLUE, GREY, LINE, MARGINS, PALE, as_written, text_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Largest numbers of groups in the table, and in a plot
+_MOST_ROWS, _MOST_GROUPS = 1000, 30
+# Smallest range of the values of a plot
+_LEAST_RANGE = 0.2
+_CHANGED = {
+    "change": "change",
+    "ci_low": "95 % from",
+    "ci_high": "to",
+    "pvalue": "unadjusted p",
+    "pvalue_adjusted": "adjusted p",
+}
+_DECOMPOSITION = {
+    "within": ("Pairs within groups", "a positive and a negative of the same group"),
+    "cross": ("Pairs across groups", "a positive and a negative of different groups"),
+    "pooled": ("All pairs", "pooled"),
+}
+_PAIRS = {
+    "share": "share of pairs",
+    "before": "AUC before",
+    "after": "AUC after",
+    "change": "change",
+    "contribution": "contribution",
+    "raised": "raised",
+    "lowered": "lowered",
+    "reordered": "reordered",
+    "reversed": "reversed",
+}
+
+
+def page_of(tables: ComparisonTables) -> str:
+    """Return the page of a comparison.
+
+    Raises
+    ------
+    ImportError
+        If jinja2 or matplotlib is missing.
+    """
+    check_installed()
+    by = cells.by(tables.columns)
+    page: str = template("comparison.html.jinja").render(
+        names=[_words.shortened_label(name) for name in tables.names],
+        summary=_summary(tables),
+        facts=_facts(tables),
+        findings=answers(tables),
+        closing=list(closing(tables)),
+        section={
+            "by": by,
+            "quality": _quality_table(tables),
+            "decomposition": _decomposition_table(tables),
+            "gaps": _gap_table(tables),
+            "groups": _group_table(tables),
+            "plots": list(_plots(tables)),
+        },
+        has_decisions=tables.has_decisions,
+        is_weighted=tables.reports[0].counts.is_weighted,
+        significant=SIGNIFICANT,
+        n_claims=tables.n_claims,
+        versions=versions(),
+    )
+    return page
+
+
+def _facts(tables: ComparisonTables) -> dict[str, str]:
+    counts = tables.reports[0].counts
+    first, second = map(_words.shortened_label, tables.names)
+    n_small = len(counts) - tables.compared[0].n_groups
+    n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
+    facts = {
+        "Before": first,
+        "After": second,
+        "Groups by": cells.by(tables.columns),
+        "Rows": f"{n_positives + n_negatives:,}",
+        "Positives": f"{n_positives:,}",
+        "Negatives": f"{n_negatives:,}",
+        "Positive class": classes_in_words(counts),
+        "Left out": left_out(tables.reports[0].n_missing).removeprefix(", "),
+        "Weights": "yes" if counts.is_weighted else "",
+        "Groups": f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else ""),
+        "Favorable outcome": f"the {tables.favorable} class" if tables.favorable else "",
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+# Summary ---------------------------------------------------------------------------------------
+
+
+def _summary(tables: ComparisonTables) -> list[Line]:
+    """Return what was compared, the AUC, the ranking, groups, and decisions."""
+    counts = tables.reports[0].counts
+    n_rows = int(counts.n_positives.sum() + counts.n_negatives.sum())
+    first, second = map(named, tables.names)
+    n_groups = _words.counted(len(tables.groups), "group")
+    return [
+        Line("Compared", f"{first} and {second} on the same {n_rows:,} rows of {n_groups}"),
+        Line("AUC", _changed(row_of(tables.quality, "pooled"), "all rows together")),
+        Line("Ranking", _ranking(tables)),
+        Line("Groups", _groups(tables, tables.quantities[:2])),
+        Line(
+            "Decisions",
+            _groups(tables, tables.quantities[2:]) if tables.has_decisions else "not compared",
+        ),
+    ]
+
+
+def _changed(row: dict[str, Any], of: str) -> str:
+    text = f"{row['before']:.3f} before and {row['after']:.3f} after for {of}"
+    if math.isnan(row["pvalue_adjusted"]):
+        return text
+    is_found = row["pvalue_adjusted"] < SIGNIFICANT
+    verdict = "the change is established" if is_found else "no change is established"
+    low, high = signed(row["ci_low"]), signed(row["ci_high"])
+    return f"{text}, a change of {signed(row['change'])} ({low} to {high}); {verdict}"
+
+
+def _ranking(tables: ComparisonTables) -> str:
+    table = tables.decomposition
+    within, cross = (row_of(table, name) for name in ("within", "cross"))
+    if math.isnan(within["reordered"]) or math.isnan(cross["reordered"]):
+        return "not comparable within and across groups"
+    if within["reordered"] == cross["reordered"] == 0:
+        return "no pair of a positive and a negative changed its order"
+    shares = (
+        f"{within['reordered']:.1%} of the pairs within groups and {cross['reordered']:.1%} of "
+        "the pairs across groups changed their order"
+    )
+    if within["reversed"] == 0:
+        ties = "" if within["reordered"] == 0 else ", except for ties"
+        return f"groups only moved against each other{ties}: {shares}"
+    return shares
+
+
+def _groups(tables: ComparisonTables, quantities: list[str]) -> str:
+    """Return the numbers of groups with established changes."""
+    said = []
+    for quantity in quantities:
+        n_changed = int((tables.changes_of(quantity)["pvalue_adjusted"] < SIGNIFICANT).sum())
+        said.append(f"of the {QUANTITIES[quantity]} in {n_changed:,}")
+    tested = _words.enumerated(said)
+    return f"changes are established {tested} of {_words.counted(len(tables.groups), 'group')}"
+
+
+# Tables ----------------------------------------------------------------------------------------
+
+
+def _cells(row: Mapping[Any, Any]) -> list[Cell]:
+    """Return the cells of a change: before, after, the change, its limits and p values."""
+    values = [cells.number_cell(name, row[name]) for name in ("before", "after")]
+    signed_cells = [_signed_cell(row[name]) for name in ("change", "ci_low", "ci_high")]
+    pvalues = [cells.number_cell(name, row[name]) for name in ("pvalue", "pvalue_adjusted")]
+    return [*values, *signed_cells, *pvalues]
+
+
+def _signed_cell(value: float) -> Cell:
+    if math.isnan(value):
+        return Cell(cells.UNDEFINED)
+    return Cell(cells.number_text(value, "+"), value)
+
+
+def _columns(tables: ComparisonTables) -> list[Column]:
+    names = [_words.shortened_label(name) for name in tables.names]
+    models = [Column("before", names[0]), Column("after", names[1])]
+    return [*models, *(Column(name, heading) for name, heading in _CHANGED.items())]
+
+
+def _quality_table(tables: ComparisonTables) -> Table:
+    rows = []
+    for name in tables.quality.index:
+        title, note = cells.QUALITY[name]
+        label = Cell(title, key=str(name), note=note)
+        rows.append(Row([label, *_cells(row_of(tables.quality, name))]))
+    columns = [Column("statistic", "AUC", "row"), *_columns(tables)]
+    return Table("quality", "AUC of the models", columns, [Body(rows)], style="quality")
+
+
+def _decomposition_table(tables: ComparisonTables) -> Table:
+    rows = []
+    for name, (title, note) in _DECOMPOSITION.items():
+        row = row_of(tables.decomposition, name)
+        found = [Cell(title, key=name, note=note)]
+        for column in _PAIRS:
+            is_signed = column in ("change", "contribution")
+            value = row[column]
+            found.append(_signed_cell(value) if is_signed else cells.number_cell(column, value))
+        rows.append(Row(found))
+    columns = [Column(name, heading) for name, heading in _PAIRS.items()]
+    return Table(
+        "decomposition",
+        "Change of the ranking within and across groups",
+        [Column("pairs", "pairs", "row"), *columns],
+        [Body(rows)],
+        style="quality",
+    )
+
+
+def _gap_table(tables: ComparisonTables) -> Table:
+    rows = []
+    for name in tables.gaps.index:
+        row = row_of(tables.gaps, name)
+        if math.isnan(row["change"]):
+            continue
+        title, note = cells.GAPS[name]
+        rows.append(Row([Cell(title, key=str(name), note=note), *_cells(row)]))
+    columns = [Column("gap", "gap", "row"), *_columns(tables)]
+    by = cells.by(tables.columns)
+    return Table("gaps", f"Gaps between groups by {by}", columns, [Body(rows)], style="gaps")
+
+
+def _group_table(tables: ComparisonTables) -> Table:
+    """Return the table of the changes in each group, one part for each quantity."""
+    of_labels = list(zip(*cells.label_columns(tables.groups), strict=True))
+    # The largest changes come first, and small groups last.
+    change = tables.changes_of("auc")["change"].abs().to_numpy()
+    order = np.argsort(-np.nan_to_num(change, nan=-1.0), kind="stable")[:_MOST_ROWS]
+    bodies = []
+    for quantity in tables.quantities:
+        title = QUANTITIES[quantity]
+        records = tables.changes_of(quantity).to_dict("records")
+        rows = [Row([*of_labels[g], *_cells(records[g])]) for g in order]
+        bodies.append(Body(rows, _heading(title), "groups", {"quantity": quantity}))
+    names = map(_words.shortened_label, tables.columns)
+    return Table(
+        "groups",
+        f"Changes in the groups by {cells.by(tables.columns)}",
+        [*(Column(name, name, "row") for name in names), *_columns(tables)],
+        bodies,
+        style="sortable",
+    )
+
+
+def _heading(name: str) -> str:
+    """Return the name of a quantity with an initial capital; "xAUC" remains."""
+    return name if name.startswith("xAUC") else name[0].upper() + name[1:]
+
+
+# Plots -----------------------------------------------------------------------------------------
+
+
+def _plots(tables: ComparisonTables) -> Iterator[figures.Plot]:
+    """Yield plots of the changes in each group, and the matrices of both models."""
+    for number, quantity in enumerate(tables.quantities):
+        name = QUANTITIES[quantity]
+        table = tables.changes_of(quantity).reset_index(drop=True)
+        shown = table.index[table["change"].notna().to_numpy()]
+        if not len(shown):
+            continue
+        caption = (
+            f"The {name} of each group before (hollow) and after (filled), sorted by the value "
+            "before. A gray line is the change."
+        )
+        if len(shown) > _MOST_GROUPS:
+            largest = table.loc[shown, "change"].abs().sort_values(ascending=False, kind="stable")
+            shown = largest.index[:_MOST_GROUPS]
+            caption += f" The plot has the {_MOST_GROUPS} groups with the largest changes."
+        heading = f"{_heading(name)} before and after"
+        about = f"{heading} in {_words.counted(len(shown), 'group')}"
+        height = MARGINS + 0.6 + 1.1 * LINE * max(len(shown), 4)
+        draw = partial(_draw_changes, tables, table.loc[shown], quantity)
+        size = figures.NARROW, height
+        yield figures.Plot(heading, figures.svg_of(draw, size, f"change-{number}", about), caption)
+    yield from _matrices(tables)
+
+
+def _draw_changes(tables: ComparisonTables, table: Any, quantity: str, ax: Axes) -> None:
+    ordered = table.sort_values("before", kind="stable")
+    place = np.arange(len(ordered))
+    ax.hlines(place, ordered["before"], ordered["after"], color=GREY, linewidth=2, zorder=1)
+    ax.scatter(ordered["before"], place, facecolor="white", edgecolor=BLUE, zorder=2)
+    ax.scatter(ordered["after"], place, facecolor=BLUE, edgecolor=BLUE, s=22, zorder=3)
+    if quantity == "xauc_disparity":
+        ax.axvline(0.0, color=PALE, zorder=0)
+    ax.set_yticks(place, [text_of(tables.groups[g]) for g in ordered.index])
+    for label in ax.get_yticklabels():
+        as_written(label)
+    # A wide axis shows small changes as small.
+    low, high = ax.get_xlim()
+    widen = max(_LEAST_RANGE - (high - low), 0.0) / 2.0
+    ax.set_xlim(low - widen, high + widen)
+    ax.set_ylim(-0.8, len(ordered) - 0.2)
+    ax.set_xlabel(QUANTITIES[quantity])
+
+
+def _matrices(tables: ComparisonTables) -> Iterator[figures.Plot]:
+    """Yield the cross AUCs of both models on the same scale."""
+    from skfedauc import plotting
+
+    reports = tables.compared
+    n_groups = reports[0].n_groups
+    if not 2 <= n_groups <= _MOST_GROUPS:
+        return
+    for number, (report, name) in enumerate(zip(reports, tables.names, strict=True)):
+        draw = partial(plotting.CrossAUCDisplay.from_report, report, sort=False)
+        size = figures.NARROW, 3.6 if n_groups <= 4 else 4.6
+        about = f"Cross AUCs of {named(name)}"
+        yield figures.Plot(
+            f"Cross AUCs of {_words.shortened_label(name)}",
+            figures.svg_of(draw, size, f"matrix-{number}", about),
+            "Probability that a positive of the row's group outranks a negative of the column's "
+            "group. Both matrices have the same scale of colors and the same order of groups.",
+        )
