@@ -374,10 +374,8 @@ def test_failures_have_their_cause():
     assert isinstance(failure.value.__cause__, OSError)
 
 
-# Python 3.12 warns of any fork in a process with threads.
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_reading_works_after_a_failure(rows):
-    with joblib.parallel_config("multiprocessing"):
+    with joblib.parallel_config("loky"):
         with pytest.raises(ValueError, match=r"^batch 7: y_score must be finite; got 1 NaN"):
             ScoreCounts.from_batches(failing(7), n_jobs=2)
         assert failing.read < 2000

@@ -810,10 +810,8 @@ class FailsOn(LogisticRegression):
         return super().fit(X, y)
 
 
-# Python 3.12 warns of any fork in a process with threads.
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 @pytest.mark.parametrize(
-    ("backend", "n_jobs"), [("threading", 1), ("threading", 2), ("multiprocessing", 2)], ids=str
+    ("backend", "n_jobs"), [("threading", 1), ("threading", 2), ("loky", 2)], ids=str
 )
 def test_fold_that_fails_raises_its_error(backend, n_jobs):
     X, y = np.arange(30.0)[:, None], np.arange(30) % 2
