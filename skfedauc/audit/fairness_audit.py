@@ -818,7 +818,7 @@ class FairnessAudit:
                                   value  limit  ci_low  ci_high   answer
         gap
         difference                 0.01    0.1    0.00     0.05      met
-        demographic_parity_ratio   0.58    0.8    0.54     0.62  not met
+        demographic_parity_ratio   0.58    0.8    0.54     0.63  not met
         """
         return tolerating.table(self.comparison, self.gaps, self._limits)
 
@@ -897,8 +897,8 @@ class FairnessAudit:
         >>> audit.rates().loc["precision", columns].round(2)
                   value  ci_low  ci_high  difference  difference_ci_high
         group
-        device 1   0.60    0.55     0.64        0.12                0.17
-        device 2   0.48    0.45     0.52       -0.12               -0.06
+        device 1   0.60    0.56     0.65        0.14                0.19
+        device 2   0.47    0.43     0.50       -0.14               -0.08
         """
         counts = self.comparison.rate_counts
         if counts is None:
