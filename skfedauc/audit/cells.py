@@ -46,6 +46,15 @@ _GROUP_COLUMNS = {
         "false_positive_rate": "false positive rate",
     },
 }
+# Headings of the columns of `FairnessAudit.calibration`, by topic
+_CALIBRATION = {
+    "Means": {"mean_score": "mean score", "prevalence": "share of positives"},
+    "Intercept": {"intercept": "intercept", "intercept_low": "95 % from", "intercept_high": "to"},
+    "Slope": {"slope": "slope", "slope_low": "95 % from", "slope_high": "to"},
+    "Calibration error": {"ece": "error", "ece_expected": "if calibrated"},
+    "Brier score": {"brier": "score", "brier_low": "95 % from", "brier_high": "to"},
+    "Perfect calibration": {"pvalue": "unadjusted p", "pvalue_adjusted": "adjusted p"},
+}
 # Names of the rows of `FairnessAudit.gaps` on the page, and definitions of the rows
 GAPS = {
     "difference": ("AUC difference", "largest minus smallest group AUC"),
@@ -98,7 +107,13 @@ QUALITY = {
     "worst": ("Lowest group AUC", "groups that are not small"),
 }
 _COUNTS = ("n_positives", "n_negatives")
-_SIGNED = ("rest_difference", "xauc_disparity", "positive_aeg", "negative_aeg")
+_SIGNED = (
+    "rest_difference",
+    "xauc_disparity",
+    "positive_aeg",
+    "negative_aeg",
+    *("intercept", "intercept_low", "intercept_high"),
+)
 _PVALUES = ("pvalue", "xauc_pvalue")
 _ADJUSTED = ("pvalue_adjusted", "xauc_pvalue_adjusted")
 
@@ -323,6 +338,41 @@ def intersection_table(found: pd.DataFrame, id_: str, by_columns: str) -> Table:
         bodies=[Body(rows)],
         style="intersections",
     )
+
+
+def calibration_table(tables: AuditTables, number: int, most: int) -> tuple[Table | None, str]:
+    """Return the table of the calibration, and a text on groups left out; None without a test.
+
+    The groups have the order of their p values, and all groups together are last. With more than
+    `most` groups, the table has the groups with the lowest p values.
+    """
+    if tables.calibration is None:
+        return None, ""
+    table, n_groups = tables.calibration, len(tables.groups)
+    headings = {name: text for columns in _CALIBRATION.values() for name, text in columns.items()}
+    order = np.argsort(table["pvalue"].to_numpy()[:n_groups], kind="stable")[:most]
+    labels = [[*column, Cell("")] for column in _label_columns(tables.groups)]
+    labels[0][-1] = Cell("all groups")
+    columns = [
+        *labels,
+        *([number_cell(name, value) for value in table[name].tolist()] for name in headings),
+    ]
+    rows = [Row(cells) for cells in zip(*columns, strict=True)]
+    found = Table(
+        id=f"calibration-{number}",
+        name=f"Calibration by {by(tables)}",
+        columns=[
+            *(Column(name, name, "row") for name in map(_words.shortened_label, tables.columns)),
+            *(Column(name, text) for name, text in headings.items()),
+        ],
+        bodies=[Body([rows[g] for g in order.tolist()], "", "groups"), Body([rows[-1]])],
+        topics={topic: len(columns) for topic, columns in _CALIBRATION.items()},
+        style="sortable calibration",
+        sorted_by="pvalue",
+    )
+    n_others = n_groups - order.size
+    others = f"{_words.counted(n_others, 'group')} with higher p values" if n_others else ""
+    return found, others
 
 
 # Gaps and the model ----------------------------------------------------------------------------

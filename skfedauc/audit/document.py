@@ -27,8 +27,19 @@ def document_of(tables: AuditTables, findings: tuple[str, ...]) -> dict[str, Any
             {"label": plain_label(label)} | row
             for label, row in zip(tables.groups, plain_rows(tables.by_group), strict=True)
         ],
+        "calibration": _calibration(tables),
         "left_out": {name: plain_labels(labels) for name, labels in tables.left_out.items()},
     }
+
+
+def _calibration(tables: AuditTables) -> dict[str, Any] | None:
+    """Return the calibration of the groups and of all rows; None without a test."""
+    if tables.calibration is None:
+        return None
+    *of_groups, of_all = plain_rows(tables.calibration)
+    labels = [{"label": plain_label(label)} for label in tables.groups]
+    groups = [label | row for label, row in zip(labels, of_groups, strict=True)]
+    return {"groups": groups, "all": of_all}
 
 
 def as_json(document: Mapping[str, Any]) -> str:

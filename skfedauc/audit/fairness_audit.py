@@ -6,12 +6,14 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import arguments, tables
+from skfedauc.audit import calibration as calibrating
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit import tolerances as tolerating
 from skfedauc.audit.card import card_of
@@ -19,12 +21,13 @@ from skfedauc.audit.claims import Claims, adjusted_together
 from skfedauc.audit.document import as_json, document_of, plain_rows
 from skfedauc.audit.facts import NAMES, date_of_now, facts_of
 from skfedauc.audit.findings import findings, named
-from skfedauc.audit.gaps import GroupComparison
+from skfedauc.audit.gaps import LEVEL, GroupComparison
 from skfedauc.audit.intersections import intersections
 from skfedauc.audit.rates import RateMethod, RateTable
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.report import GroupAUC, MulticlassGroupAUC
+from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
     import os
@@ -193,6 +196,8 @@ class FairnessAudit:
             decisions = deciding.at_threshold(report.counts, self.threshold)
         if decisions is None:
             tolerating.check_has_decisions(self._limits)
+        # Threshold on the scale of the scores of the report
+        self._score_threshold = self.threshold
         self._set_comparison(GroupComparison(report, decisions, min_per_class, label))
         # Findings do not explain missing decisions if the user requested the ranking alone, or if
         # the scores rank one of several classes.
@@ -441,7 +446,9 @@ class FairnessAudit:
             names=names,
             tolerances=tolerances,
         )
-        audit.threshold = number if number is not None else audit.threshold
+        if number is not None:
+            is_shifted = decisions is not None
+            audit.threshold, audit._score_threshold = number, number - 1.0 * is_shifted
         return audit
 
     def of(self, columns: str | Sequence[str]) -> FairnessAudit:
@@ -610,6 +617,7 @@ class FairnessAudit:
         audit.favorable, audit.threshold = self.favorable, self.threshold
         audit.names, audit.date = self.names, self.date
         audit.reference, audit._limits = self.reference, self._limits
+        audit._score_threshold = self._score_threshold
         if comparison is not self.comparison:
             audit.reference = "rest" if comparison.reference is None else [comparison.reference]
         audit._is_ranking_chosen = self._is_ranking_chosen
@@ -930,9 +938,10 @@ class FairnessAudit:
         An audit by several columns includes the claims of the audits by each column alone. Holm's
         method [1]_ with weights adjusts the p values. All groupings have equal weight, and all
         questions of a grouping have equal weight. The questions are the largest difference of AUCs,
-        the equality of all AUCs, the AUC of each group, the xAUC disparities, and the three rates.
-        All groups of a question have equal weight. At most 5 % of audits of groups without any gap
-        make a claim.
+        the equality of all AUCs, the AUC of each group, the xAUC disparities, the three rates, and
+        the calibration of each group (see `calibration`). All groups of a question have equal
+        weight. At most 5 % of audits of groups without any gap, and with calibrated scores, make a
+        claim.
 
         References
         ----------
@@ -940,6 +949,121 @@ class FairnessAudit:
            Scandinavian Journal of Statistics 6(2).
         """
         return self._claims.family.n_claims
+
+    @functools.cached_property
+    def calibration(self) -> pd.DataFrame:
+        """Table of the calibration of the scores, by group and of all rows together.
+
+        A DataFrame with one row per group, and a last row "all" with all rows together. Scores have
+        to be probabilities of the positive class. Limits belong to 95 % intervals. The columns are:
+
+        ``mean_score``, ``prevalence`` and ``difference``: the mean score, the share of positives,
+        and the mean score minus this share. The limits ``difference_low`` and ``difference_high``
+        come from Wilson's interval of the share, for given scores.
+
+        ``intercept``, with ``intercept_low`` and ``intercept_high``: the calibration intercept
+        (calibration-in-the-large), the maximum likelihood estimate of a in ``logit P(y = 1) = a +
+        logit(score)``. The intercept is 0 under perfect calibration, and below 0 if scores are too
+        high.
+
+        ``slope``, with ``slope_low`` and ``slope_high``: the calibration slope [1]_, the maximum
+        likelihood estimate of b in ``logit P(y = 1) = a + b logit(score)``. The slope is 1 under
+        perfect calibration, and below 1 if scores are too extreme. Intercept and slope have Wald's
+        limits.
+
+        ``ece``: the expected calibration error, the mean over bins of the absolute difference of
+        mean score and share of positives. Each group has up to 10 bins with equal numbers of its
+        rows. Equal scores are in the same bin. ``ece_expected`` is the mean of ``ece`` under
+        perfect calibration, which is above 0 because of sampling error.
+
+        ``brier``, with ``brier_low`` and ``brier_high``: the Brier score [2]_, the mean of the
+        squared errors of the scores, with Student's limits on the logit scale.
+
+        ``spiegelhalter_z``: Spiegelhalter's statistic [3]_, which is standard normal under perfect
+        calibration.
+
+        ``pvalue`` of the test that all scores are the probabilities of a positive. The test is the
+        score test of a and b in ``P(y = 1) = score + a + b score``, with two degrees of freedom.
+        Groups with few rows have a simulated null distribution. ``pvalue_adjusted`` accounts for
+        all claims of the audit (see `n_claims`). NaN without a claim: for the row "all", for groups
+        with fewer than `min_per_class` rows, and in an audit of the ranking alone.
+
+        ``note`` is the reason for an undefined slope. The note "one class" and the note "scores of
+        0 or 1" also apply to the intercept, because such scores have an infinite logit. To get a
+        slope, clip the scores, for example with ``np.clip(y_score, 0.001, 0.999)``. The slope
+        depends on these numbers. The note "separated classes" means that a threshold separates the
+        classes, and the note "one score" means that all scores are equal.
+
+        With weights, all averages are weighted, and standard errors and the test use the squared
+        weights. Limits of differences use effective sample sizes (Kish).
+
+        Access raises a ValueError for scores that are not from 0 to 1, and a `DisclosureError` for
+        binned scores.
+
+        References
+        ----------
+        .. [1] Cox, D. R. (1958). Two further applications of a model for binary regression.
+           Biometrika 45(3/4). https://doi.org/10.1093/biomet/45.3-4.562
+        .. [2] Brier, G. W. (1950). Verification of forecasts expressed in terms of probability.
+           Monthly Weather Review 78(1).
+        .. [3] Spiegelhalter, D. J. (1986). Probabilistic prediction in patient management and
+           clinical trials. Statistics in Medicine 5(5). https://doi.org/10.1002/sim.4780050506
+        """
+        adjusted = self._claims.adjusted["calibration"]
+        comparison = self.comparison
+        return calibrating.calibration(self.report.counts, comparison.index, adjusted, LEVEL)
+
+    def sweep(self, thresholds: Any = None) -> ThresholdSweep:
+        """Return the rates by group, and the gaps between groups, at many thresholds.
+
+        Parameters
+        ----------
+        thresholds : array-like of float, default=None
+            Thresholds on the scores of the report; rows with a score of at least the threshold are
+            selected. None means all distinct scores, or at most 200 quantiles of more scores, and
+            the threshold of the audit. With more than 10,000 groups, there are fewer quantiles.
+
+        Returns
+        -------
+        ThresholdSweep
+            The table `rates` has one row per threshold and group: selection rate, true and false
+            positive rate, precision and accuracy. The table `gaps` has one row per threshold. Gaps
+            compare groups with at least `min_per_class` rows in the denominator of the rate.
+
+        Raises
+        ------
+        ValueError
+            If `thresholds` are not finite numbers. A `DisclosureError` if a threshold is within a
+            bin or range of binned scores.
+
+        See Also
+        --------
+        skfedauc.plotting.ThresholdDisplay : Plot of the rates or of the gaps.
+
+        Examples
+        --------
+        >>> from skfedauc import FairnessAudit
+        >>> audit = FairnessAudit.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"], min_per_class=1
+        ... )
+        >>> sweep = audit.sweep([0.3, 0.5])
+        >>> sweep.rates[["selection_rate", "true_positive_rate"]]
+                         selection_rate  true_positive_rate
+        threshold group
+        0.3       a                 0.5                 1.0
+                  b                 1.0                 1.0
+        0.5       a                 0.5                 1.0
+                  b                 0.5                 0.0
+        >>> sweep.gaps["equalized_odds_difference"].to_dict()
+        {0.3: 1.0, 0.5: 1.0}
+        """
+        return threshold_sweep(
+            self.report.counts,
+            self.comparison.index,
+            thresholds=thresholds,
+            threshold=self._score_threshold,
+            least_rows=self.min_per_class,
+        )
 
     @functools.cached_property
     def quality(self) -> pd.DataFrame:
@@ -1037,6 +1161,12 @@ class FairnessAudit:
             has the audit by each column alone, and `intersections` the rows of `intersections`;
             both are empty for a single column. Undefined values are None. Labels are text, integers
             or booleans, and lists for several columns; other labels, such as dates, are text.
+            `groups` (a list of the rows of `by_group`) and `left_out`. `calibration` has the rows
+            of `calibration` in `groups` and `all`, and is None without a test of calibration.
+            `by_column` has the audit by each column alone, and `intersections` the rows of
+            `intersections`; both are empty for a single column. Undefined values are None. Labels
+            are text, integers or booleans, and lists for several columns; other labels, such as
+            dates, are text.
 
         Examples
         --------
@@ -1153,6 +1283,7 @@ class FairnessAudit:
         """Tables, reports and facts of the audit: the input of the findings and the page."""
         comparison = self.comparison
         n_compared = comparison.compared.n_groups
+        is_untested = np.isnan(comparison.calibration_pvalues).all()
         return AuditTables(
             report=self.report,
             compared=self.compared,
@@ -1174,6 +1305,8 @@ class FairnessAudit:
             is_ranking_chosen=self._is_ranking_chosen,
             facts=self.facts,
             intersections=lambda: self._intersections,
+            calibration=None if is_untested else self.calibration,
+            sweep=lambda: None if self.decisions is None else self.sweep(),
         )
 
     # Claims ------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from skfedauc.plotting.drawing import (
 )
 from skfedauc.report import GroupAUC
 from skfedauc.report.statistics import MATRIX_GROUPS
+from skfedauc.report.threshold_sweep import ThresholdSweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,6 +42,8 @@ _MOST_AUCS, _MOST_SCORES, _MOST_IN_MATRIX = 30, 12, 120
 _SCORES = 0.5
 # Widths in inches: text of a narrow plot is large enough on a phone, a wide plot scrolls there.
 NARROW, _WIDE = 4.6, 7.2
+# Number of thresholds of scores that are decisions, whose plots show nothing more
+_FEW_THRESHOLDS = 2
 # Largest number of groups in a narrow matrix
 _MOST_NARROW = 4
 # Dots per inch of the image of the cross matrix, the only raster image
@@ -99,7 +102,7 @@ def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
         report = GroupAUC(tables.report.counts, undefined="ignore")
     columns = " and ".join(map(_words.shortened_label, tables.columns))
     groups = f"{_words.counted(report.n_groups, 'group')} by {columns}"
-    for number, plot in enumerate(_drawings(report)):
+    for number, plot in enumerate(_drawings(report, tables)):
         try:
             svg = svg_of(
                 partial(plot.draw, report),
@@ -113,10 +116,14 @@ def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
             yield Plot(plot.title, svg, plot.caption + without, plot.width > NARROW)
 
 
-def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
+def _drawings(report: GroupAUC, tables: AuditTables) -> Iterator[_Drawing]:
     from skfedauc import plotting
 
     n_groups = report.n_groups
+    sweep = tables.sweep()
+    # Threshold on the scale of the scores
+    threshold = None if sweep is None else sweep.threshold
+    at_threshold = "" if threshold is None else " Dots are the decisions at the threshold."
     yield _Drawing(
         "Group AUCs",
         partial(plotting.GroupAUCDisplay.from_report, max_groups=_MOST_AUCS),
@@ -128,15 +135,17 @@ def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
     )
     yield _Drawing(
         "ROC curves",
-        plotting.GroupRocCurveDisplay.from_report,
-        4.4 + LINE * min(n_groups + 1, len(STYLES) + 2) * (n_groups > 2),
+        partial(plotting.GroupRocCurveDisplay.from_report, threshold=threshold),
+        4.4 + LINE * min(n_groups + 2, len(STYLES) + 3) * (n_groups > 2),
         "ROC curves",
         "If two curves cross, neither group is ranked better everywhere. The curves do not show "
-        "how groups rank against each other.",
+        f"how groups rank against each other.{at_threshold}",
     )
     yield _Drawing(
         "Scores",
-        partial(plotting.GroupScoreDisplay.from_report, max_groups=_MOST_SCORES),
+        partial(
+            plotting.GroupScoreDisplay.from_report, threshold=threshold, max_groups=_MOST_SCORES
+        ),
         MARGINS + 0.5 + _SCORES * (max(min(n_groups, _MOST_SCORES + 1), 2) + 1),
         "Histograms of the scores of positives and of negatives",
         "Histograms of the scores, with the same area for each class and group. The model scores "
@@ -157,6 +166,49 @@ def _drawings(report: GroupAUC) -> Iterator[_Drawing]:
             "5 % of the cells are faintly colored.",
             NARROW if is_narrow else _WIDE,
         )
+    if sweep is not None and len(sweep.gaps) > _FEW_THRESHOLDS:
+        yield from _at_thresholds(sweep)
+    if tables.calibration is not None:
+        yield _Drawing(
+            "Reliability",
+            plotting.ReliabilityDisplay.from_report,
+            5.0,
+            "Share of positives against the mean score",
+            "Share of positives against the mean score in ten bins with equal numbers of rows "
+            "of the group, with a 95 % interval for each point. Points below the diagonal have too "
+            "high scores. The numbers in the legend are mean scores minus shares of positives.",
+        )
+
+
+def _at_thresholds(sweep: ThresholdSweep) -> Iterator[_Drawing]:
+    from skfedauc import plotting
+
+    def drawn(show: str) -> Callable[..., Any]:
+        # The sweep has the rates of all groups, so the report is not needed.
+        def draw(_: GroupAUC, **kwargs: Any) -> Any:
+            return plotting.ThresholdDisplay.from_sweep(sweep, show=show, **kwargs)
+
+        return draw
+
+    marked = ""
+    if sweep.threshold is not None:
+        marked = " The vertical line is the threshold of the audit."
+    yield _Drawing(
+        "Gaps against the threshold",
+        drawn("gaps"),
+        4.0,
+        "Differences between the highest and the lowest rate against the threshold",
+        "Highest minus lowest rate of a group, if the decisions used another threshold. The gaps "
+        "are above 0 also because of sampling error. A threshold that is chosen for a small gap in "
+        f"these rows usually has a larger gap in other rows.{marked}",
+    )
+    yield _Drawing(
+        "Selection rates against the threshold",
+        drawn("selection_rate"),
+        4.0,
+        "Selection rate of each group against the threshold",
+        f"Share of selected rows, if the decisions used another threshold.{marked}",
+    )
 
 
 def _span(report: GroupAUC) -> str:

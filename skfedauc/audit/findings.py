@@ -10,6 +10,9 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
+
 from skfedauc import _words
 from skfedauc.audit import tolerances as tolerating
 from skfedauc.audit.tables import AuditTables, row_of
@@ -38,8 +41,8 @@ class Finding(NamedTuple):
     sentence : str
     topic : str
         What the sentence is about: a row of `FairnessAudit.gaps`, "model", "small_groups",
-        "equal_aucs", "group_auc", "tolerances", or "decisions" for missing decisions. The page
-        links the sentence to the table and to the definition of the topic.
+        "equal_aucs", "group_auc", "calibration", "tolerances", or "decisions" for missing
+        decisions. The page links the sentence to the table and to the definition of the topic.
     """
 
     sentence: str
@@ -61,6 +64,7 @@ def answers(tables: AuditTables) -> tuple[Finding, ...]:
         *_on_single_groups(tables),
         *_on_ranking_between_groups(tables),
         *_on_decisions(tables),
+        *_on_calibration(tables),
         *_on_tolerances(tables),
     )
 
@@ -425,6 +429,34 @@ def _on_tolerances(tables: AuditTables) -> Iterator[Finding]:
         )
 
 
+# Calibration -------------------------------------------------------------------------------
+
+
+def _on_calibration(tables: AuditTables) -> Iterator[Finding]:
+    """Name the groups whose scores are not calibrated, if there are any."""
+    if tables.calibration is None:
+        return
+    table = tables.calibration.iloc[:-1]  # The last row is not a group.
+    adjusted = table["pvalue_adjusted"].to_numpy()
+    places = [g for g in np.argsort(adjusted, kind="stable").tolist() if adjusted[g] < SIGNIFICANT]
+    if not places:
+        return
+    clearest = _row_at(table, places[0])
+    numbers = f"the mean score is {clearest['mean_score']:.3f}"
+    numbers += f", the share of positives is {clearest['prevalence']:.3f}"
+    if not math.isnan(clearest["slope"]):
+        numbers += f", and the calibration slope is {clearest['slope']:.2f}"
+    where = ""
+    if len(places) > 1:
+        where = f"most clearly in {named(tables.groups[places[0]])}, "
+    yield Finding(
+        "Read as probabilities of the positive class, the scores are not calibrated in "
+        f"{listed(tables.groups[g] for g in places)}: {where}{numbers} "
+        f"(adjusted {shown_pvalue(clearest['pvalue_adjusted'])}).",
+        "calibration",
+    )
+
+
 # Adjustment of the p values ----------------------------------------------------------------
 
 
@@ -433,9 +465,10 @@ def closing(tables: AuditTables, found: Iterable[Finding]) -> Iterator[str]:
     n_claims, by = tables.claims.family.n_claims, tables.claims.family.groupings
     if n_claims > 1:
         of = f" by {_words.enumerated(by)}" if len(by) > 1 else ""
+        calibrated = "" if tables.calibration is None else ", and with calibrated scores,"
         yield (
             f"{n_claims:,} claims are tested{of}. Adjusted p values account for all of them "
-            "(Holm): at most 5 % of audits of groups without any gap make a claim."
+            f"(Holm): at most 5 % of audits of groups without any gap{calibrated} make a claim."
         )
     if any("is established" in sentence and "o difference" in sentence for sentence, _ in found):
         yield "A difference that is not established may still exist: read its interval."
@@ -462,8 +495,11 @@ def _sentence(text: str) -> str:
 
 def _of_group(tables: AuditTables, group: Any) -> dict[str, float]:
     """Return a row of `by_group`."""
-    place = tables.groups.index(group)
-    return {str(name): value for name, value in tables.by_group.iloc[place].to_dict().items()}
+    return _row_at(tables.by_group, tables.groups.index(group))
+
+
+def _row_at(table: pd.DataFrame, place: int) -> dict[str, Any]:
+    return {str(key): value for key, value in table.iloc[place].to_dict().items()}
 
 
 def named(label: Any) -> str:

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfedauc.audit import calibration as calibrating
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Floats, Questions, weighted_holm
 from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import proportions
+from skfedauc.inference.calibration import are_exact_probabilities
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.pairwise import DifferenceTest, Spreads
 from skfedauc.inference.proportions import GapLimits
@@ -231,6 +233,19 @@ class GroupComparison:
         return gaps
 
     @functools.cached_property
+    def calibration_pvalues(self) -> Floats:
+        """P values of the test of perfect calibration of the groups with enough rows.
+
+        NaN without decisions, because scores from 0 to 1 may then be ranks, and for scores that are
+        not exact probabilities. Scores that are all 0 or 1 are decisions.
+        """
+        counts = self.report.counts
+        has_probabilities = self.decisions is not None and are_exact_probabilities(counts)
+        if not has_probabilities or np.isin(counts.cells.scores, (0.0, 1.0)).all():
+            return np.full(len(self.groups), np.nan)
+        return np.where(self.has_enough[_SELECTION], calibrating.pvalues(counts), np.nan)
+
+    @functools.cached_property
     def pvalues(self) -> Questions:
         """P values by question of the claims that findings can make."""
         compared, none = self.compared, np.full(1, np.nan)
@@ -245,6 +260,7 @@ class GroupComparison:
             pvalues["group_auc"] = self.with_reference["pvalue"].to_numpy()
         for rate in deciding.RATES:
             pvalues[rate] = np.array([self.rate_gaps[rate].get("pvalue", np.nan)])
+        pvalues["calibration"] = self.calibration_pvalues
         return pvalues
 
     # Limits ------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from skfedauc import _words
 from skfedauc.audit import figures
 from skfedauc.audit.cells import (
     by,
+    calibration_table,
     gap_id,
     gap_table,
     group_table,
@@ -87,6 +88,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         favorable=sections[0].tables.favorable,
         has_decisions=any(section.tables.has_decisions for section in sections),
         has_intersections=any(len(section.tables.columns) > 1 for section in sections),
+        has_calibration=any(section.tables.calibration is not None for section in sections),
         is_weighted=any(section.tables.is_weighted for section in sections),
         is_binned=any(section.tables.is_binned for section in sections),
         significant=SIGNIFICANT,
@@ -134,6 +136,7 @@ def _hash_for_policy(script: str) -> str:
 def _content(number: int, tables: AuditTables) -> dict[str, Any]:
     """Return the template's variables for an audit, with HTML ids from numbers."""
     groups, left_out = group_table(tables, number, MOST_ROWS)
+    calibration, others = calibration_table(tables, number, MOST_ROWS)
     return {
         "id": f"by-{number}",
         "by": by(tables.columns),
@@ -144,6 +147,8 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
         "groups": groups,
         "left_out": left_out,
         "intersections": _intersections(tables, number),
+        "calibration": calibration,
+        "calibration_left_out": others,
         "plots": list(figures.plots(tables, f"plot-{number}")),
     }
 
@@ -183,6 +188,7 @@ _TOPICS = {
     "equal_aucs": ("groups", "equal-aucs"),
     "tolerances": ("tolerances", "tolerances"),
     "decisions": ("", ""),
+    "calibration": ("calibration", "calibration"),
 }
 
 

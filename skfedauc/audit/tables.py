@@ -17,6 +17,7 @@ from skfedauc.audit.gaps import LEVEL, GroupComparison
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import GroupAUC
+from skfedauc.report.threshold_sweep import ThresholdSweep
 
 Favorable = Literal["positive", "negative"]
 
@@ -60,6 +61,11 @@ class AuditTables:
     intersections : callable
         Function without arguments that returns the table `FairnessAudit.intersections`, or None for
         a single column. The page and the document need the table, and findings do not.
+    calibration : DataFrame or None
+        Table `FairnessAudit.calibration`, or None without a test of calibration.
+    sweep : callable
+        Function without arguments that returns the result of `FairnessAudit.sweep`, or None in an
+        audit of the ranking alone.
     """
 
     report: GroupAUC
@@ -82,6 +88,8 @@ class AuditTables:
     is_ranking_chosen: bool
     facts: Mapping[str, Any]
     intersections: Callable[[], pd.DataFrame | None]
+    calibration: pd.DataFrame | None
+    sweep: Callable[[], ThresholdSweep | None]
 
     @property
     def groups(self) -> tuple[Any, ...]:

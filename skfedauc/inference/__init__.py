@@ -8,6 +8,7 @@ rows.
 * `clusters.py`, `cluster_bootstrap.py`: variances and resamples of clustered rows;
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
 * `binomial.py`: limits of a probability, by the tails of the binomial distribution;
+* `calibration.py`: calibration of probabilities, and the test of perfect calibration;
 * `disjoint_pairs.py`: intervals of AUCs from random pairs without common rows;
 * `over_groups.py`: averages of random groups;
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;

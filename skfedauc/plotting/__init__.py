@@ -1,8 +1,9 @@
 """Displays: plots of a report or of a search, with the interface of scikit-learn's displays.
 
 The class methods ``from_report``, ``from_reports``, ``from_predictions``, ``from_estimator``,
-``from_search`` and ``from_plan`` make and draw a display. ``plot`` draws the display again, on
-other axes. Matplotlib is an optional dependency: ``pip install "skfedauc[plot]"``.
+``from_search``, ``from_plan`` and ``from_sweep`` make and draw a display. ``plot`` draws the
+display again, on other axes. Matplotlib is an optional dependency: ``pip install
+"skfedauc[plot]"``.
 """
 
 from skfedauc.plotting.candidates import CandidatesDisplay
@@ -10,9 +11,11 @@ from skfedauc.plotting.critical_difference import CriticalDifferenceDisplay
 from skfedauc.plotting.cross_auc import CrossAUCDisplay
 from skfedauc.plotting.group_auc import GroupAUCDisplay
 from skfedauc.plotting.ranking import RankingDisplay
+from skfedauc.plotting.reliability import ReliabilityDisplay
 from skfedauc.plotting.roc_curve import GroupRocCurveDisplay
 from skfedauc.plotting.rows_needed import RowsNeededDisplay
 from skfedauc.plotting.score import GroupScoreDisplay
+from skfedauc.plotting.threshold import ThresholdDisplay
 
 __all__ = [
     "CandidatesDisplay",
@@ -22,5 +25,7 @@ __all__ = [
     "GroupRocCurveDisplay",
     "GroupScoreDisplay",
     "RankingDisplay",
+    "ReliabilityDisplay",
     "RowsNeededDisplay",
+    "ThresholdDisplay",
 ]

@@ -52,6 +52,16 @@ class ReportDisplay:
         if cls._needs_scores:
             report.pairs.check_has_scores(name)
 
+    @classmethod
+    def _check_one_set(cls, report: GroupAUC) -> None:
+        """Refuse a report that compares scores within folds only."""
+        if len(report.pairs.parts) > 1:
+            raise ValueError(
+                f"{cls.__name__} draws scores that are compared with each other; the report "
+                "compares scores within folds only. Draw the report of one fold (folds[0]), or "
+                "the report of all out-of-fold scores (over_folds)."
+            )
+
 
 def labels_of(report: GroupAUC) -> tuple[Any, ...]:
     """Return the labels of the groups; "all" if the rows have no groups."""

@@ -99,7 +99,7 @@ def _thinned(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
 
 
 # Largest score to draw: sums of larger coordinates overflow in Matplotlib.
-_LARGEST = 1e300
+LARGEST = 1e300
 
 
 class Histograms(NamedTuple):
@@ -126,7 +126,7 @@ def score_histograms(cells: Cells, n_bins: int) -> Histograms:
     negatives, positives = weights_of_classes(cells)
     scores, weights = cells.scores, negatives + positives
     low, high = _limits(scores, weights)
-    if max(-low, high) > _LARGEST:
+    if max(-low, high) > LARGEST:
         raise ValueError(
             f"the scores from {low:.3g} to {high:.3g} are too large for histogram bins; plot "
             "ranks or logarithms of the scores."

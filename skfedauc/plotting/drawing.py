@@ -38,6 +38,10 @@ WIDTH, MARGINS = 8.0, 1.0
 MOST_CHARACTERS = 24
 # Default of the largest number of groups, and largest number of listed labels of other groups
 _MOST_GROUPS, _MOST_NAMES = 30, 3
+# Largest number of other groups with a gray curve
+_MOST_BEHIND = 30
+# Ends of axes of shares; plots of different audits then have comparable scales.
+_TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def check_matplotlib(caller: str) -> None:
@@ -49,6 +53,15 @@ def check_matplotlib(caller: str) -> None:
             f"{caller} requires matplotlib, which is not installed with skfedauc by default. "
             'Install it by: pip install "skfedauc[plot]"'
         ) from error
+
+
+def check_threshold(threshold: Any) -> float:
+    """Return a threshold to mark as a float."""
+    if not _input.is_number(threshold) or not np.isfinite(threshold):
+        raise ValueError(
+            f"threshold must be None or a finite number; got {_words.shortened(threshold)}."
+        )
+    return float(threshold)
 
 
 def axes_or_new(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
@@ -184,6 +197,31 @@ def most_groups(max_groups: Any, ax: Axes | None) -> int:
         return _input.check_whole_number(max_groups, "max_groups", 2)
     # Keep room for the legend and the note.
     return _MOST_GROUPS if ax is None else min(_MOST_GROUPS, max(int(size_of(ax)[1] / LINE) - 5, 2))
+
+
+def most_styles(max_groups: Any) -> int:
+    """Return the largest number of groups with their own color after checking it."""
+    most = _input.check_whole_number(max_groups, "max_groups", 2)
+    if most > len(STYLES):
+        raise ValueError(
+            f"max_groups must be at most {len(STYLES)}, the number of distinct colors; got "
+            f"{_words.shortened(max_groups)}. Other groups are drawn in gray."
+        )
+    return most
+
+
+def spread_behind(chosen: Choice) -> NDArray[np.intp]:
+    """Return groups to draw in gray: at most 30, evenly spread over the order of the values."""
+    behind = chosen.left_out
+    if behind.size <= _MOST_BEHIND:
+        return behind
+    return behind[np.linspace(0, behind.size - 1, _MOST_BEHIND).round().astype(np.intp)]
+
+
+def top_of(values: Sequence[NDArray[np.float64]]) -> float:
+    """Return the end of an axis of shares: the smallest one of few ends that includes all."""
+    highest = max((float(np.nanmax(v)) for v in values if not np.isnan(v).all()), default=1.0)
+    return next((top for top in _TOPS if highest <= top), 1.0)
 
 
 def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str:

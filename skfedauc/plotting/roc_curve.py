@@ -19,13 +19,17 @@ from skfedauc.plotting.drawing import (
     Choice,
     axes_or_new,
     check_matplotlib,
+    check_threshold,
     choose,
     lay_out,
     legend_of,
+    most_styles,
     size_of,
+    spread_behind,
     text_of,
 )
 from skfedauc.report import GroupAUC, Undefined
+from skfedauc.report.threshold_sweep import operating_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +39,6 @@ if TYPE_CHECKING:
 
 Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-# Largest number of other groups with a gray curve, evenly spread over the order of their AUCs.
-_MOST_BEHIND = 30
 # Inches that a legend beside or below the axes leaves, and inches of the labels below the axes
 _LEAST_WIDTH, _BELOW = 2.2, 0.5
 
@@ -102,6 +104,10 @@ class GroupRocCurveDisplay(ReportDisplay):
         Area under the covariate-adjusted curve.
     adjusted_band : array-like of shape (n_corners, 2), default=None
         Outline of the area that certainly contains the covariate-adjusted curve.
+    threshold : float, default=None
+        Threshold of the decisions.
+    threshold_fpr, threshold_tpr : array-like of shape (n_groups,), default=None
+        False and true positive rates of each group at the threshold.
 
     Attributes
     ----------
@@ -117,6 +123,8 @@ class GroupRocCurveDisplay(ReportDisplay):
         Areas that certainly contain the curves of binned scores, by index of the group. None is the
         index of all rows together, and "adjusted" is the index of the covariate-adjusted curve. The
         dict is empty for exact scores, and has no entry for gray groups.
+    points_ : dict of int to matplotlib Line2D
+        Dots at the threshold, by index of the group; empty without a threshold.
     chance_level_ : matplotlib Line2D
         Diagonal: the ROC curve of random scores.
     note_ : str
@@ -197,6 +205,9 @@ class GroupRocCurveDisplay(ReportDisplay):
         adjusted_tpr: ArrayLike | None = None,
         adjusted_auc: float | None = None,
         adjusted_band: ArrayLike | None = None,
+        threshold: float | None = None,
+        threshold_fpr: ArrayLike | None = None,
+        threshold_tpr: ArrayLike | None = None,
     ) -> None:
         self.groups = groups
         self.fpr = fpr
@@ -212,6 +223,14 @@ class GroupRocCurveDisplay(ReportDisplay):
         self.adjusted_tpr = adjusted_tpr
         self.adjusted_auc = adjusted_auc
         self.adjusted_band = adjusted_band
+        self.threshold = threshold
+        self.threshold_fpr: NDArray[np.float64] | None = None
+        self.threshold_tpr: NDArray[np.float64] | None = None
+        if threshold_fpr is not None and threshold_tpr is not None:
+            self.threshold_fpr = np.asarray(threshold_fpr, np.float64)
+            self.threshold_tpr = np.asarray(threshold_tpr, np.float64)
+            for name in ("threshold_fpr", "threshold_tpr"):
+                _input.check_length(name, getattr(self, name).size, "groups", len(groups))
         if bands is not None:
             _input.check_length("bands", len(bands), "groups", len(groups))
         for name, size in (("fpr", len(fpr)), ("tpr", len(tpr)), ("auc", self.auc.size)):
@@ -223,6 +242,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         report: GroupAUC,
         *,
         adjusted: bool = False,
+        threshold: float | None = None,
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
@@ -235,6 +255,9 @@ class GroupRocCurveDisplay(ReportDisplay):
         adjusted : bool, default=False
             Whether to draw the covariate-adjusted ROC curve, whose area is the average by
             positives.
+        threshold : float, default=None
+            Threshold of the decisions, which a dot marks on each curve with its own color. Rows
+            with a score of at least the threshold are selected.
         max_groups : int, default=6
             Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
@@ -254,6 +277,10 @@ class GroupRocCurveDisplay(ReportDisplay):
         cls._check_report(report)
         if not isinstance(adjusted, bool):
             raise TypeError(f"adjusted must be True or False; got {_words.shortened(adjusted)}.")
+        points: tuple[ArrayLike | None, ArrayLike | None] = None, None
+        if threshold is not None:
+            cls._check_one_set(report)
+            points = operating_points(report.counts, check_threshold(threshold))
         groups = labels_of(report)
         curves = _Curves.of(report.pairs, groups, adjusted)
         bands, pooled_band, adjusted_band = None, None, None
@@ -277,6 +304,9 @@ class GroupRocCurveDisplay(ReportDisplay):
             adjusted_tpr=curves.adjusted[1] if adjusted else None,
             adjusted_auc=_adjusted_auc(report.pairs) if adjusted else None,
             adjusted_band=adjusted_band if adjusted else None,
+            threshold=threshold,
+            threshold_fpr=points[0],
+            threshold_tpr=points[1],
         )
         return display.plot(ax, max_groups=max_groups)
 
@@ -292,6 +322,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         adjusted: bool = False,
+        threshold: float | None = None,
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
@@ -315,6 +346,9 @@ class GroupRocCurveDisplay(ReportDisplay):
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         adjusted : bool, default=False
             Whether to draw the covariate-adjusted ROC curve; see `from_report`.
+        threshold : float, default=None
+            Threshold of the decisions, which a dot marks on each curve with its own color. Rows
+            with a score of at least the threshold are selected.
         max_groups : int, default=6
             Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
@@ -340,7 +374,9 @@ class GroupRocCurveDisplay(ReportDisplay):
             undefined=undefined,
             missing=missing,
         )
-        return cls.from_report(report, adjusted=adjusted, max_groups=max_groups, ax=ax)
+        return cls.from_report(
+            report, adjusted=adjusted, threshold=threshold, max_groups=max_groups, ax=ax
+        )
 
     @classmethod
     def from_estimator(
@@ -356,6 +392,7 @@ class GroupRocCurveDisplay(ReportDisplay):
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         adjusted: bool = False,
+        threshold: float | None = None,
         max_groups: int = len(STYLES),
         ax: Axes | None = None,
     ) -> GroupRocCurveDisplay:
@@ -385,6 +422,9 @@ class GroupRocCurveDisplay(ReportDisplay):
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         adjusted : bool, default=False
             Whether to draw the covariate-adjusted ROC curve; see `from_report`.
+        threshold : float, default=None
+            Threshold of the decisions, which a dot marks on each curve with its own color. Rows
+            with a score of at least the threshold are selected.
         max_groups : int, default=6
             Largest number of groups with their own color, from 2 to 6.
         ax : matplotlib Axes, default=None
@@ -412,7 +452,9 @@ class GroupRocCurveDisplay(ReportDisplay):
             undefined=undefined,
             missing=missing,
         )
-        return cls.from_report(report, adjusted=adjusted, max_groups=max_groups, ax=ax)
+        return cls.from_report(
+            report, adjusted=adjusted, threshold=threshold, max_groups=max_groups, ax=ax
+        )
 
     def plot(
         self, ax: Axes | None = None, *, max_groups: int = len(STYLES)
@@ -432,25 +474,15 @@ class GroupRocCurveDisplay(ReportDisplay):
             The display itself.
         """
         check_matplotlib("GroupRocCurveDisplay.plot")
-        most = _input.check_whole_number(max_groups, "max_groups", 2)
-        if most > len(STYLES):
-            raise ValueError(
-                f"max_groups must be at most {len(STYLES)}, the number of distinct colors; got "
-                f"{_words.shortened(max_groups)}. Other groups are drawn in gray."
-            )
-        chosen = choose(self.auc, most)
+        chosen = choose(self.auc, most_styles(max_groups))
         # With an equal aspect, constrained layout leaves no room for a legend beside the axes.
         ax = axes_or_new(ax, 5.4, 6.4)
         self.ax_, self.figure_ = ax, ax.figure
         (self.chance_level_,) = ax.plot([0, 1], [0, 1], color=PALE, linestyle=":", linewidth=1)
 
-        spread = np.linspace(0, chosen.left_out.size - 1, _MOST_BEHIND).round().astype(np.intp)
-        behind = chosen.left_out
-        if behind.size > _MOST_BEHIND:
-            behind = behind[spread]
         self.behind_ = {
             g: self._draw(self.fpr[g], self.tpr[g], color=PALE, linewidth=0.6)
-            for g in behind.tolist()
+            for g in spread_behind(chosen).tolist()
         }
         self.pooled_line_ = None
         if self.pooled_fpr is not None and np.size(self.pooled_fpr):
@@ -462,7 +494,7 @@ class GroupRocCurveDisplay(ReportDisplay):
             self.adjusted_line_ = self._draw(
                 self.adjusted_fpr, self.adjusted_tpr, color=BLACK, linestyle="--", linewidth=2.0
             )
-        self.lines_, self.bands_ = {}, {}
+        self.lines_, self.bands_, self.points_ = {}, {}, {}
         if self.pooled_band is not None:
             self._shade(None, self.pooled_band, BLACK)
         if self.adjusted_band is not None:
@@ -474,6 +506,11 @@ class GroupRocCurveDisplay(ReportDisplay):
             )
             if self.bands is not None:
                 self._shade(g, self.bands[g], colour)
+            if self.threshold_fpr is not None and self.threshold_tpr is not None:
+                x, y = self.threshold_fpr[[g]], self.threshold_tpr[[g]]
+                self.points_[g] = self._draw(
+                    x, y, color=colour, marker="o", markersize=7, markeredgecolor="white", zorder=4
+                )
         ax.set(
             xlabel="False positive rate",
             ylabel="True positive rate",
@@ -505,6 +542,9 @@ class GroupRocCurveDisplay(ReportDisplay):
             entries.append((self.adjusted_line_, f"adjusted for groups{area}"))
         for g, line in self.lines_.items():
             entries.append((line, f"{text_of(self.groups[g])} (AUC {self.auc[g]:.3f})"))
+        if self.points_:
+            dot = Line2D([], [], color=BLACK, marker="o", linestyle="none")
+            entries.append((dot, f"threshold {self.threshold:g}"))
         notes = []
         if self.behind_:
             grey = next(iter(self.behind_.values()))

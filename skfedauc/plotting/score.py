@@ -12,12 +12,14 @@ from skfedauc import _input, _words
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.curves import score_histograms
 from skfedauc.plotting.drawing import (
+    BLACK,
     BLUE,
     GREY,
     MARGINS,
     VERMILLION,
     axes_or_new,
     check_matplotlib,
+    check_threshold,
     choose,
     legend_and_note,
     set_ticks,
@@ -29,6 +31,7 @@ from skfedauc.report import GroupAUC, Undefined
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
 # Default of `max_groups`, and minimum height in inches of a group's two histograms
@@ -66,11 +69,15 @@ class GroupScoreDisplay(ReportDisplay):
         these rows.
     n_missing : int, default=0
         Number of rows without a group label, for the note. The display omits these rows.
+    threshold : float, default=None
+        Threshold of the decisions. If the threshold is beyond the edges, a note says so.
 
     Attributes
     ----------
     negatives_, positives_ : dict of matplotlib StepPatch
         Histograms by index of the group; the key of all groups together is "all groups".
+    threshold_line_ : matplotlib Line2D or None
+        Line at the threshold.
     shown_ : ndarray of int
         Indices of the groups shown, from bottom to top.
     note_ : str
@@ -114,6 +121,7 @@ class GroupScoreDisplay(ReportDisplay):
     figure_: Figure | SubFigure
     negatives_: dict[int | str, StepPatch]
     positives_: dict[int | str, StepPatch]
+    threshold_line_: Line2D | None
 
     def __init__(
         self,
@@ -126,6 +134,7 @@ class GroupScoreDisplay(ReportDisplay):
         pooled_auc: float = float("nan"),
         share_beyond: float = 0.0,
         n_missing: int = 0,
+        threshold: float | None = None,
     ) -> None:
         self.groups = groups
         self.edges = np.asarray(edges, np.float64)
@@ -135,6 +144,7 @@ class GroupScoreDisplay(ReportDisplay):
         self.pooled_auc = pooled_auc
         self.share_beyond = share_beyond
         self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
+        self.threshold = threshold
         for name in ("negatives", "positives", "auc"):
             _input.check_length(name, len(getattr(self, name)), "groups", len(groups))
 
@@ -144,6 +154,7 @@ class GroupScoreDisplay(ReportDisplay):
         report: GroupAUC,
         *,
         bins: int = 40,
+        threshold: float | None = None,
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupScoreDisplay:
@@ -157,6 +168,8 @@ class GroupScoreDisplay(ReportDisplay):
             Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
             than half of this range, the bins cover only the range of these rows. The outermost
             bins then include the other rows, and a note says so.
+        threshold : float, default=None
+            Threshold of the decisions, which a vertical line marks.
         max_groups : int, default=None
             Largest number of groups to draw. None draws up to 12 groups, if there is room.
         ax : matplotlib Axes, default=None
@@ -174,12 +187,9 @@ class GroupScoreDisplay(ReportDisplay):
             If an argument is not as described, or the report is within folds.
         """
         cls._check_report(report)
-        if len(report.pairs.parts) > 1:
-            raise ValueError(
-                f"{cls.__name__} draws scores that are compared with each other; the report "
-                "compares scores within folds only. Draw the report of one fold (folds[0]), or "
-                "the report of all out-of-fold scores (over_folds)."
-            )
+        cls._check_one_set(report)
+        if threshold is not None:
+            threshold = check_threshold(threshold)
         bins = _input.check_whole_number(bins, "bins", 2)
         found = score_histograms(report.counts.cells, bins)
         display = cls(
@@ -191,6 +201,7 @@ class GroupScoreDisplay(ReportDisplay):
             pooled_auc=report.pooled,
             share_beyond=found.share_beyond,
             n_missing=report.n_missing,
+            threshold=threshold,
         )
         return display.plot(ax, max_groups=max_groups)
 
@@ -206,6 +217,7 @@ class GroupScoreDisplay(ReportDisplay):
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         bins: int = 40,
+        threshold: float | None = None,
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupScoreDisplay:
@@ -231,6 +243,8 @@ class GroupScoreDisplay(ReportDisplay):
             Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
             than half of this range, the bins cover only the range of these rows. The outermost
             bins then include the other rows, and a note says so.
+        threshold : float, default=None
+            Threshold of the decisions, which a vertical line marks.
         max_groups : int, default=None
             Largest number of groups to draw. None draws up to 12 groups, if there is room.
         ax : matplotlib Axes, default=None
@@ -256,7 +270,7 @@ class GroupScoreDisplay(ReportDisplay):
             undefined=undefined,
             missing=missing,
         )
-        return cls.from_report(report, bins=bins, max_groups=max_groups, ax=ax)
+        return cls.from_report(report, bins=bins, threshold=threshold, max_groups=max_groups, ax=ax)
 
     @classmethod
     def from_estimator(
@@ -272,6 +286,7 @@ class GroupScoreDisplay(ReportDisplay):
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         bins: int = 40,
+        threshold: float | None = None,
         max_groups: int | None = None,
         ax: Axes | None = None,
     ) -> GroupScoreDisplay:
@@ -303,6 +318,8 @@ class GroupScoreDisplay(ReportDisplay):
             Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
             than half of this range, the bins cover only the range of these rows. The outermost
             bins then include the other rows, and a note says so.
+        threshold : float, default=None
+            Threshold of the decisions, which a vertical line marks.
         max_groups : int, default=None
             Largest number of groups to draw. None draws up to 12 groups, if there is room.
         ax : matplotlib Axes, default=None
@@ -330,7 +347,7 @@ class GroupScoreDisplay(ReportDisplay):
             undefined=undefined,
             missing=missing,
         )
-        return cls.from_report(report, bins=bins, max_groups=max_groups, ax=ax)
+        return cls.from_report(report, bins=bins, threshold=threshold, max_groups=max_groups, ax=ax)
 
     def plot(self, ax: Axes | None = None, *, max_groups: int | None = None) -> GroupScoreDisplay:
         """Draw the display.
@@ -383,7 +400,8 @@ class GroupScoreDisplay(ReportDisplay):
         set_ticks(ax.yaxis, place.tolist(), texts)
         ax.tick_params(axis="y", length=0)
         span = self.edges[-1] - self.edges[0]
-        ax.set_xlim(self.edges[0] - 0.02 * span, self.edges[-1] + 0.02 * span)
+        limits = self.edges[0] - 0.02 * span, self.edges[-1] + 0.02 * span
+        ax.set_xlim(*limits)
         ax.set_xlabel("Score")
         ax.set_ylabel("Group (AUC)")
         chosen.draw_note(ax, self.auc, n_below)
@@ -397,6 +415,15 @@ class GroupScoreDisplay(ReportDisplay):
                 f"the outermost bins hold scores beyond them as well ({self.share_beyond:.2%} of "
                 "the rows)"
             )
+        self.threshold_line_ = None
+        if self.threshold is not None:
+            if limits[0] <= self.threshold <= limits[1]:
+                ends = [-0.5, top + has_all - 0.5]
+                (self.threshold_line_,) = ax.plot(
+                    [self.threshold] * 2, ends, color=BLACK, linestyle=":", linewidth=1.2
+                )
+            else:
+                notes.append(f"the threshold {self.threshold:g} is beyond these scores")
         notes += filter(None, [self._left_out])
         self._draw_legend("; ".join(notes), top + has_all)
         self.note_ = "; ".join(filter(None, (chosen.note(self.auc), *notes)))
@@ -439,10 +466,15 @@ class GroupScoreDisplay(ReportDisplay):
     def _draw_legend(self, note: str, n_lines: int) -> None:
         from matplotlib.patches import Patch
 
+        handles: list[Any] = [Patch(color=VERMILLION, alpha=0.85), Patch(color=BLUE, alpha=0.85)]
+        texts = ["positives (above)", "negatives (below)"]
+        if self.threshold_line_ is not None:
+            handles.append(self.threshold_line_)
+            texts.append(f"threshold {self.threshold:g}")
         legend_and_note(
             self.ax_,
-            [Patch(color=VERMILLION, alpha=0.85), Patch(color=BLUE, alpha=0.85)],
-            ["positives (above)", "negatives (below)"],
+            handles,
+            texts,
             note,
             (-0.6, max(n_lines, 1) - 0.4),
         )

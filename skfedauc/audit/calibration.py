@@ -1,0 +1,91 @@
+"""Table of the calibration of the scores by group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfedauc._kernel import Cells
+from skfedauc.counts import ScoreCounts
+from skfedauc.inference import calibration as calibrating
+
+Floats = NDArray[np.float64]
+
+# Number of bins of the expected calibration error, and label of the row of all groups together
+N_BINS, ALL = 10, "all"
+
+
+def pvalues(counts: ScoreCounts) -> Floats:
+    """Return the p value of the test of perfect calibration of each group."""
+    return calibrating.test_calibration(counts.cells).pvalue
+
+
+def calibration(
+    counts: ScoreCounts, index: pd.Index, adjusted: Floats, confidence_level: float
+) -> pd.DataFrame:
+    """Return the table `FairnessAudit.calibration` of the groups and of all rows together.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts of the groups.
+    index : Index
+        Labels of the groups.
+    adjusted : ndarray of float64, shape (n_groups,)
+        Adjusted p values.
+    confidence_level : float
+
+    Raises
+    ------
+    DisclosureError
+        If the counts do not hold exact scores.
+    ValueError
+        If the scores are not from 0 to 1.
+    """
+    cells = calibrating.cells_of_probabilities(counts, "calibration")
+    table = _table(cells, confidence_level)
+    table["pvalue_adjusted"] = adjusted
+    of_all = _table(counts.without_groups().cells, confidence_level)
+    label = ALL if index.nlevels == 1 else (ALL,) * index.nlevels
+    both = pd.concat([table, of_all], ignore_index=True)
+    labels = [*index.tolist(), label]
+    if index.nlevels > 1:
+        both.index = pd.MultiIndex.from_tuples(labels, names=index.names)
+    else:
+        both.index = pd.Index(labels, dtype=object, name=index.name)
+    both.insert(len(both.columns) - 1, "note", both.pop("note"))
+    return both
+
+
+def _table(cells: Cells, confidence_level: float) -> pd.DataFrame:
+    n_groups = cells.starts.size - 1
+    means = calibrating.mean_scores(cells, confidence_level)
+    intercepts = calibrating.intercepts(cells, confidence_level)
+    slopes = calibrating.slopes(cells, confidence_level)
+    bins = calibrating.equal_count_bins(cells, N_BINS)
+    brier = calibrating.brier_scores(cells, confidence_level)
+    test = calibrating.test_calibration(cells)
+    return pd.DataFrame(
+        {
+            "mean_score": means.mean,
+            "prevalence": means.prevalence,
+            "difference": means.mean - means.prevalence,
+            "difference_low": means.low,
+            "difference_high": means.high,
+            "intercept": intercepts.estimate,
+            "intercept_low": intercepts.low,
+            "intercept_high": intercepts.high,
+            "slope": slopes.estimate,
+            "slope_low": slopes.low,
+            "slope_high": slopes.high,
+            "ece": bins.error(n_groups),
+            "ece_expected": bins.expected_error(n_groups),
+            "brier": brier.score,
+            "brier_low": brier.low,
+            "brier_high": brier.high,
+            "spiegelhalter_z": test.spiegelhalter,
+            "pvalue": test.pvalue,
+            "note": slopes.note.astype(object),
+        }
+    )

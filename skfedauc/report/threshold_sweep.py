@@ -1,0 +1,255 @@
+"""Rates of decisions by group, and gaps between groups, at many thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfedauc import _words
+from skfedauc.counts import DisclosureError, ScoreCounts
+from skfedauc.counts.moments import ratio
+
+Floats = NDArray[np.float64]
+
+# Largest number of thresholds by default, and of thresholds times groups
+MOST_THRESHOLDS, _MOST_ROWS = 200, 2_000_000
+RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy")
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdSweep:
+    """Rates and gaps of the decisions at many thresholds.
+
+    A row is selected if its score is at least the threshold.
+
+    Attributes
+    ----------
+    rates : DataFrame
+        One row per threshold and group, with the columns `selection_rate`, `true_positive_rate`,
+        `false_positive_rate`, `precision` and `accuracy`. The index has the levels `threshold` and
+        the group columns. A rate without rows in its denominator is NaN.
+    gaps : DataFrame
+        One row per threshold, with gaps between groups that have enough rows. A gap is NaN for
+        fewer than two such groups. The columns `demographic_parity_difference`,
+        `demographic_parity_ratio`, `true_positive_rate_difference`,
+        `false_positive_rate_difference`, `equalized_odds_difference` and `equalized_odds_ratio` are
+        those of `FairnessAudit.gaps`. The columns `precision_difference` and `accuracy_difference`
+        are the largest minus the smallest value.
+    threshold : float or None
+        Threshold of the decisions of the audit, or None.
+    """
+
+    rates: pd.DataFrame
+    gaps: pd.DataFrame
+    threshold: float | None = None
+
+    @property
+    def thresholds(self) -> Floats:
+        """Thresholds in ascending order."""
+        return self.gaps.index.to_numpy(np.float64)
+
+    def __repr__(self) -> str:
+        n_thresholds = len(self.gaps)
+        n_groups = len(self.rates) // max(n_thresholds, 1)
+        return (
+            f"ThresholdSweep({_words.counted(n_thresholds, 'threshold')}, "
+            f"{_words.counted(n_groups, 'group')})"
+        )
+
+
+def threshold_sweep(
+    counts: ScoreCounts,
+    index: pd.Index,
+    *,
+    thresholds: Any = None,
+    threshold: float | None = None,
+    least_rows: int = 1,
+) -> ThresholdSweep:
+    """Return rates and gaps at many thresholds.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts of the groups.
+    index : Index
+        Labels of the groups.
+    thresholds : array-like of float, default=None
+        Thresholds. None means all distinct scores, or 200 quantiles of more distinct scores.
+    threshold : float, default=None
+        Threshold of the decisions, which the default thresholds include.
+    least_rows : int, default=1
+        Least number of rows in the denominator of a rate for a comparison.
+
+    Raises
+    ------
+    ValueError
+        If `thresholds` are not finite numbers. A `DisclosureError` if a threshold is within a bin
+        or range of binned scores.
+    """
+    chosen = _default(counts, threshold) if thresholds is None else check_thresholds(thresholds)
+    _check_edges(counts, chosen)
+    rates, denominators = rates_at(counts, chosen)
+    n_groups = len(index)
+    level = np.repeat(chosen, n_groups)
+    labels = index.take(np.tile(np.arange(n_groups), chosen.size))
+    levels = [labels.get_level_values(i) for i in range(index.nlevels)]
+    return ThresholdSweep(
+        pd.DataFrame(
+            {name: rate.ravel() for name, rate in rates.items()},
+            index=pd.MultiIndex.from_arrays([level, *levels], names=["threshold", *index.names]),
+        ),
+        pd.DataFrame(
+            _gaps(rates, {k: n >= max(least_rows, 1) for k, n in denominators.items()}),
+            index=pd.Index(chosen, name="threshold"),
+        ),
+        threshold,
+    )
+
+
+def check_thresholds(thresholds: Any) -> Floats:
+    """Return thresholds without duplicates in ascending order."""
+    try:
+        found = np.asarray(thresholds, np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.ndim != 1 or not found.size or not np.isfinite(found).all():
+        raise ValueError(
+            "thresholds must be None or a list of finite numbers; got "
+            f"{_words.shortened(thresholds)}."
+        )
+    return np.unique(found)
+
+
+def _default(counts: ScoreCounts, threshold: float | None) -> Floats:
+    """Return all distinct scores, or quantiles, and the threshold of the decisions."""
+    cells = counts.cells
+    scores = cells.scores if counts.ranges is None else counts.ranges[0]
+    distinct, place = np.unique(scores, return_inverse=True)
+    if counts.ranges is not None:
+        low, high = counts.ranges
+        is_edge = ~_is_divided(distinct, low, high)
+        # The lowest score of all rows is always an edge.
+        kept = np.flatnonzero(is_edge)
+        place = np.searchsorted(kept, place, side="right") - 1
+        distinct = distinct[kept]
+    most = min(MOST_THRESHOLDS, max(_MOST_ROWS // max(len(counts), 1), 10))
+    if distinct.size > most:
+        rows = sum(amount.astype(np.float64) for amount in cells.amounts)
+        up_to = np.cumsum(np.bincount(place, rows, distinct.size))
+        quantiles = np.linspace(0.0, up_to[-1], most)
+        chosen = np.searchsorted(up_to, quantiles)
+        distinct = distinct[np.unique(np.minimum(chosen, distinct.size - 1))]
+    return distinct if threshold is None else np.union1d(distinct, [threshold])
+
+
+def _is_divided(thresholds: Floats, low: Floats, high: Floats) -> NDArray[np.bool_]:
+    """Return whether a range has scores on both sides, by threshold."""
+    # A range divides the thresholds above its lower end, up to its upper end.
+    first = np.searchsorted(thresholds, low, side="right")
+    end = np.searchsorted(thresholds, high, side="right")
+    opened = np.bincount(first, minlength=thresholds.size + 1)
+    closed = np.bincount(end, minlength=thresholds.size + 1)
+    found: NDArray[np.bool_] = np.cumsum(opened - closed)[: thresholds.size] > 0
+    return found
+
+
+def _check_edges(counts: ScoreCounts, thresholds: Floats) -> None:
+    if counts.ranges is None:
+        return
+    is_divided = _is_divided(thresholds, *counts.ranges)
+    if is_divided.any():
+        raise DisclosureError(
+            f"the decisions at the threshold {thresholds[is_divided][0]:g} are unknown: it is "
+            "within a bin or range of scores. Pass thresholds that are edges of bins, or "
+            "thresholds=None."
+        )
+
+
+def rates_at(
+    counts: ScoreCounts, thresholds: Floats
+) -> tuple[dict[str, Floats], dict[str, NDArray[np.int64]]]:
+    """Return rates, and numbers of rows in their denominators, by name.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+    thresholds : ndarray of float64, shape (n_thresholds,)
+        Thresholds in ascending order.
+
+    Returns
+    -------
+    rates, n_rows : dict of ndarray, shape (n_thresholds, n_groups)
+    """
+    cells = counts.cells
+    scores = cells.scores if counts.ranges is None else counts.ranges[0]
+    # Number of thresholds above the score of each cell
+    place = thresholds.size - np.searchsorted(thresholds, scores, side="right")
+    place += cells.groups * (thresholds.size + 1)
+    shape = len(counts), thresholds.size + 1
+
+    def selected(amounts: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return the amount of selected rows, and the amount of all rows."""
+        of_place = np.bincount(place, amounts, shape[0] * shape[1]).reshape(shape)
+        above: Floats = np.cumsum(of_place, axis=1, dtype=np.float64).T
+        return above[-2::-1], np.broadcast_to(above[-1], above[1:].shape)
+
+    (false, negatives), (true, positives) = map(selected, cells.amounts)
+    rows, chosen = negatives + positives, false + true
+    rates = {
+        "selection_rate": ratio(chosen, rows),
+        "true_positive_rate": ratio(true, positives),
+        "false_positive_rate": ratio(false, negatives),
+        "precision": ratio(true, chosen),
+        "accuracy": ratio(true + (negatives - false), rows),
+    }
+    (n_false, n_negatives), (n_true, n_positives) = (
+        selected(amounts) for amounts in (cells.negatives, cells.positives)
+    )
+    n_rows = n_negatives + n_positives
+    numbers = (n_rows, n_positives, n_negatives, n_false + n_true, n_rows)
+    counted = (np.rint(n).astype(np.int64) for n in numbers)
+    return rates, dict(zip(rates, counted, strict=True))
+
+
+def operating_points(counts: ScoreCounts, threshold: float) -> tuple[Floats, Floats]:
+    """Return the false and true positive rate of each group at a threshold.
+
+    Raises
+    ------
+    DisclosureError
+        If the threshold is within a bin or range of binned scores.
+    """
+    thresholds = np.array([threshold])
+    _check_edges(counts, thresholds)
+    rates, _ = rates_at(counts, thresholds)
+    return rates["false_positive_rate"][0], rates["true_positive_rate"][0]
+
+
+def _gaps(rates: Mapping[str, Floats], enough: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
+    """Return the gaps between groups with enough rows at each threshold."""
+    differences, ratios = {}, {}
+    for name, rate in rates.items():
+        is_compared = enough[name]
+        low = np.where(is_compared, rate, np.inf).min(axis=1)
+        high = np.where(is_compared, rate, -np.inf).max(axis=1)
+        has_two = is_compared.sum(axis=1) > 1
+        low, high = np.where(has_two, low, np.nan), np.where(has_two, high, np.nan)
+        differences[name] = high - low
+        ratios[name] = ratio(low, high)
+    true, false = "true_positive_rate", "false_positive_rate"
+    return {
+        "demographic_parity_difference": differences["selection_rate"],
+        "demographic_parity_ratio": ratios["selection_rate"],
+        "true_positive_rate_difference": differences[true],
+        "false_positive_rate_difference": differences[false],
+        # fmax and fmin ignore a rate without a gap.
+        "equalized_odds_difference": np.fmax(differences[true], differences[false]),
+        "equalized_odds_ratio": np.fmin(ratios[true], ratios[false]),
+        "precision_difference": differences["precision"],
+        "accuracy_difference": differences["accuracy"],
+    }

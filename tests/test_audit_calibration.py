@@ -1,0 +1,334 @@
+"""Calibration of an audit's scores, compared with statsmodels, scikit-learn and simulations."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss
+from statsmodels.stats.proportion import proportion_confint
+
+from skfedauc import (
+    DisclosureError,
+    FairnessAudit,
+    GroupAUC,
+    ScoreCounts,
+    cross_validate_group_auc,
+)
+from skfedauc.inference import calibration as calibrating
+from skfedauc.plotting import ReliabilityDisplay
+
+UNDEFINED = ["slope", "slope_low", "slope_high"]
+
+
+def rows_of(n=1200, seed=0, digits=3, shift=-0.5, slope=0.7, bias=0.3):
+    rng = np.random.default_rng(seed)
+    p = expit(rng.normal(size=n) * 1.3 + shift).round(digits).clip(10.0**-digits, 1 - 10.0**-digits)
+    y = (rng.random(n) < expit(bias + slope * logit(p))).astype(int)
+    return y, p, rng.choice(["b", "a", "c"], n, p=[0.5, 0.4, 0.1])
+
+
+def table_of(y, p, groups, weights=None, **options):
+    audit = FairnessAudit.from_predictions(y, p, groups=groups, sample_weight=weights, **options)
+    return audit.calibration
+
+
+def direct_ece(y, p, n_bins=10):
+    """Return the expected calibration error for distinct scores."""
+    order = np.argsort(p)
+    bins = np.array_split(order, n_bins) if p.size % n_bins == 0 else None
+    return sum(abs((y[b] - p[b]).sum()) for b in bins) / p.size
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coefficients_are_those_of_statsmodels(weighted):
+    y, p, groups = rows_of()
+    weights = np.random.default_rng(1).gamma(2.0, size=y.size) * 1e-80 if weighted else None
+    table = table_of(y, p, groups, weights)
+    assert table.index.tolist() == ["a", "b", "c", "all"]
+    for label in table.index:
+        found = table.loc[label]
+        own = np.ones(y.size, bool) if label == "all" else groups == label
+        w = np.ones(own.sum()) if weights is None else weights[own] / weights.mean()
+        x, family = logit(p[own]), sm.families.Binomial()
+        for name, columns, offset in (
+            ("intercept", np.ones((x.size, 1)), x),
+            ("slope", sm.add_constant(x), None),
+        ):
+            model = sm.GLM(y[own], columns, family=family, offset=offset, var_weights=w)
+            fit = model.fit(tol=1e-12)
+            # The variance of the weighted score function, with the variance of the model
+            mean = fit.fittedvalues
+            bread = np.linalg.inv((columns.T * (w * mean * (1 - mean))) @ columns)
+            error = np.sqrt(bread @ (columns.T * (w**2 * mean * (1 - mean))) @ columns @ bread)
+            if weights is None:
+                assert error[-1, -1] == pytest.approx(fit.bse[-1], rel=1e-6)
+            low, high = fit.params[-1] + norm.ppf([0.025, 0.975]) * error[-1, -1]
+            expected = [fit.params[-1], low, high]
+            columns = [name, f"{name}_low", f"{name}_high"]
+            np.testing.assert_allclose(found[columns].astype(float), expected, rtol=1e-7)
+        brier = brier_score_loss(y[own], p[own], sample_weight=w)
+        assert found["brier"] == pytest.approx(brier, rel=1e-12)
+        assert found["brier_low"] < brier < found["brier_high"]
+        assert found["mean_score"] == pytest.approx(np.average(p[own], weights=w))
+        assert found["prevalence"] == pytest.approx(np.average(y[own], weights=w))
+        n = w.sum() ** 2 / (w**2).sum()
+        limits = proportion_confint(found["prevalence"] * n, n, method="wilson")
+        expected = found["mean_score"] - np.array(limits)[::-1]
+        np.testing.assert_allclose(
+            found[["difference_low", "difference_high"]].astype(float), expected, rtol=1e-9
+        )
+        # Score test of two directions, and Spiegelhalter's z in one of them
+        directions = np.column_stack([np.ones(own.sum()), p[own]])
+        total = directions.T @ (w * (y[own] - p[own]))
+        variance = (directions.T * (w**2 * p[own] * (1 - p[own]))) @ directions
+        statistic = total @ np.linalg.solve(variance, total)
+        assert found["pvalue"] == pytest.approx(chi2.sf(statistic, 2), rel=1e-6)
+        z = np.array([1, -2])
+        z = z @ total / np.sqrt(z @ variance @ z)
+        assert found["spiegelhalter_z"] == pytest.approx(z, rel=1e-9)
+        assert z**2 <= statistic * (1 + 1e-9)
+
+
+def test_the_error_of_bins_is_that_of_their_rows():
+    rng = np.random.default_rng(3)
+    p = rng.permutation((np.arange(1, 601) - 0.5) / 600) ** 2
+    y = (rng.random(600) < p**1.2).astype(int)
+    groups = np.repeat(["a", "b"], [200, 400])
+    cells = ScoreCounts.from_predictions(y, p, groups=groups).cells
+    bins = calibrating.equal_count_bins(cells, 10)
+    table = table_of(y, p, groups)
+    for g, label in enumerate("ab"):
+        own = groups == label
+        share, mean = calibration_curve(y[own], p[own], n_bins=10, strategy="quantile")
+        np.testing.assert_allclose(bins.share[bins.groups == g], share)
+        np.testing.assert_allclose(bins.mean[bins.groups == g], mean)
+        assert table.loc[label, "ece"] == pytest.approx(direct_ece(y[own], p[own]), rel=1e-12)
+    # Equal weights change nothing, and no bin divides equal scores.
+    same = table_of(y, p, groups, np.full(600, 0.3))
+    pd.testing.assert_frame_equal(same, table, rtol=1e-6)
+    tied = calibrating.equal_count_bins(ScoreCounts.from_predictions(y, p.round(1)).cells, 10)
+    assert np.unique(p.round(1)).size == 11
+    assert (np.diff(tied.mean) > 0).all()
+    assert tied.weight.sum() == pytest.approx(1)
+    many = table_of(y, np.where(p < 0.5, 0.2, 0.7), groups).loc["all"]
+    assert many["ece"] == pytest.approx(
+        np.average(
+            [abs(y[p < 0.5].mean() - 0.2), abs(y[p >= 0.5].mean() - 0.7)],
+            weights=[(p < 0.5).mean(), (p >= 0.5).mean()],
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "shift", "weighted"),
+    [(30, -3, False), (12, 0, False), (2000, -4, False), (400, 0, False), (300, -1, True)],
+)
+def test_the_expected_error_is_the_mean_of_perfectly_calibrated_rows(n, shift, weighted):
+    rng = np.random.default_rng(n)
+    p = expit(rng.normal(size=n) + shift)
+    weights = rng.gamma(3.0, size=n) if weighted else np.ones(n)
+    bins = calibrating.equal_count_bins(
+        ScoreCounts.from_predictions(rng.random(n) < p, p, sample_weight=weights).cells, 10
+    )
+    order = np.argsort(p)
+    up_to = np.cumsum(weights[order]) - weights[order] / 2
+    bin_ = np.floor(10 * up_to / weights.sum())
+    errors = ((rng.random((4000, n)) < p[order]) - p[order]) * weights[order]
+    simulated = (
+        sum(np.abs(errors[:, bin_ == b].sum(axis=1)).mean() for b in np.unique(bin_))
+        / weights.sum()
+    )
+    # The closed form treats weights of a bin as equal.
+    assert bins.expected_error(1)[0] == pytest.approx(simulated, rel=0.05 if weighted else 0.02)
+
+
+@pytest.mark.filterwarnings("ignore:y_score holds only 0 and 1")
+def test_undefined_numbers_are_nan_with_a_reason():
+    parts = {
+        "one class": ([0] * 12, np.linspace(0.1, 0.6, 12)),
+        "separated classes": ([0] * 6 + [1] * 6, np.linspace(0.1, 0.6, 12)),
+        "scores of 0 or 1": ([0, 1] * 6, [0.0, *np.linspace(0.1, 0.6, 11)]),
+        "one score": ([0, 1] * 6, [0.4] * 12),
+        "": ([0, 1] * 6, np.linspace(0.1, 0.6, 12)),
+    }
+    y, p = (np.concatenate([part[i] for part in parts.values()]) for i in (0, 1))
+    groups = np.repeat(list("abcde"), 12)
+    y, p, groups = np.append(y, 1), np.append(p, 0.3), np.append(groups, "f")
+    table = table_of(y, p, groups)
+    assert table["note"].tolist() == [*parts, "one class", "scores of 0 or 1"]
+    assert table.loc[["a", "b", "c", "d", "f"], UNDEFINED].isna().all(axis=None)
+    no_intercept = table["note"].isin(["one class", "scores of 0 or 1"])
+    assert (table["intercept"].isna() == no_intercept).all()
+    assert table.loc["d", "intercept"] == pytest.approx(logit(0.5) - logit(0.4))
+    others = ["mean_score", "difference_low", "ece", "ece_expected", "brier", "pvalue"]
+    assert table[others].notna().all(axis=None)
+    assert table.loc["f", ["brier_low", "brier_high"]].isna().all()
+    # The group of a single row has no claim.
+    assert table["pvalue_adjusted"].isna().tolist() == [False] * 5 + [True] * 2
+    # A result does not depend on other groups.
+    own = table_of(y[:12], p[:12], groups[:12]).drop(columns="pvalue_adjusted")
+    pd.testing.assert_series_equal(own.loc["a"], table.loc["a", own.columns])
+    # Certain scores: a wrong one refutes perfect calibration, right ones do not.
+    for labels, pvalue in (([0, 1, 1], 1.0), ([0, 1, 0], 0.0), ([1, 0, 1], 0.0)):
+        cells = ScoreCounts.from_predictions(labels, [0.0, 1.0, 1.0]).cells
+        assert calibrating.test_calibration(cells).pvalue.tolist() == [pvalue]
+    perfect = table_of([0, 1] * 20, [0.0, 1.0] * 20, ["a", "b"] * 20)
+    assert perfect.loc["all", "brier"] == 0
+    assert np.isnan(perfect.loc["all", "brier_low"])
+    assert perfect["pvalue_adjusted"].isna().all()
+
+
+def test_steep_and_extreme_scores_are_fitted():
+    """Newton's method needs many steps for slopes far from 1."""
+    rng = np.random.default_rng(4)
+    for p, slope in (
+        (0.5 + 1e-4 * rng.normal(size=2000), 5e3),
+        (expit(40 * rng.normal(size=2000)).clip(1e-15, 1 - 1e-15), 0.02),
+    ):
+        y = rng.random(2000) < expit(slope * logit(p))
+        found = table_of(y, p, np.repeat("a", 2000)).loc["a"]
+        columns = sm.add_constant((logit(p) - logit(p).mean()) / logit(p).std())
+        fit = sm.Logit(y, columns).fit(disp=False, tol=1e-12)
+        assert found["slope"] == pytest.approx(fit.params[1] / logit(p).std(), rel=1e-6)
+        assert found["slope_low"] < slope < found["slope_high"]
+
+
+def test_scores_that_are_no_probabilities_are_refused():
+    y, p, groups = rows_of()
+    for score, low in ((logit(p), "-"), (p * 2, "0"), (-p, "-")):
+        audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.2)
+        with pytest.raises(ValueError, match=rf"from 0 to 1; got scores from {low}.*predict_proba"):
+            _ = audit.calibration
+        assert not any("calibrated" in text for text in audit.findings)
+        assert np.isnan(audit.tables.claims.pvalues["calibration"]).all()
+    counts = ScoreCounts.from_predictions(y, p, groups=groups, disclosure="bins")
+    audit = FairnessAudit(GroupAUC(counts))
+    with pytest.raises(DisclosureError, match="calibration needs disclosure='exact'"):
+        _ = audit.calibration
+    assert audit.tables.calibration is None
+
+
+def test_a_claim_on_calibration_is_one_sentence():
+    y, p, groups = rows_of(4000, bias=0.0, slope=1.0)
+    both = pd.DataFrame({"group": groups, "half": np.arange(4000) % 2})
+    audit = FairnessAudit.from_predictions(y, p, groups=both)
+    assert not any("calibrated in" in text for text in audit.findings)
+    assert audit.calibration.index.names == ["group", "half"]
+    assert audit.calibration.index[-1] == ("all", "all")
+    pd.testing.assert_series_equal(
+        audit.calibration.iloc[-1].drop("pvalue_adjusted"),
+        audit.of("half").calibration.iloc[-1].drop("pvalue_adjusted"),
+        check_names=False,
+    )
+    # Half the probability in one group
+    wrong = np.where(groups == "a", p / 2, p)
+    audit = FairnessAudit.from_predictions(y, wrong, groups=groups)
+    (text,) = (text for text in audit.findings if "calibrated in" in text)
+    row = audit.calibration.loc["a"]
+    assert text == (
+        "Read as probabilities of the positive class, the scores are not calibrated in 'a': the "
+        f"mean score is {row['mean_score']:.3f}, the share of positives is "
+        f"{row['prevalence']:.3f}, and the calibration slope is {row['slope']:.2f} (adjusted p < "
+        "0.001)."
+    )
+    assert "and with calibrated scores, make a claim" in audit.findings[-2]
+    ranking = FairnessAudit.from_predictions(y, wrong, groups=groups, threshold=None)
+    assert not any("calibrated" in text for text in ranking.findings)
+    assert ranking.calibration["pvalue"].iloc[0] < 1e-6
+    both = FairnessAudit.from_predictions(y, p / 2, groups=groups)
+    (text,) = (text for text in both.findings if "calibrated in" in text)
+    assert "calibrated in 'b'; 'a'; 'c': most clearly in 'b', the mean score" in text
+
+
+def test_size_of_the_test_and_coverage_of_limits():
+    """Groups of few and of many rows, with rare and with frequent positives."""
+    rng = np.random.default_rng(5)
+    for n, shift in ((25, 0), (60, -2), (300, -1)):
+        groups = np.repeat(np.arange(300), n)
+        p = expit(rng.normal(size=groups.size) + shift)
+        cells = ScoreCounts.from_predictions(rng.random(p.size) < p, p, groups=groups).cells
+        # Five standard errors of a share of 300 groups
+        assert (calibrating.test_calibration(cells).pvalue < 0.05).mean() < 0.05 + 0.063
+        for found, truth in (
+            (calibrating.intercepts(cells, 0.95), 0),
+            (calibrating.slopes(cells, 0.95), 1),
+            (calibrating.mean_scores(cells, 0.95), 0),
+        ):
+            is_covered = (found.low <= truth) & (truth <= found.high)
+            assert is_covered[~np.isnan(found.low)].mean() > 0.95 - 0.063
+
+
+# Reliability curves ----------------------------------------------------------------------------
+
+
+def test_reliability_curves_show_the_bins():
+    y, p, groups = rows_of()
+    display = ReliabilityDisplay.from_predictions(y, p, groups=groups, bins=5)
+    table = table_of(y, p, groups)
+    assert display.groups == ("a", "b", "c")
+    np.testing.assert_allclose(display.difference, table["difference"].iloc[:-1])
+    for g, curve in display.curves_.items():
+        line, _, (intervals,) = curve.lines
+        np.testing.assert_array_equal(line.get_xdata(), display.mean_score[g])
+        np.testing.assert_array_equal(line.get_ydata(), display.share[g])
+        own = groups == display.groups[g]
+        share, mean = calibration_curve(y[own], p[own], n_bins=5, strategy="quantile")
+        # Scikit-learn divides equal scores, so bins may differ by a few rows.
+        np.testing.assert_allclose(display.mean_score[g], mean, atol=0.01)
+        np.testing.assert_allclose(display.share[g], share, atol=0.05)
+        drawn = np.array([segment[:, 1] for segment in intervals.get_segments()])
+        n = [part.sum() for part in np.array_split(np.ones(own.sum()), 5)]
+        limits = np.array(proportion_confint(display.share[g] * n, n, method="wilson")).T
+        np.testing.assert_allclose(drawn, limits, atol=0.01)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert sorted(texts) == [f"{g} ({table.loc[g, 'difference']:+.3f})" for g in "abc"]
+    assert display.ax_.get_xlim() == display.ax_.get_ylim()
+    rare = ReliabilityDisplay.from_predictions(
+        y * (p > 0.9), p / 20, groups=groups[0:1].repeat(1200)
+    )
+    assert rare.ax_.get_xlim()[1] < 0.51
+    plt.close("all")
+
+
+def test_of_many_groups_those_that_deviate_most_have_colors():
+    rng = np.random.default_rng(6)
+    groups = np.repeat(np.arange(40), 100)
+    p = rng.random(4000)
+    y = rng.random(4000) < p
+    wrong = np.where(groups == 17, p**2, np.where(groups == 5, p**0.5, p))
+    display = ReliabilityDisplay.from_predictions(
+        y, wrong, groups=np.where(np.arange(4000) < 3, None, groups), missing="drop", max_groups=2
+    )
+    assert list(display.curves_) == [17, 5]
+    assert len(display.behind_) == 30
+    assert display.note_ == "30 of 38 other groups; 3 rows without a group label left out"
+    with pytest.raises(ValueError, match="max_groups must be at most 6"):
+        display.plot(max_groups=7)
+    plt.close("all")
+
+
+def test_only_probabilities_have_reliability_curves():
+    y, p, groups = rows_of(300)
+    with pytest.raises(ValueError, match="needs scores that are probabilities"):
+        ReliabilityDisplay.from_predictions(y, logit(p), groups=groups)
+    binned = GroupAUC(ScoreCounts.from_predictions(y, p, groups=groups, disclosure="bins"))
+    with pytest.raises(DisclosureError, match="from_report needs disclosure='exact'"):
+        ReliabilityDisplay.from_report(binned)
+    with pytest.raises(TypeError, match="draws a GroupAUC; got FairnessAudit"):
+        ReliabilityDisplay.from_report(FairnessAudit.from_predictions(y, p, groups=groups))
+    X = pd.DataFrame({"x": logit(p), "site": groups})
+    model = LogisticRegression()
+    folds = cross_validate_group_auc(
+        model, X[["x"]], y, groups=groups, cv=3, response_method="predict_proba"
+    )
+    with pytest.raises(ValueError, match="within folds only"):
+        ReliabilityDisplay.from_report(folds.within_folds)
+    model.fit(X[["x"]], y)
+    display = ReliabilityDisplay.from_estimator(model, X[["x"]], y, groups=groups)
+    assert np.abs(display.deviation).max() < 5
+    plt.close("all")

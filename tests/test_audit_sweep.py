@@ -1,0 +1,297 @@
+"""Rates and gaps at many thresholds, compared with fairlearn and with the audit's own gaps."""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from fairlearn.metrics import (
+    MetricFrame,
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equalized_odds_difference,
+    equalized_odds_ratio,
+    false_positive_rate,
+    selection_rate,
+    true_positive_rate,
+)
+from oracles import random_case
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, precision_score
+
+from skfedauc import (
+    Bins,
+    DisclosureError,
+    FairnessAudit,
+    GroupAUC,
+    ScoreCounts,
+    cross_validate_group_auc,
+)
+from skfedauc.plotting import GroupRocCurveDisplay, GroupScoreDisplay, ThresholdDisplay
+
+METRICS = {
+    "selection_rate": selection_rate,
+    "true_positive_rate": true_positive_rate,
+    "false_positive_rate": false_positive_rate,
+    "precision": precision_score,
+    "accuracy": accuracy_score,
+}
+GAPS = {
+    "demographic_parity_difference": demographic_parity_difference,
+    "demographic_parity_ratio": demographic_parity_ratio,
+    "equalized_odds_difference": equalized_odds_difference,
+    "equalized_odds_ratio": equalized_odds_ratio,
+}
+
+
+def rows_of(seed, n=400, n_groups=3):
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, n_groups, n)
+    y = rng.integers(0, 2, n)
+    score = (rng.normal(size=n) + y + 0.4 * groups).round(1)
+    return y, score, groups, rng.uniform(0.2, 3, n)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_threshold_is_fairlearns(weighted):
+    y, score, groups, weights = rows_of(0)
+    score, weights = score.round(), weights if weighted else None
+    audit = FairnessAudit.from_predictions(
+        y, score, groups=groups, sample_weight=weights, threshold=1, min_per_class=1
+    )
+    sweep = audit.sweep()
+    assert sweep.threshold == 1
+    np.testing.assert_array_equal(sweep.thresholds, np.unique(score))
+    for threshold in sweep.thresholds:
+        decision = (score >= threshold).astype(int)
+        params = {"sample_weight": weights}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Precision without selected rows
+            frame = MetricFrame(
+                metrics=METRICS,
+                y_true=y,
+                y_pred=decision,
+                sensitive_features=groups,
+                sample_params=dict.fromkeys(METRICS, params),
+            )
+            is_precise = frame.by_group["selection_rate"] > 0
+            expected = frame.by_group.astype(float)
+            expected.loc[~is_precise, "precision"] = np.nan
+            found = sweep.rates.loc[threshold]
+            np.testing.assert_allclose(found, expected[list(METRICS)], rtol=0, atol=1e-12)
+            gaps = sweep.gaps.loc[threshold]
+            for name, function in GAPS.items():
+                expected = function(y, decision, sensitive_features=groups, **params)
+                assert gaps[name] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+            difference = frame.difference()
+        for rate in ("true_positive_rate", "false_positive_rate", "accuracy"):
+            assert gaps[f"{rate}_difference"] == pytest.approx(difference[rate], abs=1e-12)
+        if is_precise.all():
+            assert gaps["precision_difference"] == pytest.approx(difference["precision"], abs=1e-12)
+    # The operating point has the gaps of the audit.
+    at = sweep.gaps.loc[1]
+    for name in at.index[:6]:
+        assert at[name] == pytest.approx(audit.gaps.loc[name, "value"], rel=1e-12)
+
+
+def test_random_cases_with_ties_weights_and_groups_of_one_class():
+    rng = np.random.default_rng(1)
+    for _ in range(25):
+        case = random_case(rng)
+        audit = FairnessAudit.from_predictions(**case.arguments, threshold=None, min_per_class=2)
+        thresholds = rng.choice(case.scores, 3)
+        sweep = audit.sweep(thresholds)
+        assert sweep.threshold is None
+        np.testing.assert_array_equal(sweep.thresholds, np.unique(thresholds))
+        weights = np.ones(case.y.size) if case.weights is None else case.weights
+        labels = pd.Series(case.groups, dtype=object)
+        for threshold in sweep.thresholds:
+            rates, enough = {}, {}
+            for label in audit.report.counts.groups:
+                own = (labels == label).to_numpy() & (weights > 0)
+                y, chosen, w = case.y[own] == 1, case.scores[own] >= threshold, weights[own]
+                for name, among, event in (
+                    ("selection_rate", y | ~y, chosen),
+                    ("true_positive_rate", y, chosen),
+                    ("false_positive_rate", ~y, chosen),
+                    ("precision", chosen, y),
+                    ("accuracy", y | ~y, chosen == y),
+                ):
+                    value = np.average(event[among], weights=w[among]) if among.any() else np.nan
+                    rates.setdefault(name, []).append(value)
+                    enough.setdefault(name, []).append(among.sum() >= 2)
+            found = sweep.rates.loc[[threshold]]
+            expected = pd.DataFrame(rates)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+            gaps = sweep.gaps.loc[threshold]
+            for name in ("true_positive_rate", "precision", "accuracy"):
+                compared = expected[name][enough[name]]
+                gap = np.ptp(compared) if compared.size > 1 else np.nan
+                assert gaps[f"{name}_difference"] == pytest.approx(gap, abs=1e-12, nan_ok=True)
+
+
+def test_the_order_of_rows_and_merging_change_nothing():
+    y, score, groups, _ = rows_of(2)
+    order = np.random.default_rng(0).permutation(y.size)
+    audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.3)
+    other = FairnessAudit.from_predictions(
+        y[order], score[order], groups=groups[order], threshold=0.3
+    )
+    pd.testing.assert_frame_equal(audit.sweep().rates, other.sweep().rates, check_exact=True)
+    pd.testing.assert_frame_equal(audit.sweep().gaps, other.sweep().gaps, check_exact=True)
+
+
+def test_many_scores_have_quantiles_as_thresholds():
+    rng = np.random.default_rng(3)
+    score, y = rng.random(5000) ** 3, rng.integers(0, 2, 5000)
+    audit = FairnessAudit.from_predictions(
+        y, score, groups=pd.DataFrame({"a": y * 0 + np.arange(5000) % 2, "b": score > 0.2})
+    )
+    sweep = audit.sweep()
+    assert repr(sweep) == "ThresholdSweep(201 thresholds, 4 groups)"
+    assert 0.5 in sweep.gaps.index
+    assert {score.min(), score.max()} < set(sweep.gaps.index)
+    shares = (score >= sweep.thresholds[:, None]).mean(axis=1)
+    assert -np.diff(shares).min() < 0.006
+    assert sweep.rates.index.names == ["threshold", "a", "b"]
+    assert len(sweep.rates) == 4 * 201
+
+
+def test_binned_scores_have_edges_as_thresholds():
+    y, _, groups, _ = rows_of(4)
+    score = np.random.default_rng(4).random(y.size).round(3)
+    bins = Bins.of_probabilities(10)
+    counts = ScoreCounts.from_predictions(y, score, groups=groups, disclosure=bins)
+    audit = FairnessAudit(GroupAUC(counts))
+    exact = FairnessAudit.from_predictions(y, score, groups=groups)
+    sweep = audit.sweep()
+    assert 10 < len(sweep.gaps) < np.unique(score).size
+    pd.testing.assert_frame_equal(sweep.rates, exact.sweep(sweep.thresholds).rates)
+    low, high = counts.ranges
+    with pytest.raises(
+        DisclosureError, match=r"are unknown: it is within a bin or range of scores"
+    ):
+        audit.sweep([low.min(), (low + high)[np.argmax(high - low)] / 2])
+    fewer = FairnessAudit(GroupAUC(counts.reduced(min_count=20)), threshold=None).sweep()
+    assert len(fewer.gaps) >= 1
+    pd.testing.assert_frame_equal(fewer.rates, exact.sweep(fewer.thresholds).rates)
+
+
+def test_thresholds_of_the_other_class_are_on_the_scores():
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"x": rng.normal(size=300), "g": rng.integers(0, 2, 300)})
+    y = np.where(rng.random(300) < 0.5 + 0.3 * np.tanh(X["x"]), "yes", "no")
+    model = LogisticRegression().fit(X, y)
+    audit = FairnessAudit.from_estimator(
+        model, X, y, groups="g", pos_label="no", threshold=0.4, response_method="predict_proba"
+    )
+    sweep = audit.sweep()
+    assert audit.threshold == 0.4
+    assert sweep.threshold == pytest.approx(-0.6)
+    at = sweep.gaps.loc[sweep.threshold]
+    assert at["equalized_odds_difference"] == pytest.approx(
+        audit.gaps.loc["equalized_odds_difference", "value"]
+    )
+
+
+@pytest.mark.parametrize("thresholds", [[], "half", [0.1, np.nan], [[0.1]], 0.5, [None, "a"]])
+def test_wrong_thresholds_are_refused(thresholds):
+    y, score, groups, _ = rows_of(6)
+    audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=None)
+    with pytest.raises(ValueError, match="thresholds must be None or a list of finite numbers"):
+        audit.sweep(thresholds)
+
+
+# Plots -----------------------------------------------------------------------------------------
+
+
+def value_of(line, thresholds):
+    """Return the values of a step function, whose points are the upper ends of steps."""
+    x, y = line.get_data()
+    return np.asarray(y)[np.searchsorted(x, thresholds)]
+
+
+@pytest.mark.parametrize("show", ["gaps", *METRICS])
+def test_curves_have_the_values_of_the_sweep(show):
+    y, score, groups, _ = rows_of(7)
+    audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.5)
+    sweep = audit.sweep()
+    display = ThresholdDisplay.from_sweep(sweep, show=show)
+    assert display.threshold == 0.5
+    if show == "gaps":
+        expected = {
+            name: sweep.gaps[f"{column}_difference"]
+            for name, column in (
+                ("selection rate", "demographic_parity"),
+                *((name.replace("_", " "), name) for name in [*METRICS][1:]),
+            )
+        }
+    else:
+        expected = {g: sweep.rates[show].xs(g, level="group") for g in range(3)}
+    assert display.names == list(expected)
+    assert len(display.lines_) == len(expected)
+    for i, values in enumerate(expected.values()):
+        np.testing.assert_array_equal(value_of(display.lines_[i], sweep.thresholds), values)
+        x, point = display.points_[i].get_data()
+        assert (x[0], point[0]) == (0.5, values.loc[0.5])
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts[-1] == "threshold 0.5"
+    plt.close("all")
+
+
+def test_sweeps_of_many_groups_without_a_threshold():
+    rng = np.random.default_rng(8)
+    groups = pd.DataFrame({"a": rng.integers(0, 10, 3000), "b": rng.integers(0, 5, 3000)})
+    y, score = rng.integers(0, 2, 3000), rng.random(3000)
+    sweep = FairnessAudit.from_predictions(y, score, groups=groups, threshold=None).sweep()
+    display = ThresholdDisplay.from_sweep(sweep, show="precision", max_groups=4)
+    assert (len(display.lines_), len(display.behind_), display.points_) == (4, 30, {})
+    assert display.threshold_line_ is None
+    assert display.names[1] == (0, 1)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts[-1] == "30 of 46 other groups"
+    with pytest.raises(TypeError, match=r"result of FairnessAudit\.sweep; got DataFrame"):
+        ThresholdDisplay.from_sweep(sweep.gaps)
+    with pytest.raises(ValueError, match="show must be one of 'gaps', 'selection_rate'"):
+        ThresholdDisplay.from_sweep(sweep, show="rates")
+    plt.close("all")
+
+
+def test_the_threshold_is_marked_on_roc_curves_and_scores():
+    y, score, groups, weights = rows_of(9)
+    report = GroupAUC.from_predictions(y, score, groups=groups, sample_weight=weights)
+    audit = FairnessAudit(report, threshold=0.5)
+    display = GroupRocCurveDisplay.from_report(report, threshold=0.5)
+    rates = audit.by_group[["false_positive_rate", "true_positive_rate"]].to_numpy()
+    for g, point in display.points_.items():
+        np.testing.assert_allclose(np.ravel(point.get_data()), rates[g])
+        # The point is a corner of the curve.
+        corners = np.column_stack([display.fpr[g], display.tpr[g]])
+        assert np.abs(corners - rates[g]).max(axis=1).min() < 0.02
+    assert len(display.points_) == 3
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "threshold 0.5" in legend
+    assert GroupRocCurveDisplay.from_report(report).points_ == {}
+    scores = GroupScoreDisplay.from_report(report, threshold=0.5)
+    assert set(scores.threshold_line_.get_xdata()) == {0.5}
+    beyond = GroupScoreDisplay.from_report(report, threshold=70)
+    assert beyond.threshold_line_ is None
+    assert "the threshold 70 is beyond these scores" in beyond.note_
+    bins = ScoreCounts.from_predictions(
+        y, score, disclosure=Bins.at([-1.0, 0.5, 2.0]), groups=groups
+    )
+    binned = GroupRocCurveDisplay.from_report(GroupAUC(bins), threshold=0.5)
+    exact = GroupRocCurveDisplay.from_predictions(y, score, groups=groups, threshold=0.5)
+    np.testing.assert_array_equal(binned.threshold_tpr, exact.threshold_tpr)
+    with pytest.raises(DisclosureError, match=r"threshold 0\.6 are unknown"):
+        GroupRocCurveDisplay.from_report(GroupAUC(bins), threshold=0.6)
+    for make in (GroupRocCurveDisplay.from_report, GroupScoreDisplay.from_report):
+        with pytest.raises(ValueError, match="threshold must be None or a finite number; got 'x'"):
+            make(report, threshold="x")
+    folds = cross_validate_group_auc(
+        LogisticRegression(), score[:, None], y, groups=groups, cv=3
+    ).within_folds
+    with pytest.raises(ValueError, match="within folds only"):
+        GroupRocCurveDisplay.from_report(folds, threshold=0.5)
+    plt.close("all")
