@@ -16,6 +16,7 @@ from benchmarks.calibration import (
     models,
     one_auc,
     percentiles,
+    probabilities,
     rates,
     spread,
     without_asymptotics,
@@ -37,4 +38,5 @@ TABLES = [
     *audits.TABLES,
     *comparisons.TABLES,
     *rates.TABLES,
+    *probabilities.TABLES,
 ]
