@@ -332,3 +332,10 @@ def test_only_probabilities_have_reliability_curves():
     display = ReliabilityDisplay.from_estimator(model, X[["x"]], y, groups=groups)
     assert np.abs(display.deviation).max() < 5
     plt.close("all")
+    whole = GroupAUC(ScoreCounts.from_predictions(y, p))
+    display = ReliabilityDisplay.from_report(whole)
+    assert [*display.groups] == ["all"]
+    empty = GroupAUC(ScoreCounts.from_counts([], [], [], []))
+    with pytest.raises(ValueError, match="needs at least one group"):
+        ReliabilityDisplay.from_report(empty)
+    plt.close("all")

@@ -21,6 +21,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
     DisclosureError,
+    FairnessAudit,
     GroupAUC,
     ScoreCounts,
     cross_validate_group_auc,
@@ -36,6 +37,8 @@ from skfedauc.plotting import (
     GroupRocCurveDisplay,
     GroupScoreDisplay,
     RankingDisplay,
+    ReliabilityDisplay,
+    ThresholdDisplay,
 )
 from skfedauc.plotting.curves import GRID, MOST_CORNERS
 from skfedauc.plotting.drawing import STYLES, text_of
@@ -923,6 +926,26 @@ def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups)
     if display is CrossAUCDisplay:
         found += texts_of(made.colorbar_.ax)
     assert len(found) > 3
+    assert overlaps_of(found) == []
+    whole = made.figure_.bbox.padded(1)
+    for text, box in found:
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1, text
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1, text
+
+
+@groups_and_sizes
+@pytest.mark.parametrize("kind", ["reliability", "gaps", "precision"])
+def test_no_text_overlaps_another_in_plots_of_probabilities(kind, size, n_groups):
+    counts = report_of(n_groups).counts.map_scores(lambda scores: 1 / (1 + np.exp(-scores)))
+    labels = [f"{HOSTILE[i % len(HOSTILE)]} {i}" for i in range(n_groups)]
+    report = GroupAUC(counts.regroup(lambda label: labels[int(label[5:])]), undefined="ignore")
+    if kind == "reliability":
+        made = ReliabilityDisplay.from_report(report, ax=laid_out(size))
+    else:
+        sweep = FairnessAudit(report, threshold=0.5).sweep()
+        made = ThresholdDisplay.from_sweep(sweep, show=kind, ax=laid_out(size))
+    draw(made)
+    found = texts_of(made.ax_)
     assert overlaps_of(found) == []
     whole = made.figure_.bbox.padded(1)
     for text, box in found:

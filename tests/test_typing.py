@@ -75,7 +75,8 @@ def test_displays_of_reports_are_all_listed():
         for public in map(plotting.__dict__.get, plotting.__all__)
         if hasattr(public, "from_report")
     }
-    assert found == set(REPORT_DISPLAYS)
+    # A display of probabilities has no choice of response methods.
+    assert found == {*REPORT_DISPLAYS, plotting.ReliabilityDisplay}
 
 
 USES = """

@@ -525,9 +525,9 @@ class FairnessAudit:
         ...     for labels in (["f", "f", "m", "m"] * 10, ["u", "v", "v", "u"] * 10)
         ... ]
         >>> [audit.n_claims for audit in audits]
-        [5, 5]
+        [7, 7]
         >>> [audit.n_claims for audit in FairnessAudit.adjusted_together(audits)]
-        [10, 10]
+        [14, 14]
         """
         return FairnessAudit._adjusted([(audit, audit.comparison) for audit in audits])
 
