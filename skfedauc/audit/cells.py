@@ -351,7 +351,7 @@ def calibration_table(tables: AuditTables, number: int, most: int) -> tuple[Tabl
     table, n_groups = tables.calibration, len(tables.groups)
     headings = {name: text for columns in _CALIBRATION.values() for name, text in columns.items()}
     order = np.argsort(table["pvalue"].to_numpy()[:n_groups], kind="stable")[:most]
-    labels = [[*column, Cell("")] for column in _label_columns(tables.groups)]
+    labels = [[*column, Cell("")] for column in label_columns(tables.groups)]
     labels[0][-1] = Cell("all groups")
     columns = [
         *labels,
@@ -360,7 +360,7 @@ def calibration_table(tables: AuditTables, number: int, most: int) -> tuple[Tabl
     rows = [Row(cells) for cells in zip(*columns, strict=True)]
     found = Table(
         id=f"calibration-{number}",
-        name=f"Calibration by {by(tables)}",
+        name=f"Calibration by {by(tables.columns)}",
         columns=[
             *(Column(name, name, "row") for name in map(_words.shortened_label, tables.columns)),
             *(Column(name, text) for name, text in headings.items()),
