@@ -995,7 +995,8 @@ class FairnessAudit:
         classes, and the note "one score" means that all scores are equal.
 
         With weights, all averages are weighted, and standard errors and the test use the squared
-        weights. Limits of differences use effective sample sizes (Kish).
+        weights. Limits of differences use effective sample sizes (Kish), and ``ece_expected`` is
+        approximate.
 
         Access raises a ValueError for scores that are not from 0 to 1, and a `DisclosureError` for
         binned scores.
