@@ -57,6 +57,7 @@ PROJECTS = {
         "https://scikit-learn.org/stable/",
         """
         sklearn.base.clone function modules/generated/$.html#$
+        sklearn.calibration.CalibrationDisplay class modules/generated/$.html#$
         sklearn.frozen.FrozenEstimator class modules/generated/$.html#$
         sklearn.inspection module api/$.html#module-$
         sklearn.metrics.RocCurveDisplay class modules/generated/$.html#$

@@ -68,7 +68,8 @@ def test_each_combination_is_a_report_of_its_own(depth, least, weighted):
     assert set(table["columns"]) == set(combinations)
     of_all = []
     for columns in combinations:
-        own = table[table["columns"] == columns].set_index("group")
+        own = table[table["columns"] == columns]
+        own = own.set_axis(pd.Index([*own["group"]], dtype=object, tupleize_cols=False))
         labels = pooled_labels(y, groups, columns, least)
         assert set(own.index) == set(labels)
         # Every row of the data is in one group.
@@ -105,7 +106,7 @@ def test_each_combination_is_a_report_of_its_own(depth, least, weighted):
     weights = np.concatenate([np.full(len(tested), 1 / len(tested)) for _, tested in of_all])
     adjusted = iter(weighted_holm(pvalues, weights))
     for columns, tested in of_all:
-        own = table[table["columns"] == columns].set_index("group")["pvalue_adjusted"].dropna()
+        own = table.loc[table["columns"] == columns, "pvalue_adjusted"].dropna()
         expected = [next(adjusted) for _ in range(len(tested))]
         np.testing.assert_allclose(own, np.broadcast_to(expected, len(own)), rtol=1e-12)
     assert table["shrunken_auc"].dropna().is_monotonic_increasing

@@ -351,7 +351,7 @@ class ReliabilityDisplay(ReportDisplay):
             self.curves_[g] = ax.errorbar(
                 self.mean_score[g],
                 share,
-                yerr=[share - self.low[g], self.high[g] - share],
+                yerr=np.array([share - self.low[g], self.high[g] - share]),
                 color=color,
                 linestyle=style,
                 marker="o",

@@ -31,7 +31,7 @@ class ThresholdSweep:
     ----------
     rates : DataFrame
         One row per threshold and group, with the columns `selection_rate`, `true_positive_rate`,
-        `false_positive_rate`, `precision` and `accuracy`. The index has the levels `threshold` and
+        `false_positive_rate`, `precision` and `accuracy`. The index has the levels "threshold" and
         the group columns. A rate without rows in its denominator is NaN.
     gaps : DataFrame
         One row per threshold, with gaps between groups that have enough rows. A gap is NaN for
