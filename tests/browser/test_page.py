@@ -21,7 +21,7 @@ ENTER, SPACE, TAB = "\ue007", "\ue00d", "\ue004"
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "&lt;b&gt;", "$x$"]
 # Script that returns the texts of a column in each body of the table
 COLUMN = """
-return [...document.querySelectorAll("table.sortable tbody.groups")].map(
+return [...document.querySelectorAll(".groups table.sortable tbody.groups")].map(
     (body) => [...body.rows].map((row) => row.cells[arguments[0]].textContent));
 """
 POSITIVES, AUC, PVALUE, DISPARITY = 1, 3, 7, 11
@@ -83,7 +83,7 @@ def emulate(chromium):
 
 
 def heading(browser, column):
-    return browser.find_elements(CSS, "table.sortable thead tr:last-child th")[column]
+    return browser.find_elements(CSS, ".groups table.sortable thead tr:last-child th")[column]
 
 
 def numbers(cells):
@@ -121,7 +121,7 @@ def test_columns_sort_in_both_directions(sites, act):
             assert heading(sites, column).get_attribute("aria-sort") == order
             after = [numbers(cells) for cells in sites.execute_script(COLUMN, column)]
             assert after == [in_order(values, falls=falls) for values in before]
-        sorted_by = sites.find_elements(CSS, "th[aria-sort]")
+        sorted_by = sites.find_elements(CSS, ".groups th[aria-sort]")
         assert len(sorted_by) == 1
 
 
@@ -146,7 +146,7 @@ def test_labels_sort_by_their_values_and_rows_stay_whole(sites):
 
 def test_the_keyboard_reaches_what_can_be_used(sites):
     reached = set()
-    for _ in range(70):
+    for _ in range(110):
         sites.switch_to.active_element.send_keys(TAB)
         element = sites.switch_to.active_element
         reached.add((element.tag_name, element.get_attribute("class")))
@@ -187,7 +187,7 @@ def test_tables_are_downloaded_and_copied_with_all_digits(sites, emulate, audits
         "window.copied = event.clipboardData.getData('text/plain'); })"
     )
     buttons = sites.find_elements(CSS, ".tools button")
-    assert len(buttons) == 9
+    assert len(buttons) == 12
     names = {button.accessible_name for button in buttons}
     assert {"Download as CSV: Groups by group", "Copy: Gaps between groups by group"} <= names
     for button in buttons:
@@ -198,7 +198,12 @@ def test_tables_are_downloaded_and_copied_with_all_digits(sites, emulate, audits
     expected = {
         f"{kind}.{ending}"
         for ending in ("csv", "json")
-        for kind in ("groups-by-group", "gaps-between-groups-by-group", "auc-of-the-model-by-group")
+        for kind in (
+            "groups-by-group",
+            "gaps-between-groups-by-group",
+            "auc-of-the-model-by-group",
+            "calibration-by-group",
+        )
     }
     for _ in range(100):
         if {file.name for file in tmp_path.iterdir()} == expected:
@@ -216,6 +221,17 @@ def test_tables_are_downloaded_and_copied_with_all_digits(sites, emulate, audits
     gaps = pd.read_csv(tmp_path / "gaps-between-groups-by-group.csv", index_col=0)
     pd.testing.assert_frame_equal(
         gaps, audit.gaps.drop(columns="rate"), check_dtype=False, rtol=1e-13, atol=0
+    )
+    calibration = pd.read_csv(tmp_path / "calibration-by-group.csv", index_col=0)
+    expected = audit.calibration.rename({"all": "all groups"}).loc[calibration.index]
+    assert len(calibration) == len(expected) == len(audit.calibration)
+    pd.testing.assert_frame_equal(
+        calibration,
+        expected[calibration.columns],
+        check_dtype=False,
+        rtol=1e-13,
+        atol=0,
+        check_names=False,
     )
     quality = json.loads((tmp_path / "auc-of-the-model-by-group.json").read_text())
     assert [row["auc"] for row in quality] == audit.quality["auc"].tolist()
@@ -307,7 +323,7 @@ def test_contrast_of_texts_and_plots(browser, pages, emulate, scheme):
 
 def test_definitions_unfold(sites):
     details = sites.find_elements(CSS, "details")
-    assert len(details) == 5
+    assert len(details) == 6
     for element in details:
         text = element.find_element(CSS, "dd, li")
         assert not text.is_displayed()
@@ -354,7 +370,7 @@ def test_print_shows_whole_tables_and_the_definitions(sites, emulate):
     sites.execute_script(f"addEventListener('beforeprint', () => {{ window.n = {unfolded} }})")
     printed = base64.b64decode(sites.execute_cdp_cmd("Page.printToPDF", {})["data"])
     assert printed.startswith(b"%PDF")
-    assert sites.execute_script(f"return [window.n, {unfolded}]") == [5, 0]
+    assert sites.execute_script(f"return [window.n, {unfolded}]") == [6, 0]
 
 
 def test_nothing_is_loaded_and_no_other_script_runs(sites):
