@@ -297,13 +297,6 @@ def test_the_number_of_effective_positives_without_errors_of_the_threshold():
     assert (low[0], high[0]) == pytest.approx((truth.low, truth.high))
 
 
-@pytest.mark.parametrize("k", [0, 3, 10])
-def test_wilson_limits_equal_scipys(k):
-    truth = binomtest(k, 10).proportion_ci(0.9, method="wilson")
-    low, high = curve_points.wilson_limits(np.array([k / 10]), np.array([10.0]), 0.05)
-    assert (low[0], high[0]) == pytest.approx((truth.low, truth.high), abs=1e-12)
-
-
 @pytest.mark.parametrize(("n", "rate"), [(1, 0.3), (20, 0.05), (35, 0.1), (36, 0.1), (400, 0.1)])
 def test_the_fewest_negatives_within_a_rate_are_binomial(n, rate):
     found = curve_points.fewest_within(np.array([0.0, n]), rate, 0.025)

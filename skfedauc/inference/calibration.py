@@ -34,7 +34,8 @@ from skfedauc._kernel import Cells
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.curve_points import wilson_limits
+from skfedauc.inference.intervals import normal_quantile
+from skfedauc.inference.proportions import wilson
 
 Floats = NDArray[np.float64]
 
@@ -169,7 +170,8 @@ def mean_scores(cells: Cells, confidence_level: float) -> MeanScore:
     weight = _sums(cells, amounts.rows)
     mean = _sums(cells, amounts.rows * cells.scores) / weight
     prevalence = np.minimum(_sums(cells, amounts.positives) / weight, 1.0)
-    low, high = wilson_limits(prevalence, effective_rows(cells), (1.0 - confidence_level) / 2.0)
+    deviate = normal_quantile((1.0 - confidence_level) / 2.0)
+    _, low, high = wilson(prevalence, effective_rows(cells), deviate)
     variance = _sums(cells, amounts.squares * cells.scores * (1.0 - cells.scores))
     deviation = ratio((mean - prevalence) * weight, np.sqrt(variance), 0.0)
     return MeanScore(mean, prevalence, mean - high, mean - low, deviation)

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.group_curves import SAME_RATE, GroupCurves, Influence, LogitErrors
+from skfedauc.inference.intervals import normal_quantile
+from skfedauc.inference.proportions import wilson
 
 Floats = NDArray[np.float64]
 
@@ -132,12 +134,13 @@ def sensitivity_guard(curves: GroupCurves, fpr: float, observed: Floats, tail: f
     # The height before the next negative
     rate = np.maximum(ratio(fewest, n, 0.0) - 2.0 * SAME_RATE, 0.0)
     reached = true_positive_rate(curves, rate) * np.minimum(fewest, 1.0)
-    given = wilson_limits(observed, curves.if_defined(curves.positives.effective), tail)[0]
-    return combined_lower_limit(observed, given, reached)
+    n_positives = curves.if_defined(curves.positives.effective)
+    given = wilson(observed, n_positives, normal_quantile(tail))
+    return combined_lower_limit(observed, given.low, reached)
 
 
 class WilsonErrors(NamedTuple):
-    """Effective numbers of rows of the sensitivity of each group; the limits are Wilson's.
+    """Effective numbers of rows of the sensitivity of each group; limits of Wilson [1]_.
 
     Attributes
     ----------
@@ -169,8 +172,8 @@ class WilsonErrors(NamedTuple):
         The observed sensitivity is the highest point of the curve at the rate. This point has a
         bias if few negatives determine the threshold. The mean sensitivity has less bias.
         """
-        ends = wilson_limits(observed, self.n, tail), wilson_limits(self.mean, self.n, tail)
-        return np.minimum(ends[0][0], ends[1][0]), np.maximum(ends[0][1], ends[1][1])
+        ends = [wilson(share, self.n, normal_quantile(tail)) for share in (observed, self.mean)]
+        return np.minimum(ends[0].low, ends[1].low), np.maximum(ends[0].high, ends[1].high)
 
 
 def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> WilsonErrors:
@@ -186,19 +189,6 @@ def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> Wil
     correlation = np.clip(ratio(variance, mean * (1.0 - mean), 0.0), 0.0, 1.0)
     effective = n_positives / (1.0 + np.maximum(n_positives - 1.0, 0.0) * correlation)
     return WilsonErrors(observed, mean, curves.if_defined(effective))
-
-
-def wilson_limits(share: Floats, n: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Return Wilson's limits [1]_ of a share of `n` rows, each with error probability `tail`."""
-    from scipy.special import ndtri
-
-    squared = float(ndtri(tail) ** 2)
-    middle = (share + squared / (2.0 * n)) / (1.0 + squared / n)
-    half = np.sqrt(squared * (share * (1.0 - share) / n + squared / (4.0 * n**2)))
-    half /= 1.0 + squared / n
-    # Rounding must not exclude an observed share of 0 or 1.
-    low, high = np.minimum(middle - half, share), np.maximum(middle + half, share)
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
 # Kolmogorov-Smirnov distance ---------------------------------------------------------------------

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from skfedauc import _input, _words
 from skfedauc.inference.calibration import cells_of_probabilities, equal_count_bins, mean_scores
-from skfedauc.inference.curve_points import wilson_limits
+from skfedauc.inference.intervals import normal_quantile
+from skfedauc.inference.proportions import wilson
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
     PALE,
@@ -182,7 +183,7 @@ class ReliabilityDisplay(ReportDisplay):
         bins = _input.check_whole_number(bins, "bins", 1)
         cells = cells_of_probabilities(report.counts, f"{cls.__name__}.from_report")
         found = equal_count_bins(cells, bins)
-        low, high = wilson_limits(found.share, found.n_rows, _TAIL)
+        _, low, high = wilson(found.share, found.n_rows, normal_quantile(_TAIL))
         means = mean_scores(cells, 1.0 - 2.0 * _TAIL)
         edges = np.flatnonzero(np.diff(found.groups)) + 1
         display = cls(
