@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from fractions import Fraction
 from types import SimpleNamespace
@@ -348,33 +347,44 @@ def test_many_rows_are_warned_of_once_if_the_kernel_is_not_compiled(monkeypatch)
 
 
 @pytest.fixture
-def heeded_interrupts():
-    """Install Python's handler, because a shell may start processes that ignore interrupts."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+def interrupt_after():
+    """Return a function that interrupts this process after some seconds of its own CPU time."""
+
+    def arm(seconds):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    before = signal.signal(signal.SIGPROF, signal.default_int_handler)
+    yield arm
+    arm(0)
+    signal.signal(signal.SIGPROF, before)
+
+
+def cpu_seconds(function, *arguments):
+    began = time.process_time()
+    function(*arguments)
+    return time.process_time() - began
 
 
 @needs_compiled
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
-@pytest.mark.usefixtures("heeded_interrupts")
-def test_an_interrupt_ends_a_long_call():
-    rng, n = np.random.default_rng(3), 6_000_000
-    rows = rng.random(n), np.arange(n) % 2 == 0, rng.integers(0, 1000, n)
-    main = threading.main_thread().ident
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no timers of CPU time there")
+def test_an_interrupt_ends_a_long_call(interrupt_after):
+    def rows(n):
+        rng = np.random.default_rng(3)
+        return rng.random(n), np.arange(n) % 2 == 0, rng.integers(0, 1000, n), 1000, None
+
+    # Signals are looked at every 50 ms: the call must be long enough on fast processors, too.
+    n = 4_000_000
+    while cpu_seconds(count_rows, *rows(n), 1) < 0.5:
+        n *= 2
     for n_jobs in (1, 2):
-        arguments = *rows, 1000, None, n_jobs
-        began = time.perf_counter(), time.process_time()
-        count_rows(*arguments)
-        whole, cpu = time.perf_counter() - began[0], time.process_time() - began[1]
-        timer = threading.Timer(whole / 4, signal.pthread_kill, (main, signal.SIGINT))
-        cpu_before = time.process_time()
-        timer.start()
+        arguments = *rows(n), n_jobs
+        whole = cpu_seconds(count_rows, *arguments)
+        interrupt_after(whole / 20)
+        began = time.process_time()
         with pytest.raises(KeyboardInterrupt):
             count_rows(*arguments)
-        # Without checks for signals, the interrupt would arrive at the end of the call.
-        assert time.process_time() - cpu_before < 0.8 * cpu
-        timer.join()
+        # Without looking at signals, the interrupt would arrive at the end of the call.
+        assert time.process_time() - began < 0.8 * whole
 
 
 def test_scores_at_the_ends_of_the_range(version):
