@@ -7,8 +7,8 @@ import warnings
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-# The modules beside this file, those of the guide, and `benchmarks`
-sys.path[:0] = [str(DOCS), str(DOCS / "guide"), str(DOCS.parent)]
+# The modules beside this file, those that make data, and `benchmarks`
+sys.path[:0] = [str(DOCS), str(DOCS / "data"), str(DOCS.parent)]
 
 import architecture  # noqa: E402
 import calibration_plots  # noqa: E402
@@ -38,9 +38,10 @@ templates_path = ["_templates"]
 nitpicky = True
 toc_object_entries_show_parents = "hide"
 default_role = "autolink"  # a link if the word is an object, otherwise emphasis
-# Ordinary words in docstrings that are also names of modules.
+# Ordinary words in docstrings that are also names of modules, or of folders of the documentation.
 ORDINARY = (
-    "adjustment|audit|boosting|clusters|counts|datasets|metrics|mitigation|plotting|report|scoring"
+    "adjustment|audit|boosting|clusters|counts|datasets|metrics|mitigation|plotting|report|scoring|"
+    "data|examples|explanation|explorer|reference|tutorials"
 )
 nitpick_ignore_regex = [("py:obj", f"({ORDINARY})")]
 
@@ -118,6 +119,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "skfedauc"},
+    "header_links_before_dropdown": 6,
     "show_prev_next": False,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -168,7 +170,7 @@ def draw_architecture(app):
 
 def draw_calibration(app, docname, source):
     """Draw the tables of the page on calibration."""
-    if docname == "calibration":
+    if docname == "reference/calibration":
         from benchmarks.calibration import TABLES
 
         nominal = {table.title: table.nominal for table in TABLES if table.nominal}
@@ -176,7 +178,7 @@ def draw_calibration(app, docname, source):
 
 
 def make_signed_off_audit(app, exception):
-    """Make the page of the audit that the guide signs off, by the code of the guide."""
+    """Make the page of the audit that a tutorial signs off, by the code of the tutorial."""
     if exception is None and app.builder.format == "html":
         folder = Path(app.outdir) / "signed_off_audit"
         folder.mkdir(exist_ok=True)

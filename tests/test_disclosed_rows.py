@@ -19,7 +19,7 @@ def test_distinct_scores_give_every_row_back():
 
 
 def test_readme_docstring_and_guide_say_so_alike():
-    guide = (ROOT / "docs" / "guide" / "without_moving_data.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "how_to" / "without_moving_data.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for text in (readme, guide, ScoreCounts.__doc__):
         words = " ".join(text.split())

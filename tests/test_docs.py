@@ -23,7 +23,14 @@ from skfedauc.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md"), ROOT / "CONTRIBUTING.md"])
+KINDS = ["tutorials", "how_to", "explanation", "reference"]
+PAGES = sorted(
+    [
+        *DOCS.glob("*.md"),
+        *(page for kind in KINDS for page in (DOCS / kind).rglob("*.md")),
+        ROOT / "CONTRIBUTING.md",
+    ]
+)
 API_PAGE = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
 
 
@@ -100,11 +107,11 @@ def words_of(printed):
     return re.sub(r"\b[\d,]+ bytes\b", "N bytes", printed).split()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
     # Pages of audits are written without plots, which test_audit_page.py draws.
     monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
-    for table in page.parent.glob("*.csv"):
+    for table in (DOCS / "data").glob("*.csv"):
         shutil.copy(table, tmp_path)
     enter(tmp_path, monkeypatch)
     namespace = {"__name__": "page"}
@@ -121,24 +128,24 @@ def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
             assert all(line in SET_UP for line in block.splitlines())
 
 
-def check_file_of_guide(table, name):
-    expected = pd.read_csv(DOCS / "guide" / f"{name}.csv")
+def check_file_of_data(table, name):
+    expected = pd.read_csv(DOCS / "data" / f"{name}.csv")
     pd.testing.assert_frame_equal(table, expected, check_dtype=False)
 
 
 def test_the_file_of_patients_is_the_one_that_its_script_makes():
-    check_file_of_guide(load("guide/make_patients").make_patients(), "patients")
+    check_file_of_data(load("data/make_patients").make_patients(), "patients")
 
 
 def test_the_file_of_held_out_patients_is_the_one_that_its_script_makes():
-    check_file_of_guide(
-        load("guide/make_held_out").make_held_out().reset_index(drop=True), "held_out"
+    check_file_of_data(
+        load("data/make_held_out").make_held_out().reset_index(drop=True), "held_out"
     )
 
 
 @pytest.mark.parametrize("name", ["oslo", "bern"])
 def test_the_files_of_hospitals_are_those_that_their_script_makes(name):
-    check_file_of_guide(load("guide/make_hospitals").make_hospital(name), name)
+    check_file_of_data(load("data/make_hospitals").make_hospital(name), name)
 
 
 SET_UP = [
@@ -273,7 +280,7 @@ def test_the_picture_shows_each_room_above_those_it_imports_from():
 
 def test_each_room_is_told_of_where_contributors_look():
     architecture = load("architecture")
-    how_it_works = (DOCS / "guide" / "how_it_works.md").read_text(encoding="utf-8")
+    how_it_works = (DOCS / "explanation" / "how_it_works.md").read_text(encoding="utf-8")
     apart = {"metrics", "datasets"}  # what changes there is a change of the report, mostly
     told = set(re.findall(r"`(\w+)(?:/|\.py)", how_it_works))
     assert architecture.rooms().keys() - apart <= told

@@ -1,4 +1,4 @@
-"""Coverage of intervals and error rates of tests, simulated: ``docs/calibration.md``.
+"""Coverage of intervals and error rates of tests, simulated: ``docs/reference/calibration.md``.
 
 Each module simulates what its name says and lists its tables: a table names the function that
 simulates a line, and the arguments of each line.

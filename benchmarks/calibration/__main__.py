@@ -1,4 +1,4 @@
-"""Simulate the tables of ``docs/calibration.md``: ``python -m benchmarks.calibration``.
+"""Simulate the tables of ``docs/reference/calibration.md``: ``python -m benchmarks.calibration``.
 
 Each line of a table summarizes simulated data with known true AUCs. The seed of a line follows from
 its table and its name, so a line keeps its numbers if others change. The text above the first table
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2_000, help="simulated sets of each line")
     parser.add_argument("--only", default="", help="replace the tables whose title holds this")
     parser.add_argument("--jobs", type=int, default=-1, help="processes, -1: all processors")
-    parser.add_argument("--out", type=Path, default=Path("docs/calibration.md"))
+    parser.add_argument("--out", type=Path, default=Path("docs/reference/calibration.md"))
     arguments = parser.parse_args()
     introduction, *kept = arguments.out.read_text().split("\n## ")
     sections = {part.split("\n")[0]: part for part in kept}

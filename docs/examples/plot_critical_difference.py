@@ -73,7 +73,7 @@ for n_positives, auc in observed.items():
 
 # %%
 # The candidates of a search are tested on the same rows. Compare the candidates with
-# ``compare_candidates``: see :doc:`/guide/better_or_by_chance`.
+# ``compare_candidates``: see :doc:`/how_to/better_or_by_chance`.
 #
 # A critical-difference diagram compares average ranks of models, not AUCs: see
 # :doc:`/auto_examples/plot_states`.

@@ -76,4 +76,4 @@ plt.show()
 # equal the pooled AUC, because differences of opposite sign can cancel.
 #
 # If the rows are available, ``GroupAUC.agreement`` tests which case applies. If the devices send
-# counts instead of AUCs, the pooled AUC is exact: see :doc:`/guide/without_moving_data`.
+# counts instead of AUCs, the pooled AUC is exact: see :doc:`/how_to/without_moving_data`.

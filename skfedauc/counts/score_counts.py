@@ -935,8 +935,8 @@ default=None
 
         Notes
         -----
-        The page "Choose what a site discloses" of the user guide describes possible inferences at
-        each level. ``skfedauc show`` describes what a file discloses.
+        The page "Choose what a site discloses" describes possible inferences at each level.
+        ``skfedauc show`` describes what a file discloses.
 
         A summary gives exactly the same group AUCs as the original counts, with the same averages,
         gaps, intervals and tests of these AUCs. Summaries of binned counts also hold the lowest and

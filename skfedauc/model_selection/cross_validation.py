@@ -152,7 +152,7 @@ class GroupAUCCrossValidation:
         not cover the variation between models with other training rows. The pooled out-of-fold
         scores come from different models, so an interval of the AUC of these scores would have
         another estimand. The intervals assume independent rows. For several rows of one patient,
-        make a report with `clusters` from the counts of a fold; the user guide has an example.
+        make a report with `clusters` from the counts of a fold; "Is this gap real?" has an example.
 
         The limits follow the formulas of `GroupAUC.confidence_intervals`. With "logit", each limit
         of the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5.

@@ -355,7 +355,7 @@ class PrivateCounts:
         lower limit assumes that all positives of a bin have lower scores than all negatives of the
         bin. The upper limit assumes the reverse. Bins of a single score, such as 0 and 1 of
         `Bins.of_probabilities`, hold true ties. `skfedauc.privacy.noisy_pairs` has the formulas,
-        and the user guide has the simulated coverage.
+        and the page "Differential privacy" has the simulated coverage.
 
         The noise dominates a group if its number of positives or of negatives is less than four
         standard errors of the noise of this number, ``4 * sqrt(n_bins * variance)``. The averages

@@ -1062,11 +1062,11 @@ class GroupAUC:
 
         Notes
         -----
-        The user guide reports the simulated coverage. DeLong's variance has a downward bias with
-        few positives, an AUC near 1 or tied scores. With 20 positives and 2,000 negatives at AUC
-        0.99, limits on the logit scale alone cover the true value in 80 % of samples. Newcombe's
-        method assumes a variance for each possible AUC. The further of the two limits gives a
-        coverage of 93 % or more in almost all simulated cases.
+        The page "Calibration of intervals and tests" has the simulated coverage. DeLong's variance
+        has a downward bias with few positives, an AUC near 1 or tied scores. With 20 positives and
+        2,000 negatives at AUC 0.99, limits on the logit scale alone cover the true value in 80 % of
+        samples. Newcombe's method assumes a variance for each possible AUC. The further of the two
+        limits gives a coverage of 93 % or more in almost all simulated cases.
 
         For random groups an average is a weighted mean of the group AUCs. With equal weights its
         interval uses the quantiles of Student's t. With unequal weights the weighted mean and its

@@ -1,10 +1,10 @@
-"""The code of the guide's page on boosting, with XGBoost and Dask."""
+"""The code of the page on boosting, with XGBoost and Dask."""
 
 import doctest
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "boosting.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how_to" / "boosting.md"
 
 
 def test_the_page_on_boosting_gives_what_stands_below_its_code():

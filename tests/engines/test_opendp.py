@@ -1,4 +1,4 @@
-"""Noise of OpenDP for differential privacy, and the examples of the docstrings and the guide."""
+"""Noise of OpenDP for differential privacy, and the examples of the docstrings and the page."""
 
 import doctest
 
@@ -11,7 +11,7 @@ from skfedauc import Bins, ScoreCounts
 from skfedauc.privacy import PrivateCounts, laplace, private_counts
 from skfedauc.privacy.laplace import variance_of, with_noise
 
-PAGE = DOCS / "guide" / "differential_privacy.md"
+PAGE = DOCS / "how_to" / "differential_privacy.md"
 
 
 def probabilities(values, scale):

@@ -1,8 +1,8 @@
-"""The guide's page on engines, whose blocks need them, gives what stands there."""
+"""The page on engines, whose blocks need them, gives what stands there."""
 
 from test_docs import DOCS, code_blocks, enter, run_python
 
-PAGE = DOCS / "guide" / "where_the_rows_are.md"
+PAGE = DOCS / "how_to" / "where_the_rows_are.md"
 
 
 def test_every_block_gives_what_stands_below_it(spark, monkeypatch, tmp_path):

@@ -17,7 +17,7 @@ from skfedauc.flower import aggregator
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "docs" / "examples" / "flower"
-GUIDE = ROOT / "docs" / "guide" / "flower.md"
+GUIDE = ROOT / "docs" / "how_to" / "flower.md"
 
 
 def test_docstrings_run():

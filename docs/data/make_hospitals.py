@@ -1,4 +1,4 @@
-"""Make oslo.csv and bern.csv, the files of the page "Evaluate at several sites".
+"""Make oslo.csv and bern.csv, the files of the tutorial "Evaluate at several sites".
 
 The patients are simulated. The model ranks the patients of both hospitals equally well, and its
 risks are higher in Bern. Risks have two digits.
