@@ -1,6 +1,7 @@
 """Two models on the same rows: all pairs of rows, published values, resampling, sentences."""
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
@@ -118,7 +119,7 @@ def test_changes_of_audits_are_differences_of_their_values():
     y, a, b, groups, _ = people(3)
     comparison = compared(y, a, b, groups)
     audits = [FairnessAudit.from_predictions(y, s, groups=groups) for s in (a, b)]
-    assert comparison.names == ("old", "new")
+    assert comparison.models == ("old", "new")
     for (name, ours), audit in zip(comparison.audits.items(), audits, strict=True):
         column = "before" if name == "old" else "after"
         pd.testing.assert_frame_equal(ours.by_group, audit.by_group)
@@ -353,9 +354,84 @@ def test_comparisons_without_decisions_of_both_models_cover_the_ranking():
     assert repr(comparison).startswith("AuditComparison of 'old' and 'new' on 3 groups by group")
 
 
+LIMITS = {"demographic_parity_ratio": 0.8, "difference": 0.3, "false_positive_rate_difference": 0.1}
+NAMES = {"model": "credit | 3", "label": "default"}
+
+
+def test_tolerances_have_the_answers_of_the_audit_of_each_model(tmp_path):
+    y, a, b, groups, weights = people(13, 1500, weighted=True)
+    comparison = compared(y, a, b, groups, weights, tolerances=LIMITS, names=NAMES)
+    answers = []
+    for model, scores in (("old", a), ("new", b)):
+        audit = FairnessAudit.from_predictions(
+            y, scores, groups=groups, sample_weight=weights, tolerances=LIMITS
+        )
+        ours = comparison.tolerances.xs(model, level="model")
+        pd.testing.assert_frame_equal(ours, audit.tolerances)
+        answers.append(audit.tolerances["answer"].tolist())
+        assert comparison.audits[model].names == NAMES | {"model": f"credit | 3, {model}"}
+        of_model = comparison.facts["models"][model]
+        assert {key: audit.facts[key] for key in of_model} == of_model
+    assert answers == [["not met", "met", "not met"], ["met", "met", "undecided"]]
+    text = " ".join(comparison.findings)
+    assert "The AUC difference has to be at most 0.3: met (" in text
+    comparison.to_html(tmp_path / "page.html")
+    root = tree_of((tmp_path / "page.html").read_text(encoding="utf-8"))
+    lines = {
+        words_of(line.find("dt")): words_of(line.find("dd"))
+        for line in root.iterfind(".//section[@class='summary']/dl/div")
+    }
+    assert list(lines) == ["Compared", "AUC", "Ranking", "Groups", "Tolerances"]
+    assert lines["Tolerances"] == (
+        "'old': 1 met (AUC difference), 2 not met (Demographic parity ratio, False positive rate "
+        "difference); 'new': 2 met (Demographic parity ratio, AUC difference), 1 undecided (False "
+        "positive rate difference)."
+    )
+    table = root.find(".//div[@id='tolerances']//tbody")
+    shown = [[words_of(cell) for cell in row.findall("td")][::4] for row in table]
+    assert shown == [list(pair) for pair in zip(*answers, strict=True)]
+
+
+def test_documents_have_facts_and_tables(tmp_path):
+    y, a, b, groups, _ = people(14, 700)
+    groups = np.where(np.arange(y.size) < 5, 7, groups)
+    comparison = compared(y, a, b, groups, tolerances=LIMITS, names=NAMES, favorable="negative")
+    document = comparison.to_dict()
+    comparison.to_json(tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == document
+    facts = document["facts"]
+    assert facts["names"] == NAMES | {"score": None}
+    assert (facts["favorable"], facts["tolerances"]) == ("negative", LIMITS)
+    assert (facts["n_rows"], facts["n_groups"], facts["n_small_groups"]) == (700, 4, 1)
+    assert list(facts["models"]) == ["old", "new"]
+    assert facts["models"]["old"]["sha256"] != facts["models"]["new"]["sha256"]
+    assert document["findings"] == list(comparison.findings)
+    for group in document["groups"]:
+        for quantity in QUANTITIES:
+            row = comparison.by_group.loc[(quantity, group["label"])]
+            expected = [None if np.isnan(value) else value for value in row]
+            assert list(group[quantity].values()) == expected
+    assert document["tolerances"]["difference"]["limit"] == 0.3
+    by_gap = comparison.tolerances["answer"].unstack().loc["difference"]
+    assert document["tolerances"]["difference"]["after"]["answer"] == by_gap["new"]
+    text = comparison.to_markdown()
+    titles = [line for line in text.splitlines() if line.startswith("#")]
+    sections = "Models, Evaluation data, Changes, Changes by group, Tolerances, Findings, Caveats"
+    assert titles == [f"## {title}" for title in sections.split(", ")]
+    assert "- Model: credit \\| 3\n" in text
+    plain = compared(y, a, b, groups, threshold=None)
+    assert plain.tolerances.empty
+    assert plain.to_dict()["tolerances"] == {}
+    assert "## Tolerances" not in plain.to_markdown()
+    with pytest.raises(ValueError, match="the model 'new' has none: pass y_preds="):
+        compared(y, a, 10 * b, groups, tolerances=LIMITS)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
+        ({"names": {"modell": "x"}}, ValueError, "names must have some of the keys 'model'"),
+        ({"tolerances": {"ratio": 2}}, ValueError, "tolerances"),
         ({"y_scores": [0.1]}, TypeError, "y_scores must be a mapping with two names"),
         ({"y_scores": {"a": [1]}}, ValueError, "exactly two names, each a str; got 'a'"),
         ({"y_preds": {"old": 1, "x": 2}}, ValueError, "y_preds must have the names of y_scores"),
@@ -399,7 +475,14 @@ def test_the_page_has_both_models_with_names_as_text(tmp_path):
     assert root.find(".//b") is None
     lines = [words_of(line) for line in root.iterfind(".//section[@class='summary']//dt")]
     assert lines == ["Compared", "AUC", "Ranking", "Groups", "Decisions"]
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    items = root.findall(".//section[@class='findings']//li")
+    for item in items:
+        links = item.findall("span[@class='links']/a")
+        assert [words_of(link) for link in links] == ["Table", "Definition"]
+        assert {link.get("href").removeprefix("#") for link in links} <= set(ids)
     sentences = [words_of(item) for item in root.iterfind(".//span[@class='sentence']")]
+    assert len(items) == len(sentences)
     assert sentences == [" ".join(said.split()) for said in comparison.findings[:-1]]
     tables = {
         part.get("id"): part.find(".//table") for part in root.iterfind(".//div[@class='table']")
@@ -425,7 +508,6 @@ def test_the_page_has_both_models_with_names_as_text(tmp_path):
         f"Cross AUCs of {names[1]}",
     ]
     assert all(figure.find(".//svg") is not None for figure in root.iterfind(".//figure"))
-    ids = [element.get("id") for element in root.iter() if element.get("id")]
     assert len(ids) == len(set(ids))
 
 

@@ -44,16 +44,23 @@ def card_of(document: Document) -> str:
 
     def own_findings(part: Document) -> str:
         own = [finding for finding in part["findings"] if last[finding] == next(places)]
-        return _list(map(escaped, own))
+        return as_list(map(escaped, own))
 
+    facts = document["facts"]
+    hashes = {"SHA-256 of the counts": facts["sha256"]}
     sections = {
-        "Model details": _list(_model_details(document)),
-        "Evaluation data": _list(_evaluation_data(document)),
+        "Model details": as_list(_model_details(document)),
+        "Evaluation data": as_list(evaluation_data(facts, hashes)),
         "Metrics by group": _by_part(parts, _groups),
         "Gaps": _by_part(parts, _gaps),
         "Findings": _by_part(parts, own_findings),
-        "Caveats": _list(_CAVEATS),
+        "Caveats": as_list(_CAVEATS),
     }
+    return as_sections(sections)
+
+
+def as_sections(sections: Mapping[str, str]) -> str:
+    """Return sections with headings of level 2."""
     return "\n".join(f"## {title}\n\n{text}\n" for title, text in sections.items())
 
 
@@ -67,23 +74,30 @@ def escaped(text: str) -> str:
 
 def _model_details(document: Document) -> Iterator[str]:
     facts = document["facts"]
+    yield from declared(facts)
+    yield f"Decisions: {decisions(facts)}"
+
+
+def declared(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the declared names, the positive class and the favorable outcome."""
     for key, name in facts["names"].items():
         if name is not None:
             yield f"{key.capitalize()}: {escaped(name)}"
     if facts["positive_class"] is not None:
-        yield f"Positive class: {_label(facts['positive_class'])}"
+        yield f"Positive class: {label_of(facts['positive_class'])}"
     if facts["favorable"] is not None:
         yield f"Favorable outcome: the {facts['favorable']} class"
-    decisions = "none, the audit covers the ranking alone"
+
+
+def decisions(facts: Mapping[str, Any]) -> str:
+    """Return a phrase on the decisions of a model."""
     if facts["threshold"] is not None:
-        decisions = f"at the threshold {facts['threshold']:g}"
-    elif facts["has_decisions"]:
-        decisions = "of the model"
-    yield f"Decisions: {decisions}"
+        return f"at the threshold {facts['threshold']:g}"
+    return "of the model" if facts["has_decisions"] else "none, the audit covers the ranking alone"
 
 
-def _evaluation_data(document: Document) -> Iterator[str]:
-    facts = document["facts"]
+def evaluation_data(facts: Mapping[str, Any], hashes: Mapping[str, str]) -> Iterator[str]:
+    """Yield the facts on the rows, and hashes of counts by description."""
     yield (
         f"{_words.counted(facts['n_rows'], 'row')}: "
         f"{_words.counted(facts['n_positives'], 'positive')} and "
@@ -99,15 +113,16 @@ def _evaluation_data(document: Document) -> Iterator[str]:
     columns = " \N{MULTIPLICATION SIGN} ".join(map(escaped, facts["columns"]))
     yield f"{_words.counted(facts['n_groups'], 'group')} by {columns}{small}"
     for column, level in facts["within"].items():
-        yield f"Rows with {escaped(column)}: {_label(level)}"
+        yield f"Rows with {escaped(column)}: {label_of(level)}"
     if facts["n_missing"]:
         yield f"{_words.counted(facts['n_missing'], 'row')} without a group left out"
     if facts["n_withheld_groups"]:
         yield f"{_words.counted(facts['n_withheld_groups'], 'group')} withheld"
-    reference = "the other groups" if facts["reference"] is None else _label(facts["reference"])
+    reference = "the other groups" if facts["reference"] is None else label_of(facts["reference"])
     yield f"Reference of each group: {reference}"
     yield f"Date: {facts['date']}"
-    yield f"SHA-256 of the counts: `{facts['sha256']}`"
+    for name, digest in hashes.items():
+        yield f"{name}: `{digest}`"
     yield f"Versions: {', '.join(f'{name} {v}' for name, v in facts['versions'].items())}"
 
 
@@ -130,16 +145,16 @@ def _groups(document: Document) -> str:
     groups = sorted(document["groups"], key=_rank)
     rows = [
         [
-            _label(group["label"]) + (" (small)" if group["is_small"] else ""),
+            label_of(group["label"]) + (" (small)" if group["is_small"] else ""),
             f"{group['n_positives']:,}",
             f"{group['n_negatives']:,}",
-            _with_limits(group, group["auc"]),
-            *(_number(group[rate]) for rate in rates),
+            with_limits(group, group["auc"]),
+            *(number_of(group[rate]) for rate in rates),
         ]
         for group in groups[:_MOST_GROUPS]
     ]
     heading = ["group", "positives", "negatives", "AUC (95 % interval)", *rates.values()]
-    text = _table(heading, rows)
+    text = as_table(heading, rows)
     n_more = len(groups) - len(rows)
     if n_more:
         text += f"\n\n{_words.counted(n_more, 'more group')} with a higher AUC, or without an AUC."
@@ -156,51 +171,57 @@ def _gaps(document: Document) -> str:
     rows = [
         [
             escaped(GAPS[name][0]),
-            _with_limits(gap, gap["value"]),
-            _pvalue(gap["pvalue_adjusted"]),
-            *(_UNDEFINED if gap[side] is None else _label(gap[side]) for side in _SIDES),
+            with_limits(gap, gap["value"]),
+            pvalue_of(gap["pvalue_adjusted"]),
+            *(_UNDEFINED if gap[side] is None else label_of(gap[side]) for side in _SIDES),
         ]
         for name, gap in document["gaps"].items()
         if gap["value"] is not None
     ]
     if not rows:
         return "Fewer than two groups are large enough for a comparison."
-    return _table(["gap", "value (95 % interval)", "adjusted p", "lowest", "highest"], rows)
+    return as_table(["gap", "value (95 % interval)", "adjusted p", "lowest", "highest"], rows)
 
 
 _SIDES = ("lowest", "highest")
 
 
-def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def as_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; all columns but the first one are right-aligned."""
     lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _list(items: Iterable[str]) -> str:
+def as_list(items: Iterable[str]) -> str:
+    """Return a list with a line for each item."""
     return "\n".join(f"- {item}" for item in items)
 
 
 # Cells ---------------------------------------------------------------------------------------
 
 
-def _label(label: Any) -> str:
+def label_of(label: Any) -> str:
+    """Return the label of a group or of a class."""
     whole = tuple(label) if isinstance(label, list) else label
     return escaped(_words.shortened_label(whole))
 
 
-def _with_limits(row: Mapping[str, Any], value: float | None) -> str:
+def with_limits(row: Mapping[str, Any], value: float | None) -> str:
+    """Return a number with the limits of its interval."""
     if value is None or row["ci_low"] is None:
-        return _number(value)
-    return f"{_number(value)} ({_number(row['ci_low'])} to {_number(row['ci_high'])})"
+        return number_of(value)
+    return f"{number_of(value)} ({number_of(row['ci_low'])} to {number_of(row['ci_high'])})"
 
 
-def _number(value: float | None) -> str:
+def number_of(value: float | None) -> str:
+    """Return a number with three decimals."""
     if value is None:
         return _UNDEFINED
     return "0.000" if round(value, 3) == 0 else f"{value:.3f}"
 
 
-def _pvalue(value: float | None) -> str:
+def pvalue_of(value: float | None) -> str:
+    """Return a p value with three decimals."""
     if value is None:
         return _UNDEFINED
     return r"\<0.001" if value < 0.001 else f"{value:.3f}"

@@ -15,9 +15,13 @@ from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import arguments
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.changes import Changes, ComparedRows
+from skfedauc.audit.comparison_card import card_of
 from skfedauc.audit.comparison_findings import ComparisonTables, findings
+from skfedauc.audit.document import as_json, comparison_document_of, text_or_file
+from skfedauc.audit.facts import facts_of_models
 from skfedauc.audit.fairness_audit import FairnessAudit
 from skfedauc.audit.tables import Favorable
+from skfedauc.audit.tolerances import MissingDecisionsError
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference.paired import PairedRows, near_one
 from skfedauc.report import GroupAUC, of_one_label
@@ -42,13 +46,17 @@ class AuditComparison:
         Audits of the first and of the second model, by name.
     compared : ComparedRows
         Labels, groups, and the scores and decisions of both models, by row.
+    names : mapping of str to str, default=None
+        Declared names of the model, the label and the score.
 
     Attributes
     ----------
     audits : dict of str to FairnessAudit
         Audit of each model.
-    names : tuple of two str
+    models : tuple of two str
         Names of the first and of the second model.
+    names : dict of str to str
+        Declared names.
 
     See Also
     --------
@@ -101,9 +109,15 @@ class AuditComparison:
     pooled   0.722  0.744         0.022       0.11
     """
 
-    def __init__(self, audits: Mapping[str, FairnessAudit], compared: ComparedRows) -> None:
+    def __init__(
+        self,
+        audits: Mapping[str, FairnessAudit],
+        compared: ComparedRows,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
         self.audits = dict(audits)
-        self.names = tuple(self.audits)
+        self.models = tuple(self.audits)
+        self.names = arguments.check_names(names)
         self._changes = Changes(list(self.audits.values()), compared)
 
     @classmethod
@@ -120,6 +134,8 @@ class AuditComparison:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
+        names: Mapping[str, str] | None = None,
+        tolerances: Mapping[str, float] | None = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
     ) -> AuditComparison:
@@ -152,6 +168,11 @@ class AuditComparison:
             Reference for the AUC of each group in the two audits; see `FairnessAudit`.
         favorable : {"positive", "negative"} or None, default=None
             The favorable outcome; see `FairnessAudit`.
+        names : mapping of str to str, default=None
+            Names of the model, the label and the score; see `FairnessAudit`. The name of the model
+            covers both models, whose own names are those of `y_scores`.
+        tolerances : mapping of str to float, default=None
+            Limits of gaps, with an answer for each model; see `FairnessAudit`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -179,29 +200,29 @@ class AuditComparison:
         >>> comparison.by_group.loc["auc", "change"].to_dict()
         {'a': 0.0, 'b': 1.0}
         """
-        names = _check_names(y_scores, "y_scores")
-        if y_preds is not None and sorted(_check_names(y_preds, "y_preds")) != sorted(names):
+        models = _check_models(y_scores, "y_scores")
+        if y_preds is not None and sorted(_check_models(y_preds, "y_preds")) != sorted(models):
             raise ValueError(
-                f"y_preds must have the names of y_scores, {_words.listed(names)}; got "
+                f"y_preds must have the names of y_scores, {_words.listed(models)}; got "
                 f"{_words.listed(list(y_preds))}."
             )
-        thresholds = _thresholds(threshold, names)
+        thresholds = _thresholds(threshold, models)
         selected = None
         if y_preds is not None:
             if any(of_model != "auto" for of_model in thresholds.values()):
                 raise ValueError("pass either y_preds or a threshold, not both.")
             selected = {
                 name: deciding.predicted_positive(y_preds[name], y_true, pos_label)
-                for name in names
+                for name in models
             }
             _input.check_row_order(
                 {"y_true": y_true}
-                | {f"y_preds[{name!r}]": y_preds[name] for name in names}
+                | {f"y_preds[{name!r}]": y_preds[name] for name in models}
                 | {"groups": groups}
             )
         return cls._of_rows(
             y_true,
-            {name: y_scores[name] for name in names},
+            {name: y_scores[name] for name in models},
             selected,
             thresholds,
             {
@@ -214,6 +235,8 @@ class AuditComparison:
                 "min_per_class": min_per_class,
                 "reference": reference,
                 "favorable": favorable,
+                "names": names,
+                "tolerances": tolerances,
             },
             n_jobs,
         )
@@ -233,6 +256,8 @@ class AuditComparison:
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
+        names: Mapping[str, str] | None = None,
+        tolerances: Mapping[str, float] | None = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
     ) -> AuditComparison:
@@ -267,6 +292,11 @@ class AuditComparison:
             Reference for the AUC of each group in the two audits; see `FairnessAudit`.
         favorable : {"positive", "negative"} or None, default=None
             The favorable outcome; see `FairnessAudit`.
+        names : mapping of str to str, default=None
+            Names of the model, the label and the score; see `FairnessAudit`. The name of the model
+            covers both models, whose own names are those of `estimators`.
+        tolerances : mapping of str to float, default=None
+            Limits of gaps, with an answer for each model; see `FairnessAudit`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -291,15 +321,15 @@ class AuditComparison:
         >>> y = [0, 1, 0, 1, 1, 1] * 6
         >>> models = {str(C): LogisticRegression(C=C).fit(X, y) for C in (0.001, 1.0)}
         >>> comparison = AuditComparison.from_estimators(models, X, y, groups="site")
-        >>> comparison.names
+        >>> comparison.models
         ('0.001', '1.0')
         """
-        names = _check_names(estimators, "estimators")
+        models = _check_models(estimators, "estimators")
         _input.check_groups_given(groups)
         labels = _input.groups_of_rows(groups, X)
         _input.check_row_order({"X": X, "y": y, "groups": labels, "sample_weight": sample_weight})
         number = arguments.check_threshold(threshold)
-        classes = [_sklearn.positive_class(estimators[name], pos_label) for name in names]
+        classes = [_sklearn.positive_class(estimators[name], pos_label) for name in models]
         (first, _), (second, _) = classes
         if first != second:
             raise ValueError(
@@ -307,7 +337,7 @@ class AuditComparison:
                 f"and {_words.shortened(second)}. Pass pos_label=."
             )
         scores, selected = {}, {}
-        for name, (positive, is_other) in zip(names, classes, strict=True):
+        for name, (positive, is_other) in zip(models, classes, strict=True):
             estimator = estimators[name]
             values = _input.column_of(
                 _sklearn.response_values(estimator, X, response_method), f"y_scores[{name!r}]"
@@ -326,7 +356,7 @@ class AuditComparison:
             y,
             scores,
             selected if len(selected) == 2 else None,
-            dict.fromkeys(names, "auto" if len(selected) == 2 else threshold),
+            dict.fromkeys(models, "auto" if len(selected) == 2 else threshold),
             {
                 "groups": labels,
                 "sample_weight": sample_weight,
@@ -337,6 +367,8 @@ class AuditComparison:
                 "min_per_class": min_per_class,
                 "reference": reference,
                 "favorable": favorable,
+                "names": names,
+                "tolerances": tolerances,
             },
             n_jobs,
             groups,
@@ -359,6 +391,7 @@ class AuditComparison:
     ) -> AuditComparison:
         """Compare two models by scores and decisions of 1 and 0 of each row."""
         _input.check_missing(of_rows["missing"])
+        names = arguments.check_names(options["names"])
         by_name = {f"y_scores[{name!r}]": values for name, values in scores.items()}
         _input.check_row_order({"y_true": y_true, **by_name})
         audits, of_models, decisions = {}, [], []
@@ -381,9 +414,16 @@ class AuditComparison:
                 )
                 of_model = ScoreCounts.of_rows(decided, n_jobs)
                 decisions.append(decided.scores > 0.5)
-            audits[name] = FairnessAudit(
-                report, decisions=of_model, threshold=thresholds[name], **options
-            )
+            named = names | {"model": _name_of_model(names, name)}
+            try:
+                audits[name] = FairnessAudit(
+                    report,
+                    decisions=of_model,
+                    threshold=thresholds[name],
+                    **{**options, "names": named},
+                )
+            except MissingDecisionsError as error:
+                raise error.of_model(called) from None
             of_models.append(rows)
             threshold = audits[name].threshold
             if selected is None and threshold is not None:
@@ -404,7 +444,7 @@ class AuditComparison:
             report.n_groups,
         )
         both = np.array(decisions) if len(decisions) == 2 else None
-        return cls(audits, ComparedRows(paired, both))
+        return cls(audits, ComparedRows(paired, both), names)
 
     # The tables ----------------------------------------------------------------------------
 
@@ -467,6 +507,38 @@ class AuditComparison:
         """
         return self._changes.gaps()
 
+    @functools.cached_property
+    def tolerances(self) -> pd.DataFrame:
+        """Table of the declared tolerances, with an answer for each model.
+
+        The columns are those of `FairnessAudit.tolerances`. The index has the levels `gap` and
+        `model`, so ``tolerances["answer"].unstack()`` has the answers for both models side by side.
+        The answers have no test of the change from one model to the other; see `gaps`.
+
+        Examples
+        --------
+        >>> from skfedauc import AuditComparison
+        >>> from skfedauc.datasets import make_group_scores
+        >>> people = make_group_scores("different", 400, 600, shifts=(0, 1), random_state=0)
+        >>> shifted = people.y_score - 1.0 * (people.groups == "device 2")
+        >>> comparison = AuditComparison.from_predictions(
+        ...     people.y_true,
+        ...     {"before": people.y_score, "after": shifted},
+        ...     groups=people.groups,
+        ...     threshold=0.5,
+        ...     tolerances={"demographic_parity_ratio": 0.8},
+        ... )
+        >>> comparison.tolerances[["value", "limit", "answer"]].round(2)
+                                         value  limit   answer
+        gap                      model
+        demographic_parity_ratio before   0.58    0.8  not met
+                                 after    0.98    0.8      met
+        """
+        table = pd.concat(
+            {model: audit.tolerances for model, audit in self.audits.items()}, names=["model"]
+        ).swaplevel()
+        return table.iloc[np.arange(len(table)).reshape(2, -1).T.ravel()]
+
     @property
     def n_claims(self) -> int:
         """Number of tested changes. The adjusted p values account for all of these changes."""
@@ -477,7 +549,8 @@ class AuditComparison:
         """Tables and facts of the comparison: the input of the findings and the page."""
         audits = tuple(self.audits.values())
         return ComparisonTables(
-            names=self.names,
+            models=self.models,
+            facts=self.facts,
             reports=tuple(audit.report for audit in audits),
             compared=tuple(audit.compared for audit in audits),
             favorable=audits[0].favorable,
@@ -486,6 +559,7 @@ class AuditComparison:
             decomposition=self.decomposition,
             by_group=self.by_group,
             gaps=self.gaps,
+            tolerances=self.tolerances,
             n_claims=self.n_claims,
             columns=audits[0].columns,
         )
@@ -494,6 +568,100 @@ class AuditComparison:
     def findings(self) -> tuple[str, ...]:
         """Findings of the comparison as sentences."""
         return findings(self.tables)
+
+    @functools.cached_property
+    def facts(self) -> dict[str, Any]:
+        """Declared facts and provenance of the comparison, as plain values.
+
+        The facts are those of `FairnessAudit.facts`. The entry `models` has the facts of each model
+        by name: `threshold`, `has_decisions`, `sha256` and `sha256_of_decisions`. The hashes are
+        those of the counts of the scores and of the decisions of the model.
+
+        Examples
+        --------
+        >>> from skfedauc import AuditComparison
+        >>> scores = {"before": [0.2, 0.6, 0.5, 0.4], "after": [0.2, 0.6, 0.3, 0.4]}
+        >>> comparison = AuditComparison.from_predictions(
+        ...     [0, 1, 0, 1], scores, groups=["a", "a", "b", "b"], names={"label": "default"}
+        ... )
+        >>> comparison.facts["names"]
+        {'model': None, 'label': 'default', 'score': None}
+        >>> [facts["threshold"] for facts in comparison.facts["models"].values()]
+        [0.5, 0.5]
+        """
+        return facts_of_models(
+            self.names, {model: audit.facts for model, audit in self.audits.items()}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as nested plain values.
+
+        Returns
+        -------
+        dict
+            The keys are `facts`, `findings` and `n_claims`, and the tables `quality`,
+            `decomposition`, `gaps`, `tolerances` and `groups`. Each entry of `tolerances` has the
+            `limit`, and the answers `before` and `after`. `groups` is a list with the changes of
+            each group by quantity. Undefined values are None. Labels are as in
+            `FairnessAudit.to_dict`, which has the results of one of the `audits`.
+
+        Examples
+        --------
+        >>> from skfedauc import AuditComparison
+        >>> scores = {"before": [0.2, 0.6, 0.5, 0.4], "after": [0.2, 0.6, 0.3, 0.4]}
+        >>> comparison = AuditComparison.from_predictions(
+        ...     [0, 1, 0, 1], scores, groups=["a", "a", "b", "b"], min_per_class=1
+        ... )
+        >>> comparison.to_dict()["gaps"]["difference"]["change"]
+        -1.0
+        """
+        return comparison_document_of(self.tables, self.findings)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return `to_dict` as JSON, or write it to a file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, default=None
+            File to write. `to_json` replaces an existing file after completing the document. None
+            returns the document.
+
+        Returns
+        -------
+        str or None
+            The document, without NaN or infinite numbers; None with a `path`.
+
+        Raises
+        ------
+        OSError
+            If writing the file fails. An existing file then remains unchanged.
+        """
+        return text_or_file(lambda: as_json(self.to_dict()), path)
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return the comparison as sections of a model card in Markdown, or write them to a file.
+
+        The sections are Models, Evaluation data, Changes, Changes by group, Tolerances, Findings
+        and Caveats, with headings of level 2 and tables that GitHub renders. The table of the
+        groups has at most 50 groups, those with the largest changes of the AUC.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, default=None
+            File to write. `to_markdown` replaces an existing file after completing the text. None
+            returns the text.
+
+        Returns
+        -------
+        str or None
+            The sections; None with a `path`.
+
+        Raises
+        ------
+        OSError
+            If writing the file fails. An existing file then remains unchanged.
+        """
+        return text_or_file(lambda: card_of(self.to_dict()), path)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the comparison to a self-contained HTML page.
@@ -517,7 +685,7 @@ class AuditComparison:
 
     def __repr__(self) -> str:
         report = next(iter(self.audits.values())).report
-        first, second = map(_words.shortened, self.names)
+        first, second = map(_words.shortened, self.models)
         headline = (
             f"AuditComparison of {first} and {second} on "
             f"{_words.counted(report.n_groups, 'group')} by "
@@ -526,7 +694,12 @@ class AuditComparison:
         return "\n".join([headline, *(f"- {finding}" for finding in self.findings)])
 
 
-def _check_names(models: Any, name: str) -> tuple[str, str]:
+def _name_of_model(names: Mapping[str, str], model: str) -> str:
+    """Return the name of a model in its own audit."""
+    return f"{names['model']}, {model}" if "model" in names else model or "(no name)"
+
+
+def _check_models(models: Any, name: str) -> tuple[str, str]:
     """Return the names of the first and of the second model."""
     if not isinstance(models, Mapping):
         raise TypeError(
@@ -542,13 +715,13 @@ def _check_names(models: Any, name: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _thresholds(threshold: Any, names: tuple[str, str]) -> dict[str, Any]:
+def _thresholds(threshold: Any, models: tuple[str, str]) -> dict[str, Any]:
     """Return the threshold of each model."""
     if not isinstance(threshold, Mapping):
-        return dict.fromkeys(names, threshold)
-    if sorted(map(str, threshold)) != sorted(names):
+        return dict.fromkeys(models, threshold)
+    if sorted(map(str, threshold)) != sorted(models):
         raise ValueError(
-            f"threshold must have the names of y_scores, {_words.listed(names)}; got "
+            f"threshold must have the names of y_scores, {_words.listed(models)}; got "
             f"{_words.listed(list(threshold))}."
         )
-    return {name: threshold[name] for name in names}
+    return {name: threshold[name] for name in models}

@@ -7,14 +7,15 @@ A sentence claims a change only if the p value, adjusted for all claims of the c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from skfedauc import _words
-from skfedauc.audit.findings import SIGNIFICANT, listed, named
+from skfedauc.audit import tolerances as tolerating
+from skfedauc.audit.findings import SIGNIFICANT, Finding, listed, named
 from skfedauc.audit.tables import Favorable, row_of
 from skfedauc.report import GroupAUC
 
@@ -40,15 +41,17 @@ class ComparisonTables:
 
     Attributes
     ----------
-    names : tuple of two str
+    models : tuple of two str
         Names of the first and of the second model.
+    facts : mapping of str to object
+        Declared facts and provenance, see `AuditComparison.facts`.
     reports, compared : tuple of two GroupAUC
         Reports of both models on all groups, and on the groups in the comparisons of AUCs.
     favorable : {"positive", "negative"} or None
         The class that is the favorable outcome.
     n_deciding : int
         Number of models with decisions.
-    quality, decomposition, by_group, gaps : DataFrame
+    quality, decomposition, by_group, gaps, tolerances : DataFrame
         Tables, see the attributes of `AuditComparison` with these names.
     n_claims : int
         Number of tested changes.
@@ -56,7 +59,8 @@ class ComparisonTables:
         Names of the sensitive columns.
     """
 
-    names: tuple[str, ...]
+    models: tuple[str, ...]
+    facts: Mapping[str, Any]
     reports: tuple[GroupAUC, ...]
     compared: tuple[GroupAUC, ...]
     favorable: Favorable | None
@@ -65,6 +69,7 @@ class ComparisonTables:
     decomposition: pd.DataFrame
     by_group: pd.DataFrame
     gaps: pd.DataFrame
+    tolerances: pd.DataFrame
     n_claims: int
     columns: tuple[str, ...]
 
@@ -84,6 +89,12 @@ class ComparisonTables:
         ranking = [name for name in QUANTITIES if not name.endswith("_rate")]
         return list(QUANTITIES) if self.has_decisions else ranking
 
+    def answers_by_gap(self) -> dict[str, list[dict[Any, Any]]]:
+        """Return the rows of `tolerances` by gap: those of the first and of the second model."""
+        rows = self.tolerances.to_dict("records")
+        gaps = self.tolerances.index.get_level_values("gap")
+        return {str(gaps[i]): rows[i : i + 2] for i in range(0, len(rows), 2)}
+
     def changes_of(self, quantity: str) -> pd.DataFrame:
         """Return the rows of `by_group` for a quantity."""
         return pd.DataFrame(self.by_group.loc[quantity])
@@ -91,53 +102,61 @@ class ComparisonTables:
 
 def findings(tables: ComparisonTables) -> tuple[str, ...]:
     """Return one or two sentences on each question of the comparison, and on the adjustment."""
-    return (*answers(tables), *closing(tables))
+    return (*(finding.sentence for finding in answers(tables)), *closing(tables))
 
 
-def answers(tables: ComparisonTables) -> tuple[str, ...]:
-    """Return one or two sentences on each question of the comparison."""
+def answers(tables: ComparisonTables) -> tuple[Finding, ...]:
+    """Return one or two findings on each question of the comparison.
+
+    The topic of a finding is a row of `AuditComparison.quality` or `AuditComparison.gaps`, a
+    quantity of `AuditComparison.by_group`, "ranking", "decisions" or "tolerances".
+    """
     return (
         *_on_quality(tables),
         *_on_ranking(tables),
         *_on_gaps(tables),
         *_on_groups(tables),
         *_on_decisions(tables),
+        *_on_tolerances(tables),
     )
 
 
 # Quality of the models -------------------------------------------------------------------
 
 
-def _on_quality(tables: ComparisonTables) -> Iterator[str]:
-    first, second = map(named, tables.names)
+def _on_quality(tables: ComparisonTables) -> Iterator[Finding]:
+    first, second = map(named, tables.models)
     pooled = row_of(tables.quality, "pooled")
-    yield (
+    yield Finding(
         f"The AUC of all rows together (pooled) is {pooled['before']:.3f} of {first} and "
-        f"{pooled['after']:.3f} of {second}, {_change(pooled)}. {_judged(pooled)}"
+        f"{pooled['after']:.3f} of {second}, {_change(pooled)}. {_judged(pooled)}",
+        "pooled",
     )
     within = row_of(tables.quality, "within")
     if not math.isnan(within["change"]):
-        yield (
+        yield Finding(
             f"Within groups, the AUC is {within['before']:.3f} of {first} and "
             f"{within['after']:.3f} of {second} on average over pairs, {_change(within)}. "
-            f"{_judged(within)}"
+            f"{_judged(within)}",
+            "within",
         )
 
 
 # Ranking within and across groups ---------------------------------------------------------
 
 
-def _on_ranking(tables: ComparisonTables) -> Iterator[str]:
+def _on_ranking(tables: ComparisonTables) -> Iterator[Finding]:
     within, cross, pooled = (
         row_of(tables.decomposition, name) for name in ("within", "cross", "pooled")
     )
     if math.isnan(within["share"]) or within["share"] == 0 or cross["share"] == 0:
         return
-    second = named(tables.names[1])
+    second = named(tables.models[1])
     if pooled["reordered"] == 0:
-        yield (
+        yield Finding(
             f"{_sentence(second)} orders all pairs of a positive and a negative as before: only "
-            "decisions can differ."
+            "decisions can differ.",
+            "ranking",
         )
         return
     contributions = (
@@ -146,57 +165,62 @@ def _on_ranking(tables: ComparisonTables) -> Iterator[str]:
         f"{signed(cross['contribution'])} from pairs across groups."
     )
     if within["reordered"] == 0:
-        yield (
+        yield Finding(
             f"{_sentence(second)} only moves groups against each other. No pair of a positive and "
             "a negative of the same group changed its order, so all group AUCs are unchanged; "
             f"{_share(cross['reordered'])} of the pairs across groups changed their order. "
-            f"{contributions}"
+            f"{contributions}",
+            "ranking",
         )
         return
     if within["reversed"] == 0:  # A tie counts one half.
-        yield (
+        yield Finding(
             f"{_sentence(second)} only moves groups against each other, except for ties. No pair "
             "of a positive and a negative of the same group has the opposite order, and "
             f"{_share(2.0 * within['reordered'])} of these pairs became ties or are no longer "
             "ties. "
             f"{_share(cross['reordered'])} of the pairs across groups changed their order. "
-            f"{contributions}"
+            f"{contributions}",
+            "ranking",
         )
         return
     if cross["reordered"] == 0:
-        yield (
+        yield Finding(
             f"{_sentence(second)} changes the ranking within groups only: "
             f"{_share(within['reordered'])} of the pairs within groups changed their order, and no "
-            f"pair across groups. {contributions}"
+            f"pair across groups. {contributions}",
+            "ranking",
         )
         return
-    yield (
+    yield Finding(
         f"{_sentence(second)} changes the ranking within groups and across groups: "
         f"{_share(within['reordered'])} of the pairs within groups changed their order "
         f"({_share(within['raised'])} became better, {_share(within['lowered'])} worse), and "
         f"{_share(cross['reordered'])} of the pairs across groups ({_share(cross['raised'])} "
-        f"better, {_share(cross['lowered'])} worse). {contributions}"
+        f"better, {_share(cross['lowered'])} worse). {contributions}",
+        "ranking",
     )
 
 
 # Gaps and groups --------------------------------------------------------------------------
 
 
-def _on_gaps(tables: ComparisonTables) -> Iterator[str]:
+def _on_gaps(tables: ComparisonTables) -> Iterator[Finding]:
     row = row_of(tables.gaps, "difference")
     if not math.isnan(row["change"]):
         yield _gap(tables, "difference", row)
 
 
-def _gap(tables: ComparisonTables, gap: str, row: dict[str, float]) -> str:
-    first, second = map(named, tables.names)
-    return (
+def _gap(tables: ComparisonTables, gap: str, row: dict[str, float]) -> Finding:
+    first, second = map(named, tables.models)
+    return Finding(
         f"{_GAPS[gap]} is {row['before']:.3f} of {first} and {row['after']:.3f} of {second}, "
-        f"{_change(row)}. {_judged(row)}"
+        f"{_change(row)}. {_judged(row)}",
+        gap,
     )
 
 
-def _on_groups(tables: ComparisonTables) -> Iterator[str]:
+def _on_groups(tables: ComparisonTables) -> Iterator[Finding]:
     for quantity in ("auc", "xauc_disparity"):
         name = QUANTITIES[quantity]
         table = tables.changes_of(quantity)
@@ -204,7 +228,7 @@ def _on_groups(tables: ComparisonTables) -> Iterator[str]:
             continue
         found = table[table["pvalue_adjusted"] < SIGNIFICANT]
         if not len(found):
-            yield f"No change of the {name} of a group is established."
+            yield Finding(f"No change of the {name} of a group is established.", quantity)
             continue
         # A disparity is better near 0, and an AUC is better if high.
         is_auc = quantity == "auc"
@@ -217,16 +241,20 @@ def _on_groups(tables: ComparisonTables) -> Iterator[str]:
         for words_of, sign in zip(words, (1.0, -1.0), strict=True):
             mine = (raised * sign)[raised * sign > 0].sort_values(ascending=False, kind="stable")
             if len(mine):
-                yield f"The {name} {words_of} {listed(list(mine.index))}."
+                sentence = f"The {name} {words_of} {listed(list(mine.index))}."
+                yield Finding(sentence, quantity)
 
 
 # Decisions --------------------------------------------------------------------------------
 
 
-def _on_decisions(tables: ComparisonTables) -> Iterator[str]:
+def _on_decisions(tables: ComparisonTables) -> Iterator[Finding]:
     if not tables.has_decisions:
         if tables.n_deciding == 1:
-            yield "Decisions are not compared, because only one of the models has decisions."
+            yield Finding(
+                "Decisions are not compared, because only one of the models has decisions.",
+                "decisions",
+            )
         return
     for gap in list(_GAPS)[1:]:
         row = row_of(tables.gaps, gap)
@@ -243,7 +271,30 @@ def _on_decisions(tables: ComparisonTables) -> Iterator[str]:
             if len(mine)
         ]
         if said:
-            yield f"The {QUANTITIES[rate]} {' and '.join(said)}."
+            yield Finding(f"The {QUANTITIES[rate]} {' and '.join(said)}.", rate)
+
+
+def _on_tolerances(tables: ComparisonTables) -> Iterator[Finding]:
+    first, second = map(named, tables.models)
+    for gap, rows in tables.answers_by_gap().items():
+        said = [
+            f"{_answered(row)} for {model}"
+            for row, model in zip(rows, (first, second), strict=True)
+        ]
+        yield Finding(
+            f"The {tolerating.in_words(gap)} has to be "
+            f"{tolerating.required(gap, rows[0]['limit'])}: {'; '.join(said)}.",
+            "tolerances",
+        )
+    if len(tables.tolerances):
+        yield Finding(tolerating.MEANING, "tolerances")
+
+
+def _answered(row: Mapping[Any, Any]) -> str:
+    if math.isnan(row["value"]):
+        return f"{row['answer']} (undefined)"
+    limits = f"{row['ci_low']:.3f} to {row['ci_high']:.3f}"
+    return f"{row['answer']} ({row['value']:.3f}, limits {limits})"
 
 
 def closing(tables: ComparisonTables) -> Iterator[str]:

@@ -19,17 +19,18 @@ from skfedauc.audit.comparison_findings import (
     closing,
     signed,
 )
-from skfedauc.audit.facts import versions
-from skfedauc.audit.findings import SIGNIFICANT, named
-from skfedauc.audit.page import check_installed, template
+from skfedauc.audit.findings import SIGNIFICANT, Finding, named
+from skfedauc.audit.page import Linked, check_installed, template
 from skfedauc.audit.summary import Line
 from skfedauc.audit.tables import classes_in_words, row_of
+from skfedauc.audit.tolerances import ANSWERS, required
 from skfedauc.counts import left_out
 from skfedauc.plotting.drawing import BLUE, GREY, LINE, MARGINS, PALE, as_written, text_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_ANSWERED = {"answer": "answer", "value": "value", "ci_low": "limits from", "ci_high": "to"}
 # Largest numbers of groups in the table, and in a plot
 _MOST_ROWS, _MOST_GROUPS = 1000, 30
 # Smallest range of the values of a plot
@@ -69,35 +70,85 @@ def page_of(tables: ComparisonTables) -> str:
     """
     check_installed()
     by = cells.by(tables.columns)
+    section = {
+        "id": "changes",
+        "by": by,
+        "findings": [_linked(finding) for finding in answers(tables)],
+        "quality": _quality_table(tables),
+        "decomposition": _decomposition_table(tables),
+        "gaps": _gap_table(tables),
+        "tolerances": _tolerance_table(tables) if len(tables.tolerances) else None,
+        "groups": _group_table(tables),
+        "plots": list(_plots(tables)),
+    }
     page: str = template("comparison.html.jinja").render(
-        names=[_words.shortened_label(name) for name in tables.names],
+        names=[_words.shortened_label(name) for name in tables.models],
         summary=_summary(tables),
         facts=_facts(tables),
-        findings=answers(tables),
+        sections=[section],
+        section=section,
         closing=list(closing(tables)),
-        section={
-            "by": by,
-            "quality": _quality_table(tables),
-            "decomposition": _decomposition_table(tables),
-            "gaps": _gap_table(tables),
-            "groups": _group_table(tables),
-            "plots": list(_plots(tables)),
-        },
         has_decisions=tables.has_decisions,
         is_weighted=tables.reports[0].counts.is_weighted,
         significant=SIGNIFICANT,
         n_claims=tables.n_claims,
-        versions=versions(),
+        versions=tables.facts["versions"],
     )
     return page
 
 
+# Findings --------------------------------------------------------------------------------------
+
+# Definitions of the topics of findings. Other topics are rows of the table of gaps.
+_DEFINITIONS = {
+    "pooled": "define-aucs",
+    "within": "define-aucs",
+    "ranking": "define-ranking",
+    "auc": "define-aucs",
+    "xauc_disparity": "define-xauc-disparity",
+    "selection_rate": "define-rates",
+    "true_positive_rate": "define-rates",
+    "false_positive_rate": "define-rates",
+    "tolerances": "define-tolerances",
+}
+_TABLES = {
+    "pooled": "quality-pooled",
+    "within": "quality-within",
+    "ranking": "decomposition",
+    "tolerances": "tolerances",
+}
+
+
+def _linked(finding: Finding) -> Linked:
+    """Return a finding with the ids of its table or row, and of its definition."""
+    topic = finding.topic
+    if topic == "decisions":
+        return Linked(finding.sentence, "", "")
+    if topic in QUANTITIES:
+        return Linked(finding.sentence, "groups", _DEFINITIONS[topic])
+    if topic in _TABLES:
+        return Linked(finding.sentence, _TABLES[topic], _DEFINITIONS[topic])
+    return Linked(finding.sentence, _gap_id(topic), "define-gaps")
+
+
+def _gap_id(gap: str) -> str:
+    return f"gap-{gap.replace('_', '-')}"
+
+
+# Facts -----------------------------------------------------------------------------------------
+
+
 def _facts(tables: ComparisonTables) -> dict[str, str]:
     counts = tables.reports[0].counts
-    first, second = map(_words.shortened_label, tables.names)
+    first, second = map(_words.shortened_label, tables.models)
     n_small = len(counts) - tables.compared[0].n_groups
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
+    declared = tables.facts["names"].items()
+    of_models = tables.facts["models"].values()
+    decided = [_decided(of) for of in of_models]
+    before, after = (of["sha256"] for of in of_models)
     facts = {
+        **{key.capitalize(): _words.shortened_label(name) for key, name in declared if name},
         "Before": first,
         "After": second,
         "Groups by": cells.by(tables.columns),
@@ -108,30 +159,58 @@ def _facts(tables: ComparisonTables) -> dict[str, str]:
         "Left out": left_out(tables.reports[0].n_missing).removeprefix(", "),
         "Weights": "yes" if counts.is_weighted else "",
         "Groups": f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else ""),
+        "Decisions": " and ".join(dict.fromkeys(decided)),
         "Favorable outcome": f"the {tables.favorable} class" if tables.favorable else "",
+        "Date": tables.facts["date"],
+        "SHA-256 of the counts before": before,
+        "SHA-256 of the counts after": after,
     }
     return {name: text for name, text in facts.items() if text}
+
+
+def _decided(facts: Mapping[str, Any]) -> str:
+    if not facts["has_decisions"]:
+        return "none"
+    return "of the model" if facts["threshold"] is None else f"at {facts['threshold']:g}"
 
 
 # Summary ---------------------------------------------------------------------------------------
 
 
 def _summary(tables: ComparisonTables) -> list[Line]:
-    """Return what was compared, the AUC, the ranking, groups, and decisions."""
+    """Return what was compared, the AUC, the ranking, groups, decisions, and tolerances."""
     counts = tables.reports[0].counts
     n_rows = int(counts.n_positives.sum() + counts.n_negatives.sum())
-    first, second = map(named, tables.names)
+    first, second = map(named, tables.models)
     n_groups = _words.counted(len(tables.groups), "group")
-    return [
+    first_lines = [
         Line("Compared", f"{first} and {second} on the same {n_rows:,} rows of {n_groups}"),
         Line("AUC", _changed(row_of(tables.quality, "pooled"), "all rows together")),
         Line("Ranking", _ranking(tables)),
-        Line("Groups", _groups(tables, tables.quantities[:2])),
-        Line(
-            "Decisions",
-            _groups(tables, tables.quantities[2:]) if tables.has_decisions else "not compared",
-        ),
     ]
+    if len(tables.tolerances):
+        groups = _groups(tables, tables.quantities)
+        groups += "" if tables.has_decisions else "; decisions are not compared"
+        return [*first_lines, Line("Groups", groups), Line("Tolerances", _tolerances(tables))]
+    decisions = _groups(tables, tables.quantities[2:]) if tables.has_decisions else "not compared"
+    groups = _groups(tables, tables.quantities[:2])
+    return [*first_lines, Line("Groups", groups), Line("Decisions", decisions)]
+
+
+def _tolerances(tables: ComparisonTables) -> str:
+    """Return the tolerances of each model by answer."""
+    said = []
+    for place, model in enumerate(tables.models):
+        names: dict[str, list[str]] = {}
+        for gap, rows in tables.answers_by_gap().items():
+            names.setdefault(rows[place]["answer"], []).append(cells.GAPS[gap][0])
+        of_model = ", ".join(
+            f"{len(names[answer])} {answer} ({', '.join(names[answer])})"
+            for answer in ANSWERS
+            if answer in names
+        )
+        said.append(f"{named(model)}: {of_model}")
+    return "; ".join(said)
 
 
 def _changed(row: dict[str, Any], of: str) -> str:
@@ -189,7 +268,7 @@ def _signed_cell(value: float) -> Cell:
 
 
 def _columns(tables: ComparisonTables) -> list[Column]:
-    names = [_words.shortened_label(name) for name in tables.names]
+    names = [_words.shortened_label(name) for name in tables.models]
     models = [Column("before", names[0]), Column("after", names[1])]
     return [*models, *(Column(name, heading) for name, heading in _CHANGED.items())]
 
@@ -199,7 +278,7 @@ def _quality_table(tables: ComparisonTables) -> Table:
     for name in tables.quality.index:
         title, note = cells.QUALITY[name]
         label = Cell(title, key=str(name), note=note)
-        rows.append(Row([label, *_cells(row_of(tables.quality, name))]))
+        rows.append(Row([label, *_cells(row_of(tables.quality, name))], f"quality-{name}"))
     columns = [Column("statistic", "AUC", "row"), *_columns(tables)]
     return Table("quality", "AUC of the models", columns, [Body(rows)], style="quality")
 
@@ -231,10 +310,36 @@ def _gap_table(tables: ComparisonTables) -> Table:
         if math.isnan(row["change"]):
             continue
         title, note = cells.GAPS[name]
-        rows.append(Row([Cell(title, key=str(name), note=note), *_cells(row)]))
+        found = [Cell(title, key=str(name), note=note), *_cells(row)]
+        rows.append(Row(found, _gap_id(str(name))))
     columns = [Column("gap", "gap", "row"), *_columns(tables)]
     by = cells.by(tables.columns)
     return Table("gaps", f"Gaps between groups by {by}", columns, [Body(rows)], style="gaps")
+
+
+def _tolerance_table(tables: ComparisonTables) -> Table:
+    """Return the table of the tolerances, with the answers for both models."""
+    rows = []
+    for name, of_models in tables.answers_by_gap().items():
+        found = [Cell(cells.GAPS[name][0], key=name, note=required(name, of_models[0]["limit"]))]
+        for row in of_models:
+            numbers = [cells.number_cell(name, row[c]) for c in ("value", "ci_low", "ci_high")]
+            found += [cells.label_cell(row["answer"]), *numbers]
+        rows.append(Row(found))
+    columns = [
+        Column(f"{time}_{name}", heading, "label" if name == "answer" else "number")
+        for time in ("before", "after")
+        for name, heading in _ANSWERED.items()
+    ]
+    first, second = map(_words.shortened_label, tables.models)
+    return Table(
+        "tolerances",
+        f"Tolerances by {cells.by(tables.columns)}",
+        [Column("gap", "tolerance", "row"), *columns],
+        [Body(rows)],
+        {f"Before: {first}": len(_ANSWERED), f"After: {second}": len(_ANSWERED)},
+        style="tolerances",
+    )
 
 
 def _group_table(tables: ComparisonTables) -> Table:
@@ -319,7 +424,7 @@ def _matrices(tables: ComparisonTables) -> Iterator[figures.Plot]:
     n_groups = reports[0].n_groups
     if not 2 <= n_groups <= _MOST_GROUPS:
         return
-    for number, (report, name) in enumerate(zip(reports, tables.names, strict=True)):
+    for number, (report, name) in enumerate(zip(reports, tables.models, strict=True)):
         draw = partial(plotting.CrossAUCDisplay.from_report, report, sort=False)
         size = figures.NARROW, 3.6 if n_groups <= 4 else 4.6
         about = f"Cross AUCs of {named(name)}"

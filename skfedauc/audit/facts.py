@@ -15,6 +15,8 @@ from skfedauc.counts import ScoreCounts, version_of_package
 
 # What the user can name
 NAMES = ("model", "label", "score")
+# Facts of an audit that differ between models on the same rows
+_OF_A_MODEL = ("threshold", "has_decisions", "sha256", "sha256_of_decisions")
 _PACKAGES = ("scikit-learn", "numpy", "fairlearn")
 
 
@@ -78,6 +80,28 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
         "sha256_of_decisions": None if decisions is None else decisions.sha256,
         "date": date,
         "versions": versions(),
+    }
+
+
+def facts_of_models(
+    names: Mapping[str, str], of_models: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the facts of a comparison as plain values, see `AuditComparison.facts`.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        Names that the user declared.
+    of_models : mapping of str to mapping
+        Facts of the audit of each model on the same rows.
+    """
+    shared = next(iter(of_models.values()))
+    return {
+        "names": dict.fromkeys(NAMES) | dict(names),
+        "models": {
+            model: {key: facts[key] for key in _OF_A_MODEL} for model, facts in of_models.items()
+        },
+        **{key: fact for key, fact in shared.items() if key not in ("names", *_OF_A_MODEL)},
     }
 
 

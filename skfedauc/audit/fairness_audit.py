@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from skfedauc.audit import decisions as deciding
 from skfedauc.audit import tolerances as tolerating
 from skfedauc.audit.card import card_of
 from skfedauc.audit.claims import Claims, adjusted_together
-from skfedauc.audit.document import as_json, document_of, plain_rows
+from skfedauc.audit.document import as_json, document_of, plain_rows, text_or_file
 from skfedauc.audit.facts import NAMES, date_of_now, facts_of
 from skfedauc.audit.findings import findings, named
 from skfedauc.audit.gaps import LEVEL, GroupComparison
@@ -1158,16 +1158,12 @@ class FairnessAudit:
         -------
         dict
             The keys are `facts`, `findings` and `n_claims`, and the tables `quality`, `gaps`,
-            `tolerances`, `groups` (a list of the rows of `by_group`) and `left_out`. `by_column`
-            has the audit by each column alone, and `intersections` the rows of `intersections`;
-            both are empty for a single column. Undefined values are None. Labels are text, integers
-            or booleans, and lists for several columns; other labels, such as dates, are text.
-            `groups` (a list of the rows of `by_group`) and `left_out`. `calibration` has the rows
-            of `calibration` in `groups` and `all`, and is None without a test of calibration.
-            `by_column` has the audit by each column alone, and `intersections` the rows of
-            `intersections`; both are empty for a single column. Undefined values are None. Labels
-            are text, integers or booleans, and lists for several columns; other labels, such as
-            dates, are text.
+            `tolerances`, `groups` (a list of the rows of `by_group`) and `left_out`. `calibration`
+            has the rows of `calibration` in `groups` and `all`, and is None without a test of
+            calibration. `by_column` has the audit by each column alone, and `intersections` the
+            rows of `intersections`; both are empty for a single column. Undefined values are None.
+            Labels are text, integers or booleans, and lists for several columns; other labels, such
+            as dates, are text.
 
         Examples
         --------
@@ -1207,7 +1203,7 @@ class FairnessAudit:
         OSError
             If writing the file fails. An existing file then remains unchanged.
         """
-        return _text_or_file(lambda: as_json(self.to_dict()), path)
+        return text_or_file(lambda: as_json(self.to_dict()), path)
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return the audit as sections of a model card in Markdown, or write them to a file.
@@ -1245,7 +1241,7 @@ class FairnessAudit:
         - Model: credit score 3
         <BLANKLINE>
         """
-        return _text_or_file(lambda: card_of(self.to_dict()), path)
+        return text_or_file(lambda: card_of(self.to_dict()), path)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the audit to a self-contained HTML page.
@@ -1369,15 +1365,6 @@ class FairnessAudit:
         if self.threshold is None:
             return "decisions of the model"
         return f"decisions at the threshold {self.threshold:g}"
-
-
-def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) -> str | None:
-    """Return a text, or write the text to a file with a last line break."""
-    if path is None:
-        return make()
-    check_target(path)
-    write_whole(path, f"{make()}\n")
-    return None
 
 
 def _claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:

@@ -421,12 +421,7 @@ def _on_tolerances(tables: AuditTables) -> Iterator[Finding]:
         limits = f"{row['ci_low']:.3f} to {row['ci_high']:.3f}"
         yield Finding(f"{said}, and is {row['value']:.3f} (limits {limits}).", "tolerances")
     if len(table):
-        yield Finding(
-            "A tolerance is met if both limits are within it, and not met if both are beyond it. "
-            "Each of these answers is wrong with a probability of at most 5 %, for each tolerance "
-            "alone.",
-            "tolerances",
-        )
+        yield Finding(tolerating.MEANING, "tolerances")
 
 
 # Calibration -------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ def _intersections(tables: AuditTables, number: int) -> dict[str, Any]:
 # Findings --------------------------------------------------------------------------------------
 
 
-class _Linked(NamedTuple):
+class Linked(NamedTuple):
     """Finding with the ids of its table and of its definition; empty without a table."""
 
     sentence: str
@@ -192,15 +192,15 @@ _TOPICS = {
 }
 
 
-def _linked(finding: Finding, number: int) -> _Linked:
+def _linked(finding: Finding, number: int) -> Linked:
     """Return a finding with ids of the section with this number."""
     if finding.topic not in _TOPICS:
         definition = f"define-{finding.topic.replace('_', '-')}"
-        return _Linked(finding.sentence, gap_id(finding.topic, number), definition)
+        return Linked(finding.sentence, gap_id(finding.topic, number), definition)
     table, definition = _TOPICS[finding.topic]
     if not table:
-        return _Linked(finding.sentence, "", "")
-    return _Linked(finding.sentence, f"{table}-{number}", f"define-{definition}")
+        return Linked(finding.sentence, "", "")
+    return Linked(finding.sentence, f"{table}-{number}", f"define-{definition}")
 
 
 # Facts -----------------------------------------------------------------------------------------

@@ -28,6 +28,11 @@ from skfedauc.audit.gaps import LEVEL, GroupComparison
 Answer = Literal["met", "not met", "undecided"]
 
 ANSWERS: tuple[Answer, ...] = ("met", "not met", "undecided")
+# Meaning of the answers
+MEANING = (
+    "A tolerance is met if both limits are within it, and not met if both are beyond it. Each of "
+    "these answers is wrong with a probability of at most 5 %, for each tolerance alone."
+)
 # Gaps that can have a tolerance: gaps of AUCs and of decisions
 _OF_AUCS = ("difference", "ratio", "tau")
 _OF_DECISIONS = (
@@ -52,11 +57,20 @@ class MissingDecisionsError(ValueError):
         Name of the gap.
     """
 
-    def __init__(self, gap: str) -> None:
+    def __init__(self, gap: str, message: str = "") -> None:
         self.gap = gap
         super().__init__(
-            f"tolerances has {gap!r}, a gap of decisions, and this audit has none: pass y_pred=, "
-            "decisions= or a number as threshold=, or omit this tolerance."
+            message
+            or f"tolerances has {gap!r}, a gap of decisions, and this audit has none: pass "
+            "y_pred=, decisions= or a number as threshold=, or omit this tolerance."
+        )
+
+    def of_model(self, model: str) -> MissingDecisionsError:
+        """Return the error for one of the models of a comparison."""
+        return MissingDecisionsError(
+            self.gap,
+            f"tolerances has {self.gap!r}, a gap of decisions, and the model {model} has none: "
+            "pass y_preds= or a number as threshold=, or omit this tolerance.",
         )
 
 
