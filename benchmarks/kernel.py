@@ -40,15 +40,17 @@ class Figure(NamedTuple):
 
 
 def timed(ways: Mapping[str, Way], repeats: int = 5) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the least wall and CPU seconds of each function; functions take turns after one call.
+    """Return the least wall and CPU seconds of each function; functions take turns.
 
-    Other work on the machine makes runs slower, so the fastest run has the least disturbance.
+    Other work on the machine makes runs slower, so the fastest run has the least disturbance. A
+    virtual machine may return unused memory to its host, and getting the memory back may take four
+    times as long as the work. So each function runs twice in its turn, and only the second run
+    counts.
     """
-    for way in ways.values():
-        way()
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(repeats):
         for name, way in ways.items():
+            way()
             began = time.perf_counter(), time.process_time()
             way()
             seconds[name].append((time.perf_counter() - began[0], time.process_time() - began[1]))

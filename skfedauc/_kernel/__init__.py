@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import _numpy
 
 # Version of the arguments of the compiled functions
-_INTERFACE = 3
+_INTERFACE = 4
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
 if _asked not in ("", "compiled", "numpy"):
@@ -281,6 +281,12 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
     return u2.reshape(n_groups, n_groups)
 
 
+def total(counts: NDArray[Any]) -> int:
+    """Return the sum of counts."""
+    dtype = np.uint32 if counts.dtype == np.uint32 else np.uint64
+    return int(_implementation.total(_array(counts, dtype)))
+
+
 def compact_counts(counts: NDArray[Any]) -> Counts:
     """Return counts as 32-bit integers if all counts fit."""
     small = counts.dtype == np.uint32 or int(counts.max(initial=0)) < 1 << 32
@@ -294,7 +300,7 @@ def _compact(columns: Sequence[Any]) -> Cells:
 
 def _dtype(parts: Sequence[Cells]) -> type[np.unsignedinteger[Any]]:
     """Return the smallest type of integers that holds the sum of all counts."""
-    n_rows = sum(float(counts.sum(dtype=np.float64)) for part in parts for counts in part[2:4])
+    n_rows = sum(total(counts) for part in parts for counts in part[2:4])
     return np.uint32 if n_rows < 1 << 32 else np.uint64
 
 
@@ -307,7 +313,13 @@ def _columns(cells: Cells, dtype: type[np.unsignedinteger[Any]]) -> Cells:
 
 def _array(values: Any, dtype: Any = None) -> Any:
     """Convert values to a contiguous, aligned array, and return None for None."""
-    return None if values is None else np.require(values, dtype, ["C", "A"])
+    if values is None:
+        return None
+    flags = values.flags
+    # `numpy.require` takes longer than merging a small state.
+    if flags.c_contiguous and flags.aligned and dtype in (None, values.dtype):
+        return values
+    return np.require(values, dtype, ["C", "A"])
 
 
 def _effective_n_jobs(n_jobs: int | None) -> int:

@@ -66,6 +66,10 @@ def number_cells(scores: Array, groups: Array | None, n_groups: int, n_threads: 
     return numbers, starts
 
 
+def total(counts: Array) -> int:
+    return int(counts.sum(dtype=np.uint64))
+
+
 def count_pairs(cells: Tuple) -> Tuple:
     starts, _, *counts, _ = cells
     negatives, positives = (column.astype(np.uint64) for column in counts)

@@ -93,13 +93,15 @@ NB_MODULE(_compiled, module) {
     const auto def = [&](const char* name, auto function) {
         module.def(name, function, nb::call_guard<nb::gil_scoped_release>());
     };
-    module.attr("INTERFACE") = 3;  // as in `__init__.py`
+    module.attr("INTERFACE") = 4;  // as in `__init__.py`
     def("count_rows", &py_count_rows<double>);
     def("count_rows", &py_count_rows<float>);
     def("add_cells", &py_add_cells<std::uint32_t>);
     def("add_cells", &py_add_cells<std::uint64_t>);
     def("merge_states", &py_merge_states<std::uint32_t>);
     def("merge_states", &py_merge_states<std::uint64_t>);
+    def("total", &total<std::uint32_t>);
+    def("total", &total<std::uint64_t>);
     def("number_cells", &number_cells);
     def("count_pairs", &count_pairs<std::uint32_t>);
     def("count_pairs", &count_pairs<std::uint64_t>);

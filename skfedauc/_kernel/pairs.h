@@ -4,6 +4,11 @@
 
 #include "states.h"
 
+template <class Count>
+std::uint64_t total(Span<const Count> counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t(0));
+}
+
 // Return the negatives, positives and u2 of each group. u2 is twice Mann-Whitney's U, modulo 2**64:
 // a concordant pair counts 2 and a tie counts 1.
 template <class Count>

@@ -96,29 +96,58 @@ struct Stretch {
     std::size_t begin, end;
 };
 
-// Merge two stretches into `cells` from place `end` on until one stretch is empty, and return the
-// new end. Masks replace branches, because a processor could not predict these branches.
+// Two stretches to be merged into cells from place `end` on.
+template <class Count>
+struct Pair {
+    Stretch<Count> a, b;
+    std::size_t end;
+
+    // Without branches, like `merge_both`.
+    bool has_both() const { return (a.begin < a.end) & (b.begin < b.end); }
+    // Cut off the upper half. The scores of this half are higher, and its cells go to the places
+    // after those of the lower half.
+    Pair cut() {
+        Pair upper = *this;
+        const std::size_t middle = a.begin + (a.end - a.begin) / 2;
+        const double* const scores = b.cells->scores.data;
+        const double limit = a.cells->scores[middle];
+        a.end = upper.a.begin = middle;
+        b.end = upper.b.begin = std::size_t(std::lower_bound(scores + b.begin, scores + b.end, limit) - scores);
+        upper.end = end + (a.end - a.begin) + (b.end - b.begin);
+        return upper;
+    }
+};
+
+// Merge each pair until one of its stretches is empty. Masks replace branches, because a processor
+// could not predict these branches. Each step waits for the last step of the same pair, so steps of
+// both pairs alternate.
 template <bool weighted, class Count>
-std::size_t merge_two(Stretch<Count>& of_a, Stretch<Count>& of_b, Cells<Count>& cells, std::size_t end) {
-    const CellsView<Count> a = *of_a.cells, b = *of_b.cells;
-    const std::size_t room = cells.scores.size(), end_a = of_a.end, end_b = of_b.end;
-    std::size_t i = of_a.begin, j = of_b.begin;
-    for (; i < end_a && j < end_b; ++end) {
+void merge_both(Pair<Count>& lower, Pair<Count>& upper, Cells<Count>& cells) {
+    const CellsView<Count> a = *lower.a.cells, b = *lower.b.cells;
+    const std::size_t room = cells.scores.size();
+    const auto step = [&](Pair<Count>& pair) {
+        const std::size_t i = pair.a.begin, j = pair.b.begin, to = pair.end++;
         const double score_a = a.scores[i], score_b = b.scores[j];
         const bool has_a = score_a <= score_b, has_b = score_b <= score_a;  // both for equal scores
         const Count mask_a = Count(0) - has_a, mask_b = Count(0) - has_b;
-        cells.scores[end] = has_a ? score_a : score_b;
-        cells.negatives[end] = (mask_a & a.negatives[i]) + (mask_b & b.negatives[j]);
-        cells.positives[end] = (mask_a & a.positives[i]) + (mask_b & b.positives[j]);
+        cells.scores[to] = has_a ? score_a : score_b;
+        cells.negatives[to] = (mask_a & a.negatives[i]) + (mask_b & b.negatives[j]);
+        cells.positives[to] = (mask_a & a.positives[i]) + (mask_b & b.positives[j]);
         for (std::size_t c = 0; c < (weighted ? 4 : 0); ++c)
-            (*cells.weights)[c * room + end] = has_a * (*a.weights)[c * a.scores.size + i] +
-                                               has_b * (*b.weights)[c * b.scores.size + j];
-        i += has_a;
-        j += has_b;
+            (*cells.weights)[c * room + to] = has_a * (*a.weights)[c * a.scores.size + i] +
+                                              has_b * (*b.weights)[c * b.scores.size + j];
+        pair.a.begin += has_a;
+        pair.b.begin += has_b;
+    };
+    Pair<Count> low = lower, high = upper;  // in registers
+    while (low.has_both() & high.has_both()) {
+        step(low);
+        step(high);
     }
-    of_a.begin = i;
-    of_b.begin = j;
-    return end;
+    while (low.has_both()) step(low);
+    while (high.has_both()) step(high);
+    lower = low;
+    upper = high;
 }
 
 template <class Count>
@@ -141,7 +170,7 @@ Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std
     using Record = Counted<Count, weighted>;
     Workers workers(1);
     std::vector<Stretch<Count>> unsorted;
-    std::vector<std::size_t> groups, places(n_groups + 1), ends(n_groups);
+    std::vector<std::size_t> groups, places(n_groups + 1);
     for (std::size_t s = 0; s < states.size(); ++s)
         for (std::size_t i = 0; i < numbers[s].size; ++i) {
             unsorted.push_back({&states[s], std::size_t(states[s].starts[i]), std::size_t(states[s].starts[i + 1])});
@@ -155,6 +184,8 @@ Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std
         [&](std::size_t i) { return groups[i]; }, [&](std::size_t i) { return unsorted[i]; });
     Cells<Count> cells(n_groups, places.back(), weighted);
     Buffer<Record> scratch;
+    // Each group has two parts, with a gap between them if scores of the lower part are equal.
+    std::vector<std::size_t> begins(2 * n_groups), ends(2 * n_groups);
     in_stretches(workers, places, [&](std::size_t group, std::size_t) {
         const Span<Stretch<Count>> mine = stretches.span().part(first[group], first[group + 1]);
         const std::size_t n = places[group + 1] - places[group];
@@ -167,12 +198,18 @@ Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std
                 for (std::size_t cell = of.begin; cell < of.end; ++cell) *record++ = Record(*of.cells, cell);
             sort_records(records, scratch.span().part(n, 2 * n), false);
             end = add_equal(records, cells, end);
+        } else if (mine.size == 2) {
+            Pair<Count> lower{mine[0], mine[1], end}, upper = lower.cut();
+            begins[2 * group + 1] = upper.end;
+            merge_both<weighted>(lower, upper, cells);
+            end = copy_cells(lower.b, cells, copy_cells(lower.a, cells, lower.end));
+            ends[2 * group + 1] = copy_cells(upper.b, cells, copy_cells(upper.a, cells, upper.end));
         } else {
-            if (mine.size == 2) end = merge_two<weighted>(mine[0], mine[1], cells, end);
-            for (const Stretch<Count>& of : mine) end = copy_cells(of, cells, end);
+            end = copy_cells(mine[0], cells, end);
         }
-        ends[group] = end;
+        begins[2 * group] = places[group];
+        ends[2 * group] = end;
     });
-    close_gaps(cells, places, ends, [](std::size_t group) { return group; });
+    close_gaps(cells, begins, ends, [](std::size_t group) { return 2 * group; });
     return cells;
 }

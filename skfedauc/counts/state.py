@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._kernel import Cells, concordance
+from skfedauc._kernel import Cells, concordance, total
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import DisclosureError, needs_scores
 from skfedauc.counts.integrity import check_state, checksum_of
@@ -79,9 +79,7 @@ class State(NamedTuple):
         content = self.content
         if isinstance(content, Summary):
             return int(content.n_negatives.sum()), int(content.n_positives.sum())
-        of_classes = content.negatives, content.positives
-        negatives, positives = (int(n.sum(dtype=np.int64)) for n in of_classes)
-        return negatives, positives
+        return total(content.negatives), total(content.positives)
 
     @property
     def n_by_class(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
