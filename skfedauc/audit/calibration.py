@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import calibration as calibrating
+from skfedauc.inference.equal_calibration import EqualCalibration, test_equal_calibration
 
 Floats = NDArray[np.float64]
 
@@ -21,8 +22,35 @@ def pvalues(counts: ScoreCounts) -> Floats:
     return calibrating.test_calibration(counts.cells).pvalue
 
 
+def equal_calibration(counts: ScoreCounts, is_compared: NDArray[np.bool_]) -> EqualCalibration:
+    """Return the test that some of the groups have the same calibration.
+
+    The results by group are NaN for the other groups.
+
+    Raises
+    ------
+    DisclosureError
+        If the counts do not hold exact scores.
+    ValueError
+        If the scores are not from 0 to 1.
+    """
+    of_groups = np.full((2, is_compared.size), np.nan)
+    chosen = np.flatnonzero(is_compared)
+    if chosen.size < 2:
+        return EqualCalibration(np.nan, 0, np.nan, *of_groups)
+    kept = counts if chosen.size == is_compared.size else counts.select_groups(chosen.tolist())
+    cells = calibrating.cells_of_probabilities(kept, "equal_calibration")
+    test = test_equal_calibration(cells)
+    of_groups[:, chosen] = test.expected, test.deviation
+    return test._replace(expected=of_groups[0], deviation=of_groups[1])
+
+
 def calibration(
-    counts: ScoreCounts, index: pd.Index, adjusted: Floats, confidence_level: float
+    counts: ScoreCounts,
+    index: pd.Index,
+    adjusted: Floats,
+    expected: Floats,
+    confidence_level: float,
 ) -> pd.DataFrame:
     """Return the table `FairnessAudit.calibration` of the groups and of all rows together.
 
@@ -34,6 +62,8 @@ def calibration(
         Labels of the groups.
     adjusted : ndarray of float64, shape (n_groups,)
         Adjusted p values.
+    expected : ndarray of float64, shape (n_groups,)
+        Shares of positives that the curve common to all groups predicts.
     confidence_level : float
 
     Raises
@@ -45,6 +75,7 @@ def calibration(
     """
     cells = calibrating.cells_of_probabilities(counts, "calibration")
     table = _table(cells, confidence_level)
+    table.insert(2, "prevalence_expected", expected)
     table["pvalue_adjusted"] = adjusted
     of_all = _table(counts.without_groups().cells, confidence_level)
     label = ALL if index.nlevels == 1 else (ALL,) * index.nlevels

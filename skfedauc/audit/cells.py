@@ -48,7 +48,11 @@ _GROUP_COLUMNS = {
 }
 # Headings of the columns of `FairnessAudit.calibration`, by topic
 _CALIBRATION = {
-    "Means": {"mean_score": "mean score", "prevalence": "share of positives"},
+    "Means": {
+        "mean_score": "mean score",
+        "prevalence": "share of positives",
+        "prevalence_expected": "if equal",
+    },
     "Intercept": {"intercept": "intercept", "intercept_low": "95 % from", "intercept_high": "to"},
     "Slope": {"slope": "slope", "slope_low": "95 % from", "slope_high": "to"},
     "Calibration error": {"ece": "error", "ece_expected": "if calibrated"},

@@ -525,9 +525,9 @@ class FairnessAudit:
         ...     for labels in (["f", "f", "m", "m"] * 10, ["u", "v", "v", "u"] * 10)
         ... ]
         >>> [audit.n_claims for audit in audits]
-        [7, 7]
+        [8, 8]
         >>> [audit.n_claims for audit in FairnessAudit.adjusted_together(audits)]
-        [14, 14]
+        [16, 16]
         """
         return FairnessAudit._adjusted([(audit, audit.comparison) for audit in audits])
 
@@ -938,10 +938,10 @@ class FairnessAudit:
         An audit by several columns includes the claims of the audits by each column alone. Holm's
         method [1]_ with weights adjusts the p values. All groupings have equal weight, and all
         questions of a grouping have equal weight. The questions are the largest difference of AUCs,
-        the equality of all AUCs, the AUC of each group, the xAUC disparities, the three rates, and
-        the calibration of each group (see `calibration`). All groups of a question have equal
-        weight. At most 5 % of audits of groups without any gap, and with calibrated scores, make a
-        claim.
+        the equality of all AUCs, the AUC of each group, the xAUC disparities, the three rates, the
+        calibration of each group (see `calibration`), and equal calibration of all groups (see
+        `equal_calibration`). All groups of a question have equal weight. At most 5 % of audits of
+        groups without any gap, and with calibrated scores, make a claim.
 
         References
         ----------
@@ -960,6 +960,9 @@ class FairnessAudit:
         ``mean_score``, ``prevalence`` and ``difference``: the mean score, the share of positives,
         and the mean score minus this share. The limits ``difference_low`` and ``difference_high``
         come from Wilson's interval of the share, for given scores.
+
+        ``prevalence_expected``: the share of positives that the scores of the group predict if all
+        groups have the same calibration, see `equal_calibration`.
 
         ``intercept``, with ``intercept_low`` and ``intercept_high``: the calibration intercept
         (calibration-in-the-large), the maximum likelihood estimate of a in ``logit P(y = 1) = a +
@@ -1012,7 +1015,67 @@ class FairnessAudit:
         """
         adjusted = self._claims.adjusted["calibration"]
         comparison = self.comparison
-        return calibrating.calibration(self.report.counts, comparison.index, adjusted, LEVEL)
+        return calibrating.calibration(
+            self.report.counts,
+            comparison.index,
+            adjusted,
+            comparison.equal_calibration.expected,
+            LEVEL,
+        )
+
+    @functools.cached_property
+    def equal_calibration(self) -> pd.Series:
+        """Test that rows with equal scores are equally often positive in all groups.
+
+        A Series with the `statistic`, its `degrees_of_freedom`, the `pvalue`, and
+        `pvalue_adjusted`, which accounts for all claims of the audit (see `n_claims`).
+
+        The null hypothesis is that all groups have the same calibration curve, whether or not the
+        curve is that of perfect calibration. Scores that are too high by the same factor in all
+        groups are miscalibrated, but they are no reason for a gap between groups. `calibration`
+        tests perfect calibration.
+
+        The test is the score test [1]_ of an intercept and a slope of each group, in addition to a
+        curve of ``logit(score)`` that all groups have in common, in a logistic regression of the
+        labels [2]_. The curve is a restricted cubic spline with up to five knots [3]_. Groups with
+        few rows have a simulated null distribution, and groups of one class take part. Groups with
+        fewer than `min_per_class` rows do not. With weights, the test is the generalized score test
+        [4]_.
+
+        The p value is NaN with fewer than two groups or without positives or negatives.
+        `pvalue_adjusted` is also NaN in an audit of the ranking alone. Access raises a ValueError
+        for scores that are not from 0 to 1, and a `DisclosureError` for binned scores.
+
+        References
+        ----------
+        .. [1] Rao, C. R. (1948). Large sample tests of statistical hypotheses concerning several
+           parameters with applications to problems of estimation. Mathematical Proceedings of the
+           Cambridge Philosophical Society 44(1). https://doi.org/10.1017/S0305004100023987
+        .. [2] Cox, D. R. (1958). Two further applications of a model for binary regression.
+           Biometrika 45(3/4). https://doi.org/10.1093/biomet/45.3-4.562
+        .. [3] Harrell, F. E. (2015). Regression modeling strategies. Springer. Section 2.4.5.
+        .. [4] Boos, D. D. (1992). On generalized score tests. The American Statistician 46(4).
+           https://doi.org/10.1080/00031305.1992.10475921
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfedauc import FairnessAudit
+        >>> rng = np.random.default_rng(0)
+        >>> probability, group = rng.random(2000) / 2, rng.choice(["a", "b"], 2000)
+        >>> y = rng.random(2000) < probability
+        >>> audit = FairnessAudit.from_predictions(y, 2 * probability, groups=group)
+        >>> bool(audit.calibration.loc["a", "pvalue"] < 0.001)
+        True
+        >>> bool(audit.equal_calibration["pvalue"] < 0.05)
+        False
+        """
+        test = self.comparison.equal_calibration
+        found = {
+            name: getattr(test, name) for name in ("statistic", "degrees_of_freedom", "pvalue")
+        }
+        adjusted = float(self._claims.adjusted["equal_calibration"][0])
+        return pd.Series(found | {"pvalue_adjusted": adjusted}, dtype=np.float64)
 
     def sweep(self, thresholds: Any = None) -> ThresholdSweep:
         """Return the rates by group, and the gaps between groups, at many thresholds.
@@ -1159,11 +1222,11 @@ class FairnessAudit:
         dict
             The keys are `facts`, `findings` and `n_claims`, and the tables `quality`, `gaps`,
             `tolerances`, `groups` (a list of the rows of `by_group`) and `left_out`. `calibration`
-            has the rows of `calibration` in `groups` and `all`, and is None without a test of
-            calibration. `by_column` has the audit by each column alone, and `intersections` the
-            rows of `intersections`; both are empty for a single column. Undefined values are None.
-            Labels are text, integers or booleans, and lists for several columns; other labels, such
-            as dates, are text.
+            has the rows of `calibration` in `groups` and `all`, and `equal_calibration` in `equal`.
+            It is None without a test of calibration. `by_column` has the audit by each column
+            alone, and `intersections` the rows of `intersections`; both are empty for a single
+            column. Undefined values are None. Labels are text, integers or booleans, and lists for
+            several columns; other labels, such as dates, are text.
 
         Examples
         --------
@@ -1303,6 +1366,12 @@ class FairnessAudit:
             facts=self.facts,
             intersections=lambda: self._intersections,
             calibration=None if is_untested else self.calibration,
+            equal_calibration=None if is_untested else self.equal_calibration,
+            calibration_deviation=(
+                np.full(len(comparison.groups), np.nan)
+                if is_untested
+                else comparison.equal_calibration.deviation
+            ),
             sweep=lambda: None if self.decisions is None else self.sweep(),
         )
 

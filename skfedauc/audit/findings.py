@@ -41,8 +41,9 @@ class Finding(NamedTuple):
     sentence : str
     topic : str
         What the sentence is about: a row of `FairnessAudit.gaps`, "model", "small_groups",
-        "equal_aucs", "group_auc", "calibration", "tolerances", or "decisions" for missing
-        decisions. The page links the sentence to the table and to the definition of the topic.
+        "equal_aucs", "group_auc", "calibration", "equal_calibration", "tolerances", or "decisions"
+        for missing decisions. The page links the sentence to the table and to the definition of the
+        topic.
     """
 
     sentence: str
@@ -65,6 +66,7 @@ def answers(tables: AuditTables) -> tuple[Finding, ...]:
         *_on_ranking_between_groups(tables),
         *_on_decisions(tables),
         *_on_calibration(tables),
+        *_on_equal_calibration(tables),
         *_on_tolerances(tables),
     )
 
@@ -449,6 +451,28 @@ def _on_calibration(tables: AuditTables) -> Iterator[Finding]:
         f"{listed(tables.groups[g] for g in places)}: {where}{numbers} "
         f"(adjusted {shown_pvalue(clearest['pvalue_adjusted'])}).",
         "calibration",
+    )
+
+
+def _on_equal_calibration(tables: AuditTables) -> Iterator[Finding]:
+    test, table = tables.equal_calibration, tables.calibration
+    if test is None or table is None or math.isnan(test["pvalue_adjusted"]):
+        return
+    shown = f"(adjusted {shown_pvalue(test['pvalue_adjusted'])})"
+    if not test["pvalue_adjusted"] < SIGNIFICANT:
+        yield Finding(
+            f"No difference in calibration between groups is established {shown}.",
+            "equal_calibration",
+        )
+        return
+    place = int(np.nanargmax(np.abs(tables.calibration_deviation)))
+    row = _row_at(table, place)
+    yield Finding(
+        "The calibration differs between groups: rows with equal scores are not equally often "
+        f"positive in all groups {shown}. Most clearly in {named(tables.groups[place])}, the share "
+        f"of positives is {row['prevalence']:.3f}, and {row['prevalence_expected']:.3f} is "
+        "expected for its scores if all groups have the same calibration.",
+        "equal_calibration",
     )
 
 

@@ -18,6 +18,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.inference import proportions
 from skfedauc.inference.calibration import are_exact_probabilities
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
+from skfedauc.inference.equal_calibration import EqualCalibration
 from skfedauc.inference.pairwise import DifferenceTest, Spreads
 from skfedauc.inference.proportions import GapLimits
 from skfedauc.report import GroupAUC
@@ -239,11 +240,22 @@ class GroupComparison:
         NaN without decisions, because scores from 0 to 1 may then be ranks, and for scores that are
         not exact probabilities. Scores that are all 0 or 1 are decisions.
         """
-        counts = self.report.counts
-        has_probabilities = self.decisions is not None and are_exact_probabilities(counts)
-        if not has_probabilities or np.isin(counts.cells.scores, (0.0, 1.0)).all():
+        if not self._has_probabilities:
             return np.full(len(self.groups), np.nan)
-        return np.where(self.has_enough[_SELECTION], calibrating.pvalues(counts), np.nan)
+        pvalues = calibrating.pvalues(self.report.counts)
+        return np.where(self.has_enough[_SELECTION], pvalues, np.nan)
+
+    @functools.cached_property
+    def _has_probabilities(self) -> bool:
+        counts = self.report.counts
+        if self.decisions is None or not are_exact_probabilities(counts):
+            return False
+        return not np.isin(counts.cells.scores, (0.0, 1.0)).all()
+
+    @functools.cached_property
+    def equal_calibration(self) -> EqualCalibration:
+        """Test that the groups with enough rows have the same calibration."""
+        return calibrating.equal_calibration(self.report.counts, self.has_enough[_SELECTION])
 
     @functools.cached_property
     def pvalues(self) -> Questions:
@@ -261,6 +273,9 @@ class GroupComparison:
         for rate in deciding.RATES:
             pvalues[rate] = np.array([self.rate_gaps[rate].get("pvalue", np.nan)])
         pvalues["calibration"] = self.calibration_pvalues
+        pvalues["equal_calibration"] = none
+        if self._has_probabilities:
+            pvalues["equal_calibration"] = np.array([self.equal_calibration.pvalue])
         return pvalues
 
     # Limits ------------------------------------------------------------------------------

@@ -189,6 +189,7 @@ _TOPICS = {
     "tolerances": ("tolerances", "tolerances"),
     "decisions": ("", ""),
     "calibration": ("calibration", "calibration"),
+    "equal_calibration": ("calibration", "equal-calibration"),
 }
 
 

@@ -63,6 +63,11 @@ class AuditTables:
         a single column. The page and the document need the table, and findings do not.
     calibration : DataFrame or None
         Table `FairnessAudit.calibration`, or None without a test of calibration.
+    equal_calibration : Series or None
+        `FairnessAudit.equal_calibration`, or None without a test of calibration.
+    calibration_deviation : ndarray of float64, shape (n_groups,)
+        Share of positives minus the share that the common calibration curve predicts, in standard
+        errors; NaN for groups without a test.
     sweep : callable
         Function without arguments that returns the result of `FairnessAudit.sweep`, or None in an
         audit of the ranking alone.
@@ -89,6 +94,8 @@ class AuditTables:
     facts: Mapping[str, Any]
     intersections: Callable[[], pd.DataFrame | None]
     calibration: pd.DataFrame | None
+    equal_calibration: pd.Series | None
+    calibration_deviation: NDArray[np.float64]
     sweep: Callable[[], ThresholdSweep | None]
 
     @property

@@ -9,6 +9,7 @@ rows.
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
 * `binomial.py`: limits of a probability, by the tails of the binomial distribution;
 * `calibration.py`: calibration of probabilities, and the test of perfect calibration;
+* `equal_calibration.py`: test that all groups have the same calibration;
 * `disjoint_pairs.py`: intervals of AUCs from random pairs without common rows;
 * `over_groups.py`: averages of random groups;
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
