@@ -73,12 +73,14 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
     const std::size_t n = scores.size;
     Workers workers(n_threads);
     Cells<std::uint32_t> cells(n_groups, n, weighted);
-    // Sort records of the size of a score in place, in the memory of the cells' scores. A piece has
-    // at most as many cells as records. Sorting in place saves the page faults of another array.
-    constexpr bool in_place = sizeof(Record) == sizeof(double);
-    Buffer<Record> elsewhere(in_place ? 0 : n);
-    const Span<Record> room =
-        in_place ? Span<Record>{reinterpret_cast<Record*>(cells.scores.span().data), n} : elsewhere.span();
+    // Sort records of the size of a score or of a number in place, in the memory of the cells. A
+    // piece has at most as many cells as records. Sorting in place saves the page faults of another
+    // array.
+    Buffer<Record> elsewhere(sizeof(Record) > sizeof(double) ? n : 0);
+    void* const memory = sizeof(Record) > sizeof(double)    ? static_cast<void*>(elsewhere.span().data)
+                         : sizeof(Record) == sizeof(double) ? static_cast<void*>(cells.scores.span().data)
+                                                            : cells.negatives.span().data;
+    const Span<Record> room{static_cast<Record*>(memory), n};
     Pieces<Record> pieces(
         workers, room, n_groups, [&](std::size_t i) { return group_of(groups, i); },
         [&](std::size_t i) { return scores[i]; },
