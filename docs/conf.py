@@ -13,6 +13,7 @@ sys.path[:0] = [str(DOCS), str(DOCS / "data"), str(DOCS.parent)]
 import architecture  # noqa: E402
 import calibration_plots  # noqa: E402
 import inventories  # noqa: E402
+import landing  # noqa: E402
 import make_held_out  # noqa: E402
 
 import skfedauc  # noqa: E402
@@ -114,7 +115,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"skfedauc {release}"
 html_static_path = ["_static"]
-html_css_files = ["skfedauc.css"]
+html_css_files = ["skfedauc.css", "landing.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -161,11 +162,12 @@ def refer_to_public_name(app, env, node, contnode):
     return None
 
 
-def draw_architecture(app):
-    """Write the diagram that the page on the architecture includes."""
-    path = DOCS / "generated" / "architecture.html"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(architecture.svg(), encoding="utf-8")
+def draw_plots(app):
+    """Write the plots that pages include: the package's modules, and AUCs on the landing page."""
+    folder = DOCS / "generated"
+    folder.mkdir(exist_ok=True)
+    (folder / "architecture.html").write_text(architecture.svg(), encoding="utf-8")
+    (folder / "landing.html").write_text(landing.plot(), encoding="utf-8")
 
 
 def draw_calibration(app, docname, source):
@@ -195,7 +197,7 @@ def setup(app):
     """Connect the functions above to the build."""
     app.connect("autodoc-skip-member", skip_inherited)
     app.connect("missing-reference", refer_to_public_name)
-    app.connect("builder-inited", draw_architecture)
+    app.connect("builder-inited", draw_plots)
     app.connect("source-read", draw_calibration)
     app.connect("build-finished", copy_explorer)
     app.connect("build-finished", make_signed_off_audit)

@@ -16,8 +16,11 @@ import pandas as pd
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from numpydoc.validate import validate
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import train_test_split
 
 import skfedauc
+from skfedauc import GroupAUC
 from skfedauc.audit import figures
 from skfedauc.cli.main import main
 
@@ -89,6 +92,13 @@ def run_python(block, line, namespace, page):
     assert runner.summarize(verbose=False).failed == 0, report.getvalue()
 
 
+def run_script(block, line, namespace, page):
+    """Run a block without prompts, and return what it prints, with line numbers of the page."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile("\n" * line + block, str(page), "exec"), namespace)
+    return printed.getvalue()
+
+
 def run_commands(block):
     """Run the command line, and compare what it prints, except for identifiers and sizes."""
     for command in filter(None, re.split(r"^\$ ", block, flags=re.MULTILINE)):
@@ -115,8 +125,18 @@ def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
         shutil.copy(table, tmp_path)
     enter(tmp_path, monkeypatch)
     namespace = {"__name__": "page"}
+    printed = ""
     for language, line, block in code_blocks(page):
-        if language == "python":
+        if language == "text":
+            assert block == printed
+        else:
+            assert printed == ""  # what a script prints stands below it
+        printed = ""
+        if language == "text":
+            pass
+        elif language == "python" and not block.startswith(">>> "):
+            printed = run_script(block, line, namespace, page)
+        elif language == "python":
             run_python(block, line, namespace, page)
         elif language == "console":
             run_commands(block)
@@ -149,7 +169,8 @@ def test_the_files_of_hospitals_are_those_that_their_script_makes(name):
 
 
 SET_UP = [
-    "pip install skfedauc",
+    "pip install .",
+    'pip install ".[html,files]"',
     'pip install "skfedauc[plot]"',
     'pip install "skfedauc[files]"',
     'pip install "skfedauc[flower]"',
@@ -284,6 +305,32 @@ def test_each_room_is_told_of_where_contributors_look():
     apart = {"metrics", "datasets"}  # what changes there is a change of the report, mostly
     told = set(re.findall(r"`(\w+)(?:/|\.py)", how_it_works))
     assert architecture.rooms().keys() - apart <= told
+
+
+def test_the_landing_page_says_what_its_code_computes():
+    landing = load("landing")
+    report = landing.report()
+    texts = [t.text for t in ElementTree.fromstring(landing.plot()).iter("text")]
+    groups = report.by_group["auc"].sort_values(ascending=False)
+    shown = {
+        "all rows together": report.pooled,
+        **groups,
+        "average of groups": report.average("macro"),
+    }
+    assert texts[1:] == [text for name, auc in shown.items() for text in (name, f"{auc:.2f}")]
+    page = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert f"{report.by_group.iloc[:, 1:].to_numpy().sum()} patients" in page
+    assert f"(pooled AUC) is {report.pooled:.2f}" in page
+    assert (groups < report.pooled).all()
+    assert report.decomposition().share_within == pytest.approx(1 / 4, abs=0.01)
+    # The body mass index orders 85 % of the pairs of two groups.
+    measured, progression = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    _, measured, _, label = train_test_split(
+        measured, progression > 140, test_size=0.5, random_state=0
+    )
+    group = pd.cut(measured["bmi"], [0, 25, 30, 99], right=False, labels=False)
+    cross = GroupAUC.from_predictions(label, measured["bmi"], groups=group).decomposition().cross
+    assert f"{cross:.0%}".replace("%", " %") in page
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path):
