@@ -1,7 +1,6 @@
 """Configuration of the documentation; CONTRIBUTING.md has the command that builds it."""
 
 import contextlib
-import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -12,6 +11,7 @@ sys.path[:0] = [str(DOCS), str(DOCS / "data"), str(DOCS.parent)]
 
 import architecture  # noqa: E402
 import calibration_plots  # noqa: E402
+import explorer_page  # noqa: E402
 import inventories  # noqa: E402
 import landing  # noqa: E402
 import make_held_out  # noqa: E402
@@ -187,17 +187,11 @@ def make_signed_off_audit(app, exception):
         make_held_out.audit().to_html(folder / "audit.html")
 
 
-def copy_explorer(app, exception):
-    """Copy the explorer, a standalone page, into the site."""
-    if exception is None and app.builder.format == "html":
-        shutil.copytree(DOCS / "explorer", Path(app.outdir) / "explorer", dirs_exist_ok=True)
-
-
 def setup(app):
     """Connect the functions above to the build."""
     app.connect("autodoc-skip-member", skip_inherited)
     app.connect("missing-reference", refer_to_public_name)
     app.connect("builder-inited", draw_plots)
+    explorer_page.setup(app)
     app.connect("source-read", draw_calibration)
-    app.connect("build-finished", copy_explorer)
     app.connect("build-finished", make_signed_off_audit)

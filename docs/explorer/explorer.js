@@ -1,173 +1,227 @@
 "use strict";
 
-// The controls hold the state. After every change the page reads them, computes and draws, and
-// writes the state into the address.
-
-const MOST_DEVICES = 6;
-const SPREADS_OF_CASE = {
-  identical: [0, 0],
-  same_negatives: [0, 1.5],
-  same_positives: [1.5, 0],
-  different: [1.5, 1.5],
-};
-const COUNTS = {
-  equal: { positives: Array(MOST_DEVICES).fill(500), negatives: Array(MOST_DEVICES).fill(500) },
-  unequal: { positives: [800, 400, 200, 100, 600, 50], negatives: [100, 300, 600, 1000, 200, 900] },
-};
+// Every control changes the state; the page then shows it and writes it into the address.
 
 const element = (id) => document.getElementById(id);
-const all = (selector) => [...document.querySelectorAll(selector)];
+const all = (selector) => [...document.querySelectorAll(`.explorer ${selector}`)];
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+const KEYS_OF_CLASS = { negatives: "meanNegatives", positives: "meanPositives" };
 
-// Sliders by their names in the address; sliders of counts by class and device.
-const sliders = {
-  spread_negatives: element("spread-negatives"),
-  spread_positives: element("spread-positives"),
-  separation: element("separation"),
-};
-const nDevices = element("n-devices");
-const heights = element("heights");
-const countSliders = { positives: [], negatives: [] };
+let state = FIRST_STATE;
+const groupRows = [];
 const countRows = [];
-const deviceRows = [];
 
 function buildRows() {
-  for (let g = 0; g < MOST_DEVICES; g++) {
+  for (let g = 0; g < MOST_GROUPS; g++) {
+    const group = element("group-row").content.firstElementChild.cloneNode(true);
+    group.querySelector("td").dataset.group = g + 1;
+    for (const input of group.querySelectorAll("input")) {
+      const name = input.dataset.class;
+      const key = KEYS_OF_CLASS[name];
+      Object.assign(input, {
+        id: `mean-${name}-${g + 1}`,
+        min: RANGES.mean.low,
+        max: RANGES.mean.high,
+        step: 0.05,
+      });
+      input.setAttribute("aria-label", `Mean score of the ${name} of group ${g + 1}`);
+      input.addEventListener("input", () =>
+        change((old) => withEntry(old, key, g, toMean(Number(input.value)))),
+      );
+    }
+    makeMovable(group, g);
+    groupRows.push(group);
+
     const counts = element("counts-row").content.firstElementChild.cloneNode(true);
     counts.querySelector("th").textContent = `${g + 1}`;
     ["positives", "negatives"].forEach((name, column) => {
       const cell = counts.querySelectorAll("td")[column];
       const slider = cell.querySelector("input");
-      slider.id = `${name}-${g + 1}`;
+      const key = column ? "nNegatives" : "nPositives";
+      const { low: min, high: max } = RANGES.count;
+      Object.assign(slider, { id: `${name}-${g + 1}`, min, max, step: 10 });
       cell.querySelector("label").htmlFor = slider.id;
-      cell.querySelector("label").textContent = `${name} of device ${g + 1}`;
+      cell.querySelector("label").textContent = `${name} of group ${g + 1}`;
       cell.querySelector("output").htmlFor = slider.id;
-      countSliders[name].push(slider);
+      slider.addEventListener("input", () =>
+        change((old) => withEntry(old, key, g, toCount(Number(slider.value)))),
+      );
     });
     countRows.push(counts);
-    const device = element("device-row").content.firstElementChild.cloneNode(true);
-    device.querySelector("th").textContent = `device ${g + 1}`;
-    device.querySelector("td").dataset.device = g + 1;
-    deviceRows.push(device);
   }
+  element("groups").append(...groupRows);
   element("counts").append(...countRows);
-  element("devices").append(...deviceRows);
 }
 
-function readControls() {
-  const n = Number(nDevices.value);
-  const counts = (name) => countSliders[name].slice(0, n).map((slider) => Number(slider.value));
-  return {
-    spreadNegatives: Number(sliders.spread_negatives.value),
-    spreadPositives: Number(sliders.spread_positives.value),
-    separation: Number(sliders.separation.value),
-    nPositives: counts("positives"),
-    nNegatives: counts("negatives"),
-  };
-}
-
-function setCounts({ positives, negatives }) {
-  positives.forEach((count, g) => (countSliders.positives[g].value = count));
-  negatives.forEach((count, g) => (countSliders.negatives[g].value = count));
-}
-
-function setSpreads([negatives, positives]) {
-  sliders.spread_negatives.value = negatives;
-  sliders.spread_positives.value = positives;
-}
-
-// The address
-
-function hashOf(state) {
-  const parts = [
-    ...Object.entries(sliders).map(([name, slider]) => `${name}=${slider.value}`),
-    `n_positives=${state.nPositives}`,
-    `n_negatives=${state.nNegatives}`,
-  ];
-  if (!heights.checked) parts.push("heights=equal");
-  return `#${parts.join("&")}`;
-}
-
-// Keep the current value of whatever is missing or invalid in the address.
-function readHash() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const numbers = (name) => {
-    const texts = (given.get(name) ?? "").split(",");
-    const valid = texts.every((text) => text.trim() !== "" && Number.isFinite(Number(text)));
-    return valid ? texts.map(Number) : [];
-  };
-  for (const [name, slider] of Object.entries(sliders)) {
-    const value = numbers(name);
-    if (value.length === 1) slider.value = value[0];
+// Drag the curve whose handle is nearest to the pointer. The sliders of the keyboard are the same
+// controls: the slider of the curve gets the focus.
+function makeMovable(row, g) {
+  const pane = row.querySelector(".pane");
+  const inputs = [...pane.querySelectorAll("input")];
+  let drag = null;
+  pane.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const distance = (input) => {
+      const box = input.nextElementSibling.getBoundingClientRect();
+      const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+      return Math.hypot(event.clientX - x, event.clientY - y);
+    };
+    const input = inputs.reduce((a, b) => (distance(b) < distance(a) ? b : a));
+    const key = KEYS_OF_CLASS[input.dataset.class];
+    event.preventDefault(); // keep the focus on the slider, and select no text
+    input.focus({ preventScroll: true });
+    pane.setPointerCapture(event.pointerId);
+    finishAnimation();
+    drag = { key, from: state[key][g], x: event.clientX };
+    pane.classList.add("dragged");
+  });
+  pane.addEventListener("pointermove", (event) => {
+    if (!drag) return;
+    const width = pane.getBoundingClientRect().width;
+    const step = ((SCORES.high - SCORES.low) * (event.clientX - drag.x)) / width;
+    const mean = Math.round((drag.from + step) * 20) / 20;
+    change((old) => withEntry(old, drag.key, g, toMean(mean)));
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    pane.addEventListener(end, () => {
+      drag = null;
+      pane.classList.remove("dragged");
+    });
   }
-  const positives = numbers("n_positives");
-  const negatives = numbers("n_negatives");
-  const n = positives.length;
-  if (n === negatives.length && n >= Number(nDevices.min) && n <= MOST_DEVICES) {
-    nDevices.value = n;
-    setCounts({ positives, negatives });
-  }
-  if (given.size) heights.checked = given.get("heights") !== "equal";
+  const mark = (isCurrent) => () => {
+    for (const curve of all(`#roc [data-group="${g + 1}"]`)) {
+      curve.classList.toggle("current", isCurrent);
+    }
+  };
+  for (const start of ["pointerenter", "focusin"]) row.addEventListener(start, mark(true));
+  for (const end of ["pointerleave", "focusout"]) row.addEventListener(end, mark(false));
+}
+
+// Changes
+
+// `update` returns the next state from the present one.
+function change(update) {
+  finishAnimation();
+  state = update(state);
+  show();
+  writeHashSoon();
+}
+
+let animation = null; // the frame that comes, and the state at the end
+function finishAnimation() {
+  if (!animation) return;
+  cancelAnimationFrame(animation.frame);
+  state = animation.end;
+  animation = null;
+}
+
+// Move the curves from the present state to the next one, unless the reader wants no motion.
+function moveTo(update) {
+  const from = state;
+  finishAnimation();
+  const end = update(state);
+  if (reducedMotion.matches || from.nGroups !== end.nGroups) return change(() => end);
+  const duration = 700;
+  let start = null;
+  const step = (now) => {
+    start ??= now;
+    const time = Math.min(1, (now - start) / duration);
+    if (time === 1) return change(() => end);
+    state = stateBetween(from, end, (1 - Math.cos(Math.PI * time)) / 2);
+    show();
+    animation.frame = requestAnimationFrame(step);
+  };
+  animation = { frame: requestAnimationFrame(step), end };
 }
 
 // Wait until quick changes have ended, because browsers limit how often the address may change.
 let waiting;
-function writeHashSoon(state) {
+function writeHash() {
   clearTimeout(waiting);
-  waiting = setTimeout(() => history.replaceState(null, "", hashOf(state)), 200);
+  history.replaceState(history.state, "", hashOf(state));
+}
+function writeHashSoon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(writeHash, 200);
 }
 
 // Showing
 
+const digits = (value) => value.toFixed(state.digits);
+
 function showNumber(cell, value) {
   cell.dataset.value = value;
-  cell.querySelector(".number").textContent = value.toFixed(4);
+  (cell.querySelector(".number") ?? cell).textContent = digits(value);
 }
 
-function lessText(value, pooled) {
-  const less = value - pooled;
-  if (sameAuc(value, pooled)) return "= pooled";
-  const sign = less < 0 ? "−" : "+";
-  return Math.abs(less) < 0.00005 ? `${sign}<0.0001` : sign + Math.abs(less).toFixed(4);
+function showSlider(slider, value, text, spoken) {
+  slider.value = value;
+  slider.setAttribute("aria-valuetext", spoken ?? text);
+  const output = slider.parentElement.querySelector("output");
+  if (output) output.textContent = text;
 }
 
-function showControls(state) {
-  for (const slider of Object.values(sliders)) {
-    slider.parentElement.querySelector("output").textContent = Number(slider.value).toFixed(2);
+function showControls(groups, shown) {
+  const units = (value) => `${value.toFixed(2)} standard deviations`;
+  const values = {
+    "spread-negatives": spreadOf(groups.meanNegatives),
+    "spread-positives": spreadOf(groups.meanPositives),
+    separation: separationOf(groups),
+  };
+  for (const [id, value] of Object.entries(values)) {
+    showSlider(element(id), value, value.toFixed(2), units(value));
   }
-  for (const slider of [nDevices, ...countSliders.positives, ...countSliders.negatives]) {
-    slider.parentElement.querySelector("output").textContent = slider.value;
-  }
-  [...countRows, ...deviceRows].forEach((row, i) => {
-    row.hidden = i % MOST_DEVICES >= state.nPositives.length;
+  showSlider(element("n-groups"), state.nGroups, `${state.nGroups}`, `${state.nGroups} groups`);
+  const isShown = (g) => g < state.nGroups;
+  groupRows.forEach((row, g) => {
+    row.hidden = !isShown(g);
+    if (row.hidden) return;
+    row.querySelector("th").innerHTML =
+      `${g + 1} <small>${groups.nPositives[g]} f+<br>${groups.nNegatives[g]} f−</small>`;
+    for (const input of row.querySelectorAll("input")) {
+      const mean = groups[KEYS_OF_CLASS[input.dataset.class]][g];
+      const spoken = `${units(mean)}, AUC of the group ${digits(shown.byGroup[g])}`;
+      showSlider(input, mean, "", spoken);
+      input.nextElementSibling.style.left = `${position(mean, SCORES, 0)}%`;
+    }
   });
-  for (const button of all("button[data-case]")) {
-    button.setAttribute("aria-pressed", button.dataset.case === caseOf(state));
+  countRows.forEach((row, g) => {
+    row.hidden = !isShown(g);
+    [state.nPositives[g], state.nNegatives[g]].forEach((count, column) => {
+      const name = column ? "negatives" : "positives";
+      showSlider(row.querySelectorAll("input")[column], count, `${count}`, `${count} ${name}`);
+    });
+  });
+  const press = (button, isPressed) => button.setAttribute("aria-pressed", isPressed);
+  for (const button of all("[data-case]")) press(button, button.dataset.case === caseOf(groups));
+  for (const button of all("[data-counts]")) {
+    press(button, (button.dataset.counts === "equal") === hasEqualCounts(groups));
   }
-  for (const button of all("button[data-counts]")) {
-    const pressed = (button.dataset.counts === "equal") === hasEqualCounts(state);
-    button.setAttribute("aria-pressed", pressed);
-  }
+  element("average").value = state.average;
+  element("sampled").checked = state.sampled;
+  element("again").disabled = !state.sampled;
+  element("heights").checked = state.proportional;
+  element("three-digits").checked = state.digits === 3;
 }
 
-function showDistributions(state, known) {
-  const { nPositives, nNegatives } = state;
-  const weight = (count) => (heights.checked ? count : 1);
-  const parts = (means, counts) => means.map((mean, g) => ({ mean, weight: counts[g] }));
-  const negatives = parts(known.meanNegative, nNegatives);
-  const positives = parts(known.meanPositive, nPositives);
-  const drawn = (part) => ({ mean: part.mean, weight: weight(part.weight) });
-  known.byDevice.forEach((auc, g) => {
-    showNumber(deviceRows[g].querySelector("td"), auc);
-    drawDensities(deviceRows[g].querySelector("svg"), {
+function showDistributions({ meanPositives, meanNegatives, nPositives, nNegatives }, shown, rows) {
+  const weight = (count) => (state.proportional ? count : 1);
+  const parts = (means, counts, scores) =>
+    means.map((mean, g) => ({ mean, weight: counts[g], rows: scores?.[g] }));
+  const negatives = parts(meanNegatives, nNegatives, rows?.negatives);
+  const positives = parts(meanPositives, nPositives, rows?.positives);
+  const drawn = (part) => ({ ...part, weight: weight(part.weight) });
+  shown.byGroup.forEach((auc, g) => {
+    showNumber(groupRows[g].querySelector("td"), auc);
+    drawDensities(groupRows[g].querySelector("svg"), {
       negatives: [drawn(negatives[g])],
       positives: [drawn(positives[g])],
       tallest: Math.max(...[...negatives, ...positives].map((part) => weight(part.weight))),
     });
   });
-  const total = (counts) => counts.reduce((sum, count) => sum + count, 0);
-  const totals = [total(nNegatives), total(nPositives)];
+  const totals = [totalOf(nNegatives), totalOf(nPositives)];
   const shares = (list, sum) =>
-    list.map((part) => ({ mean: part.mean, weight: (weight(sum) * part.weight) / sum }));
+    list.map((part) => ({ ...part, weight: (weight(sum) * part.weight) / sum }));
   drawDensities(element("density-pooled"), {
     negatives: shares(negatives, totals[0]),
     positives: shares(positives, totals[1]),
@@ -175,95 +229,198 @@ function showDistributions(state, known) {
   });
 }
 
-function showAverages(known) {
-  const { values, terms, byDevice, best } = known;
-  const axis = aucAxis(known);
+function showRoc(groups, { values, terms }, rows) {
+  const curves = rocCurvesOf(groups, rows);
+  curves.average = averageCurve(curves.byGroup, terms[state.average]);
+  drawRoc(element("roc"), curves, sameAuc(values[state.average], values.pooled));
+  const current = document.activeElement?.closest?.("#groups tr");
+  if (current) current.dispatchEvent(new Event("focusin"));
+
+  const columns = [...curves.byGroup, curves.average, curves.pooled];
+  const names = [...curves.byGroup.map((_, g) => `${g + 1}`), state.average, "pooled"];
+  const table = element("roc-table");
+  const cells = (texts, tag) => texts.map((text) => `<${tag}>${text}</${tag.split(" ")[0]}>`).join("");
+  table.tHead.innerHTML = `<tr>${cells(["At", ...names], 'th scope="col"')}</tr>`;
+  table.tBodies[0].innerHTML = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
+    .map((rate) => {
+      const rates = columns.map((curve) => digits(rateAt(curve, rate)));
+      return `<tr><th scope="row">${rate.toFixed(2)}</th>${cells(rates, "td")}</tr>`;
+    })
+    .join("");
+  element("means-table").tBodies[0].innerHTML = groups.meanNegatives
+    .map((negative, g) => [negative, groups.meanPositives[g]].map((mean) => mean.toFixed(2)))
+    .map((means, g) => `<tr><th scope="row">${g + 1}</th>${cells(means, "td")}</tr>`)
+    .join("");
+}
+
+function showAverages(shown, limits) {
+  const { values, terms, byGroup, best } = shown;
+  const axis = aucAxis(shown);
   for (const cell of all("[data-statistic]")) {
-    const value = values[cell.dataset.statistic];
-    showNumber(cell, value);
+    const name = cell.dataset.statistic;
+    showNumber(cell, values[name]);
     const less = cell.querySelector(".less");
-    if (less) less.textContent = lessText(value, values.pooled);
+    if (less) less.textContent = differenceText(values[name], values.pooled, state.digits);
+    const bounds = cell.querySelector(".limits");
+    if (bounds) bounds.textContent = limits ? limits[name].map(digits).join(" to ") : "";
   }
-  element("range").querySelector(".number").textContent = values.worst.toFixed(4);
-  element("range").querySelector(".less").textContent = `to ${best.toFixed(4)}`;
+  element("range").querySelector(".number").textContent = digits(values.worst);
+  element("range").querySelector(".less").textContent = `to ${digits(best)}`;
   for (const svg of all("[data-terms]")) {
     const name = svg.dataset.terms;
-    drawBalance(svg, terms[name], values[name], values.pooled, axis);
+    const marks = {
+      value: values[name],
+      pooled: values.pooled,
+      limits: limits?.[name],
+      digits: state.digits,
+      isChosen: name === state.average,
+    };
+    drawBalance(svg, terms[name], marks, axis);
   }
-  drawDevices(element("axis-devices"), byDevice, values.pooled, axis);
+  drawGroups(element("axis-groups"), byGroup, values.pooled, axis);
   drawAxis(element("auc-axis"), axis);
+  element("limits-key").hidden = !limits;
+
+  const average = values[state.average];
+  element("average-value").textContent = digits(average);
+  element("average-name").textContent = state.average;
+  const isEqual = sameAuc(average, values.pooled);
+  element("sign").innerHTML = isEqual
+    ? 'equals<b aria-hidden="true">=</b>'
+    : 'is not<b aria-hidden="true">≠</b>';
+  element("sign").parentElement.classList.toggle("equal", isEqual);
 }
 
 function showCrossMatrix({ crossMatrix }) {
   const numbers = crossMatrix.map((_, g) => `<th scope="col">${g + 1}</th>`).join("");
   const cell = (auc, g, h) =>
-    `<td${g === h ? ' class="own"' : ""} data-value="${auc}">${auc.toFixed(4)}</td>`;
+    `<td${g === h ? ' class="own"' : ""} data-value="${auc}">${digits(auc)}</td>`;
   const table = element("cross-matrix");
-  table.tHead.innerHTML = `<tr><th scope="col">Device</th>${numbers}</tr>`;
+  table.tHead.innerHTML = `<tr><th scope="col">Group</th>${numbers}</tr>`;
   table.tBodies[0].innerHTML = crossMatrix
     .map((row, g) => row.map((auc, h) => cell(auc, g, h)).join(""))
     .map((cells, g) => `<tr><th scope="row">${g + 1}</th>${cells}</tr>`)
     .join("");
 }
 
-function showWords(state, known) {
-  const verdict = verdictOn(state, known);
-  // Set only a different text, or a screen reader would read it at every step of a slider.
-  if (element("verdict").textContent !== verdict) element("verdict").textContent = verdict;
-  const python = pythonOf(state, known);
-  element("snippet").textContent = python ?? "";
-  element("python").hidden = python === null;
-  element("no-case").hidden = python !== null;
-  element("copied").textContent = "";
+// Say the numbers when changes have ended, and the reason only when it is another one.
+let saying;
+let reasonSaid = "";
+function announceSoon(numbers, reason) {
+  clearTimeout(saying);
+  saying = setTimeout(() => {
+    const words = reason === reasonSaid ? numbers : `${numbers} ${reason}`;
+    reasonSaid = reason;
+    if (element("announcement").textContent !== words) element("announcement").textContent = words;
+  }, 700);
 }
 
+// The spread of many draws is computed in parts after changes have ended.
+let spread = { key: null, limits: null };
+let spreading;
+function limitsSoon(groups) {
+  const key = JSON.stringify(groups);
+  if (spread.key === key) return spread.limits;
+  clearTimeout(spreading);
+  const draws = [];
+  const part = () => {
+    const end = performance.now() + 12;
+    while (draws.length < DRAWS && performance.now() < end) {
+      draws.push(valuesOfDraw(groups, draws.length + 1));
+    }
+    if (draws.length < DRAWS) {
+      spreading = setTimeout(part);
+    } else {
+      spread = { key, limits: limitsOf(draws) };
+      show();
+    }
+  };
+  spreading = setTimeout(part, 250);
+  return null;
+}
+
+let started = false;
 function show() {
-  const state = readControls();
-  const known = populationOf(state);
-  showControls(state);
-  showDistributions(state, known);
-  showAverages(known);
-  showCrossMatrix(known);
-  showWords(state, known);
-  return state;
+  const groups = groupsOf(state);
+  const population = populationOf(groups);
+  const rows = state.sampled ? drawRows(groups, state.seed) : null;
+  const shown = rows ? sampleOf(rows) : population;
+  if (!rows) clearTimeout(spreading);
+  const limits = rows ? limitsSoon(groups) : null;
+  showControls(groups, shown);
+  showDistributions(groups, shown, rows);
+  showRoc(groups, shown, rows);
+  showAverages(shown, limits);
+  showCrossMatrix(shown);
+
+  const verdict = verdictOn(groups, population);
+  element("verdict").textContent = verdict;
+  const sampling = rows ? samplingWords(groups, shown, population, limits, state.digits) : "";
+  element("sampling").textContent = sampling;
+  element("sampling").hidden = !rows;
+  element("snippet").textContent = pythonOf(groups, population, state.digits);
+  element("copied").textContent = "";
+  element("shared").textContent = "";
+  if (started) announceSoon(announcementOf(shown, state.digits), rows ? sampling : verdict);
 }
 
-async function copyPython() {
+async function copy(text, status, select) {
   try {
-    await navigator.clipboard.writeText(element("snippet").textContent);
-    element("copied").textContent = "Copied";
+    await navigator.clipboard.writeText(text);
+    status.textContent = "Copied";
   } catch {
-    getSelection().selectAllChildren(element("snippet"));
-    element("copied").textContent = "Selected: copy it with Ctrl+C";
+    select();
+    status.append(" Selected: copy it with Ctrl+C");
   }
+}
+
+function copyLink() {
+  writeHash();
+  const status = element("shared");
+  copy(location.href, status, () => {
+    const link = document.createElement("code");
+    link.textContent = location.href;
+    status.replaceChildren(link);
+    getSelection().selectAllChildren(link);
+  });
+}
+
+function copyPython() {
+  const snippet = element("snippet");
+  copy(snippet.textContent, element("copied"), () => getSelection().selectAllChildren(snippet));
 }
 
 function start() {
   buildRows();
-  setCounts(COUNTS.unequal);
-  readHash();
+  state = stateOfHash(location.hash, state);
   drawAxis(element("score-axis"), SCORES, 0);
   show();
+  started = true;
 
-  const change = () => writeHashSoon(show());
-  for (const input of all("input")) input.addEventListener("input", change);
-  for (const button of all("button[data-case]")) {
-    button.addEventListener("click", () => {
-      setSpreads(SPREADS_OF_CASE[button.dataset.case]);
-      change();
-    });
+  const onInput = (id, next) =>
+    element(id).addEventListener("input", ({ target }) => change((old) => next(old, target)));
+  onInput("spread-negatives", (old, { value }) => withSpread(old, "meanNegatives", Number(value)));
+  onInput("spread-positives", (old, { value }) => withSpread(old, "meanPositives", Number(value)));
+  onInput("separation", (old, { value }) => withSeparation(old, Number(value)));
+  onInput("n-groups", (old, { value }) => withNumberOfGroups(old, Number(value)));
+  onInput("average", (old, { value }) => ({ ...old, average: value }));
+  onInput("sampled", (old, { checked }) => ({ ...old, sampled: checked }));
+  onInput("heights", (old, { checked }) => ({ ...old, proportional: checked }));
+  onInput("three-digits", (old, { checked }) => ({ ...old, digits: checked ? 3 : 2 }));
+  for (const button of all("[data-case]")) {
+    button.addEventListener("click", () => moveTo((old) => withCase(old, button.dataset.case)));
   }
-  for (const button of all("button[data-counts]")) {
-    button.addEventListener("click", () => {
-      setCounts(COUNTS[button.dataset.counts]);
-      change();
-    });
+  for (const button of all("[data-counts]")) {
+    button.addEventListener("click", () => moveTo((old) => ({ ...old, ...COUNTS[button.dataset.counts] })));
   }
+  element("again").addEventListener("click", () =>
+    change((old) => ({ ...old, seed: (old.seed % RANGES.seed.high) + 1 })),
+  );
+  element("share").addEventListener("click", copyLink);
   element("copy").addEventListener("click", copyPython);
   addEventListener("hashchange", () => {
     clearTimeout(waiting);
-    readHash();
-    show();
+    moveTo((old) => stateOfHash(location.hash, old));
   });
 }
 

@@ -1,17 +1,16 @@
 "use strict";
 
-// AUCs of devices with normal scores of standard deviation 1, with the names that the attribute
-// population of skfedauc.datasets.make_group_scores uses.
+// AUCs of groups with normal scores of standard deviation 1, with the names in GroupAUC.
 
-// Weight of a device in each average, computed from its numbers of positives and negatives.
-const DEVICE_WEIGHTS = {
+// Weight of a group in each average, computed from its numbers of positives and negatives.
+const GROUP_WEIGHTS = {
   macro: () => 1,
   samples: (positives, negatives) => positives + negatives,
   positives: (positives) => positives,
   negatives: (positives, negatives) => negatives,
   within: (positives, negatives) => positives * negatives,
 };
-const AVERAGES = Object.keys(DEVICE_WEIGHTS);
+const AVERAGES = Object.keys(GROUP_WEIGHTS);
 
 // Normal distribution function in double precision, by its power series
 // 1/2 + phi(x) (x + x^3 / 3 + x^5 / (3 5) + ...): Abramowitz and Stegun (1964), Handbook of
@@ -28,51 +27,38 @@ function normalCdf(x) {
   return 0.5 + (sum * Math.exp(-(x * x) / 2)) / Math.sqrt(2 * Math.PI);
 }
 
+const totalOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+const meanOf = (numbers) => totalOf(numbers) / numbers.length;
+const spreadOf = (numbers) => Math.max(...numbers) - Math.min(...numbers);
+
 // Weighted mean of the AUCs of a list of terms.
 function balance(terms) {
-  let sum = 0;
-  let total = 0;
-  for (const { auc, weight } of terms) {
-    sum += weight * auc;
-    total += weight;
-  }
-  return sum / total;
+  return totalOf(terms.map(({ auc, weight }) => auc * weight)) / totalOf(terms.map((t) => t.weight));
 }
 
-// Evenly spaced means of n devices around a middle; `spread` is the last minus the first.
-function deviceMeans(middle, spread, n) {
-  return Array.from({ length: n }, (_, g) => middle + spread * (g / (n - 1) - 0.5));
-}
-
+// All statistics from the AUCs of each pair of groups, with the positives' groups in the rows.
 // `values` holds each statistic by name; `terms` holds the AUCs and weights of each average.
-function populationOf({ spreadNegatives, spreadPositives, separation, nPositives, nNegatives }) {
-  const meanNegative = deviceMeans(0, spreadNegatives, nNegatives.length);
-  const meanPositive = deviceMeans(separation, spreadPositives, nPositives.length);
-  const crossMatrix = meanPositive.map((positive) =>
-    meanNegative.map((negative) => normalCdf((positive - negative) / Math.SQRT2)),
-  );
-  // One term for each pair of devices: g has the positives, h the negatives.
+function statisticsOf(crossMatrix, nPositives, nNegatives) {
+  // One term for each pair of groups: g has the positives, h the negatives.
   const pairs = crossMatrix.flatMap((row, g) =>
     row.map((auc, h) => ({ g, h, auc, weight: nPositives[g] * nNegatives[h] })),
   );
   const within = pairs.filter(({ g, h }) => g === h);
   const terms = { pooled: pairs, cross: pairs.filter(({ g, h }) => g !== h) };
-  for (const [name, weightOf] of Object.entries(DEVICE_WEIGHTS)) {
+  for (const [name, weightOf] of Object.entries(GROUP_WEIGHTS)) {
     terms[name] = within.map((term) => ({
       ...term,
       weight: weightOf(nPositives[term.g], nNegatives[term.g]),
     }));
   }
-  const byDevice = within.map(({ auc }) => auc);
-  const worst = Math.min(...byDevice);
-  const best = Math.max(...byDevice);
-  const weightOf = (list) => list.reduce((sum, { weight }) => sum + weight, 0);
+  const byGroup = within.map(({ auc }) => auc);
+  const worst = Math.min(...byGroup);
+  const best = Math.max(...byGroup);
+  const weightOf = (list) => totalOf(list.map(({ weight }) => weight));
   const shareWithin = weightOf(within) / weightOf(pairs);
   return {
-    meanPositive,
-    meanNegative,
     crossMatrix,
-    byDevice,
+    byGroup,
     best,
     terms,
     values: {
@@ -87,6 +73,14 @@ function populationOf({ spreadNegatives, spreadPositives, separation, nPositives
       share_across: 1 - shareWithin,
     },
   };
+}
+
+// Statistics of infinitely many rows.
+function populationOf({ meanPositives, meanNegatives, nPositives, nNegatives }) {
+  const crossMatrix = meanPositives.map((positive) =>
+    meanNegatives.map((negative) => normalCdf((positive - negative) / Math.SQRT2)),
+  );
+  return statisticsOf(crossMatrix, nPositives, nNegatives);
 }
 
 // Whether two AUCs are equal up to rounding.

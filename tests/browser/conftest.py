@@ -18,6 +18,17 @@ def skip_without(what):
 
 
 @pytest.fixture(scope="session")
+def needs():
+    """Skip a test without a package."""
+
+    def check(package):
+        if importlib.util.find_spec(package) is None:
+            skip_without(package)
+
+    return check
+
+
+@pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
     """The driver; tests use the fixture `browser` instead."""
     program = shutil.which("chromium") or shutil.which("google-chrome")

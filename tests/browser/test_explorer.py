@@ -1,6 +1,8 @@
 """The explorer of the documentation: controls, and numbers compared with Python."""
 
 import itertools
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -13,35 +15,47 @@ import pytest
 from colors import contrast, luminance
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
-from scipy.stats import norm
+from scipy.stats import kstest, norm
 
-from skfedauc.datasets import make_group_scores
+from skfedauc import GroupAUC
 
-FOLDER = Path(__file__).parents[2] / "docs" / "explorer"
+DOCS = Path(__file__).parents[2] / "docs"
+FOLDER = DOCS / "explorer"
 PAGE = (FOLDER / "index.html").as_uri()
+CSS = "css selector"
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 STATISTICS = ["pooled", *AVERAGES, "worst", "ratio", "cross", "difference", "cross_difference"]
-CASES = {  # shifted classes of each case: negatives, positives
+CASES = {  # classes whose means differ between groups: negatives, positives
     "identical": (0, 0),
     "same_negatives": (0, 1),
     "same_positives": (1, 0),
     "different": (1, 1),
+    "neither": (1, 1),
 }
-SLIDERS = ["spread-negatives", "spread-positives", "separation", "positives-2", "negatives-4"]
 EQUAL = ([500] * 4, [500] * 4)
 UNEQUAL = ([800, 400, 200, 100], [100, 300, 600, 1000])
+RNG = np.random.default_rng
 
 
-def address(spread_negatives, spread_positives, counts=UNEQUAL, separation=1.0):
-    positives, negatives = (",".join(map(str, of_class)) for of_class in counts)
-    return (
-        f"{PAGE}#spread_negatives={spread_negatives}&spread_positives={spread_positives}"
-        f"&separation={separation}&n_positives={positives}&n_negatives={negatives}"
-    )
+def means_of(middle, spread, n):
+    return np.round(middle + spread * np.linspace(-0.5, 0.5, n), 4).tolist()
+
+
+def fragment(spread_negatives, spread_positives, counts=UNEQUAL, separation=1.0, **others):
+    """Return the part of a link after #, for evenly spaced means."""
+    n = len(counts[0])
+    lists = {
+        "mean_negatives": means_of(0, spread_negatives, n),
+        "mean_positives": means_of(separation, spread_positives, n),
+        "n_positives": counts[0],
+        "n_negatives": counts[1],
+    }
+    given = {name: ",".join(map(str, values)) for name, values in lists.items()} | others
+    return "#" + "&".join(f"{name}={value}" for name, value in given.items())
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -59,34 +73,69 @@ def load(browser, url=PAGE):
     )
 
 
+def go(browser, hash_):
+    """Change the hash of the open page, as a link within the page does."""
+    browser.execute_async_script(
+        """
+        const [hash, done] = arguments;
+        if (location.hash === hash) done();
+        addEventListener("hashchange", () => setTimeout(done), { once: true });
+        location.hash = hash;
+        """,
+        hash_,
+    )
+
+
 def by_id(browser, name):
     return browser.find_element("id", name)
 
 
-def read_controls(browser):
-    """Return the positions of the visible sliders."""
-    values = browser.execute_script(
-        "return Object.fromEntries([...document.querySelectorAll('input[type=range]')]"
-        ".filter(input => input.checkVisibility()).map(input => [input.id, input.value]))"
+def press(browser, *keys):
+    """Press keys for the element with the focus."""
+    from selenium.webdriver import ActionChains
+
+    ActionChains(browser, duration=0).send_keys(*keys).perform()
+
+
+def focus(browser, name):
+    browser.execute_script("document.getElementById(arguments[0]).focus()", name)
+
+
+def read_state(browser):
+    """Return the lists of the state after checking the sliders and the address's form of them."""
+    state, sliders, n = browser.execute_script(
+        "return [{...groupsOf(state), average: state.average, seed: state.seed,"
+        " sampled: state.sampled, digits: state.digits},"
+        "Object.fromEntries([...document.querySelectorAll('input[type=range]')]"
+        ".filter(input => input.checkVisibility()).map(input => [input.id, Number(input.value)])),"
+        "state.nGroups]"
     )
-    n = int(values["n-devices"])
+    groups = range(1, n + 1)
+    assert [sliders[f"positives-{g}"] for g in groups] == state["nPositives"]
+    assert [sliders[f"negatives-{g}"] for g in groups] == state["nNegatives"]
+    for name, key in (("negatives", "meanNegatives"), ("positives", "meanPositives")):
+        # sliders have steps of 0.05
+        assert_allclose([sliders[f"mean-{name}-{g}"] for g in groups], state[key], atol=0.026)
+        spread = min(np.ptp(state[key]), 3)
+        assert sliders[f"spread-{name}"] == pytest.approx(spread, abs=0.026)
+    assert sliders["n-groups"] == n
     return SimpleNamespace(
-        spread_negatives=float(values["spread-negatives"]),
-        spread_positives=float(values["spread-positives"]),
-        separation=float(values["separation"]),
-        positives=[int(values[f"positives-{g}"]) for g in range(1, n + 1)],
-        negatives=[int(values[f"negatives-{g}"]) for g in range(1, n + 1)],
+        mean_negatives=state["meanNegatives"],
+        mean_positives=state["meanPositives"],
+        positives=state["nPositives"],
+        negatives=state["nNegatives"],
+        **{name: state[name] for name in ("average", "seed", "sampled", "digits")},
     )
 
 
 def read_numbers(browser):
-    """Return the visible numbers as [name, data-value, text]; matrix cells are "row,column"."""
+    """Return the numbers as [name, data-value, text]; matrix cells are "row,column"."""
     return browser.execute_script(
         """
         const cells = [...document.querySelectorAll("[data-value]")];
         const text = cell => (cell.querySelector(".number") ?? cell).textContent;
-        return cells.filter(cell => cell.checkVisibility()).map(cell => [
-          cell.dataset.statistic ?? cell.dataset.device ??
+        return cells.filter(cell => !cell.closest("[hidden], template")).map(cell => [
+          cell.dataset.statistic ?? cell.dataset.group ??
             `${cell.parentElement.rowIndex},${cell.cellIndex}`,
           Number(cell.dataset.value), text(cell)]);
         """
@@ -94,114 +143,98 @@ def read_numbers(browser):
 
 
 def expected(state):
-    """Return all statistics by their definitions, over all pairs of devices."""
-    n = len(state.positives)
-    steps = np.linspace(-0.5, 0.5, n)
-    mean_positive = state.separation + state.spread_positives * steps
-    mean_negative = state.spread_negatives * steps
-    auc = {
-        (g, h): norm.cdf(mean_positive[g] - mean_negative[h], scale=np.sqrt(2))
-        for g in range(n)
-        for h in range(n)
-    }
-    own = [auc[g, g] for g in range(n)]
-
-    def mean(weight):
-        return sum(weight(g, h) * auc[g, h] for g, h in auc) / sum(weight(g, h) for g, h in auc)
-
-    pos, neg = state.positives, state.negatives
-    share = sum(p * n for p, n in zip(pos, neg, strict=True)) / (sum(pos) * sum(neg))
+    """Return all statistics by numerical integration, without the normal distribution's AUC."""
+    x = np.linspace(-14, 16, 3001)  # the trapezoid rule converges fast for such integrands
+    step = x[1] - x[0]
+    f_positive = norm.pdf(x, np.array(state.mean_positives)[:, None])
+    below = norm.cdf(x, np.array(state.mean_negatives)[:, None])
+    matrix = f_positive @ below.T * step
+    own = np.diag(matrix)
+    pos, neg = np.array(state.positives), np.array(state.negatives)
+    # The AUC of all rows: from the densities of all positives and of all negatives
+    pooled = np.sum((pos @ f_positive) * (neg @ below)) * step / (pos.sum() * neg.sum())
+    # A random positive and a random negative are of one group
+    share = np.sum(pos * neg) / (pos.sum() * neg.sum())
+    within = np.average(own, weights=pos * neg)
     return {
-        "pooled": mean(lambda g, h: pos[g] * neg[h]),
-        "cross": mean(lambda g, h: pos[g] * neg[h] * (g != h)),
-        "macro": mean(lambda g, h: g == h),
-        "samples": mean(lambda g, h: (pos[g] + neg[g]) * (g == h)),
-        "positives": mean(lambda g, h: pos[g] * (g == h)),
-        "negatives": mean(lambda g, h: neg[g] * (g == h)),
-        "within": mean(lambda g, h: pos[g] * neg[h] * (g == h)),
-        "worst": min(own),
-        "difference": max(own) - min(own),
-        "ratio": min(own) / max(own),
-        "cross_difference": max(abs(auc[g, h] - auc[h, g]) for g, h in auc),
+        "pooled": pooled,
+        "cross": (pooled - share * within) / (1 - share),
+        "macro": np.mean(own),
+        "samples": np.average(own, weights=pos + neg),
+        "positives": np.average(own, weights=pos),
+        "negatives": np.average(own, weights=neg),
+        "within": within,
+        "worst": own.min(),
+        "difference": np.ptp(own),
+        "ratio": own.min() / own.max(),
+        "cross_difference": np.abs(matrix - matrix.T).max(),
         "share_within": share,
         "share_across": 1 - share,
-        **{f"{g + 1}": own[g] for g in range(n)},
-        **{f"{g + 1},{h + 1}": value for (g, h), value in auc.items()},
+        **{f"{g + 1}": auc for g, auc in enumerate(own)},
+        **{f"{g + 1},{h + 1}": auc for (g, h), auc in np.ndenumerate(matrix)},
     }
-
-
-def population(state):
-    """Return the AUCs of make_group_scores for the state; None if it has no such case."""
-    spreads = state.spread_negatives, state.spread_positives
-    shifted = tuple(int(spread != 0) for spread in spreads)
-    if shifted == (1, 1) and spreads[0] != spreads[1]:
-        return None
-    (case,) = (name for name, shifts in CASES.items() if shifts == shifted)
-    half = max(spreads) / 2
-    return make_group_scores(
-        case,
-        state.positives,
-        state.negatives,
-        shifts=np.linspace(-half, half, len(state.positives)),
-        separation=state.separation,
-    ).population
 
 
 def check_numbers(browser):
-    """Check the visible numbers against the sliders; return the state and the numbers."""
-    state = read_controls(browser)
+    """Check the numbers without sampling error; return the state and the numbers."""
+    state = read_state(browser)
     shown = read_numbers(browser)
     oracle = expected(state)
     assert {name for name, _, _ in shown} == set(oracle)
     for name, value, text in shown:
         assert value == pytest.approx(oracle[name], abs=1e-9), name
-        assert text == f"{value:.4f}", name
-    numbers = {name: value for name, value, _ in shown}
-    known = population(state)
-    if known is not None:
-        n = len(state.positives)
-        for name in STATISTICS:
-            assert numbers[name] == pytest.approx(known[name], abs=1e-9), name
-        assert_allclose([numbers[f"{g + 1}"] for g in range(n)], known["by_group"], atol=1e-9)
-        matrix = [[numbers[f"{g + 1},{h + 1}"] for h in range(n)] for g in range(n)]
-        assert_allclose(matrix, known["cross_matrix"], atol=1e-9)
-    return state, numbers
+        assert text == f"{value:.{state.digits}f}", name
+    return state, {name: value for name, value, _ in shown}
 
 
 def marked_equal(browser):
     """Return averages that equal the pooled AUC according to the words and to the diamonds."""
-    rows = {
-        name: browser.find_element("css selector", f"#averages tr:has([data-terms={name}])")
-        for name in AVERAGES
-    }
-    words = {name for name, row in rows.items() if "= pooled" in row.text}
-    filled = {
-        name for name, row in rows.items() if row.find_elements("css selector", ".diamond.equal")
-    }
+    words, filled = browser.execute_script(
+        """
+        const rows = arguments[0].map(name => [name, document.querySelector(
+          `#averages tr:has([data-terms=${name}])`)]);
+        const names = test => rows.filter(([, row]) => test(row)).map(([name]) => name);
+        return [names(row => row.textContent.includes("= pooled")),
+                names(row => row.querySelector(".diamond.equal"))];
+        """,
+        AVERAGES,
+    )
     assert words == filled
-    return words
+    return set(words)
 
 
 def set_media(browser, **features):
+    features = {name.replace("_", "-"): value for name, value in features.items()}
     browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia",
         {"features": [{"name": name, "value": value} for name, value in features.items()]},
     )
 
 
+@pytest.fixture(autouse=True)
+def still(browser):
+    """Without animations, except where a test asks for them."""
+    set_media(browser, prefers_reduced_motion="reduce")
+    yield
+    set_media(browser)
+
+
 @pytest.fixture(params=["light", "dark"])
 def scheme(browser, request):
-    set_media(browser, **{"prefers-color-scheme": request.param})
-    yield request.param
-    set_media(browser)
+    set_media(browser, prefers_color_scheme=request.param, prefers_reduced_motion="reduce")
+    return request.param
 
 
 @pytest.fixture
 def phone(browser):
-    browser.set_window_size(360, 780)
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False},
+    )
     load(browser)
-    assert browser.execute_script("return innerWidth") == 360
-    return browser
+    assert browser.execute_script("return innerWidth") == 390
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 # Numbers
@@ -209,10 +242,18 @@ def phone(browser):
 
 def test_first_view(browser):
     load(browser)
-    state, _ = check_numbers(browser)
-    assert (state.spread_negatives, state.spread_positives) == (0, 1.5)
+    state, numbers = check_numbers(browser)
+    assert state.mean_negatives == [0, 0, 0, 0]
+    assert state.mean_positives == [0.25, 0.75, 1.25, 1.75]
     assert (state.positives, state.negatives) == UNEQUAL
     assert marked_equal(browser) == {"positives"}
+    words = by_id(browser, "average-value").find_element("xpath", "ancestor::section").text
+    assert " ".join(words.split()) == (
+        "Average of the groups\u2019 AUCs macro 0.74 is not ≠ AUC of all rows pooled 0.66"
+    )
+    assert round(numbers["macro"], 2) == 0.74
+    # without sampling error nothing is drawn
+    assert by_id(browser, "again").get_attribute("disabled") == "true"
 
 
 def test_normal_distribution_function(browser):
@@ -223,216 +264,490 @@ def test_normal_distribution_function(browser):
 
 
 def test_any_state(browser):
-    random = np.random.default_rng(0)
+    random = RNG(0)
     load(browser)
-    for _ in range(15):
+    for _ in range(12):
         n = random.integers(2, 7)
-        spreads = random.integers(0, 61, size=2) / 20 * random.integers(0, 2, size=2)
+        means = np.round(random.uniform([[-2.5], [-2]], [[2.5], [4.5]], (2, n)), 4)
+        means[0, :] = means[0, random.integers(0, n, n) * random.integers(0, 2)]
         counts = 10 * random.integers(1, 101, size=(2, n))
-        separation = random.integers(0, 51) / 20
-        browser.get(address(*spreads, counts.tolist(), separation))
-        wanted = {
-            "spread_negatives": spreads[0],
-            "spread_positives": spreads[1],
-            "separation": separation,
-            "positives": counts[0].tolist(),
-            "negatives": counts[1].tolist(),
-        }
-        wait_until(lambda wanted=wanted: vars(read_controls(browser)) == wanted)
-        _, numbers = check_numbers(browser)
+        lists = [",".join(map(str, values)) for values in (*means.tolist(), *counts.tolist())]
+        go(
+            browser,
+            "#mean_negatives={}&mean_positives={}&n_positives={}&n_negatives={}".format(*lists),
+        )
+        state, numbers = check_numbers(browser)
+        assert [state.mean_negatives, state.mean_positives] == means.tolist()
+        assert [state.positives, state.negatives] == counts.tolist()
         assert marked_equal(browser) == {
             name for name in AVERAGES if abs(numbers[name] - numbers["pooled"]) < 1e-12
         }
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_python_has_the_same_numbers(browser, case):
+    spreads = {"different": (0.7, 0.7), "neither": (0.5, 2.2)}.get(
+        case, 1.35 * np.array(CASES[case])
+    )
+    load(browser, PAGE + fragment(*spreads, ([10, 20, 370, 40, 50], [600, 70, 80, 90, 100]), 0.85))
+    code = by_id(browser, "snippet").get_attribute("textContent")
+    namespace, printed = {}, []
+    exec(code, {"print": printed.append}, namespace)
+    state, numbers = check_numbers(browser)
+    assert code.endswith(
+        f"# {numbers['pooled']:.2f}" + " without sampling error" * (case == "neither")
+    )
+    if case == "neither":
+        report = namespace["report"]
+        assert printed == [report.pooled]
+        for name in ("pooled", *AVERAGES):  # four to eight standard errors
+            assert report.statistic(name) == pytest.approx(numbers[name], abs=0.1), name
+        assert report.by_group["n_positives"].tolist() == state.positives
+        return
+    known = namespace["groups"].population
+    assert printed == [known["pooled"]]
+    for name in STATISTICS:
+        assert known[name] == pytest.approx(numbers[name], abs=1e-9), name
+    assert_allclose([numbers[f"{g}"] for g in range(1, 6)], known["by_group"], atol=1e-9)
+    matrix = [[numbers[f"{g},{h}"] for h in range(1, 6)] for g in range(1, 6)]
+    assert_allclose(matrix, known["cross_matrix"], atol=1e-9)
+
+
+# Sampled rows
+
+
+def rows_of(browser):
+    """Return the labels, scores and groups of the drawn rows."""
+    rows = browser.execute_script(
+        "const rows = drawRows(groupsOf(state), state.seed);"
+        "return [rows.negatives.map(part => [...part]), rows.positives.map(part => [...part])]"
+    )
+    cells = [(y, g, scores) for y, of_class in enumerate(rows) for g, scores in enumerate(of_class)]
+    sizes = [len(scores) for *_, scores in cells]
+    y_true, groups = (np.repeat([cell[i] for cell in cells], sizes) for i in (0, 1))
+    return y_true, np.concatenate([scores for *_, scores in cells]), groups + 1
+
+
+@pytest.mark.parametrize(
+    "hash_",
+    [
+        fragment(0, 1.5, seed=1),
+        fragment(1, 2, ([10, 990, 350, 40, 20, 1000], [310, 20, 10, 500, 90, 60]), 0.2, seed=77),
+    ],
+)
+def test_sampled_numbers_are_those_of_the_package(browser, hash_):
+    load(browser, PAGE + hash_)
+    wait_until(lambda: browser.execute_script("return spread.limits !== null"))
+    state = read_state(browser)
+    y_true, y_score, groups = rows_of(browser)
+    assert [np.sum(y_true[groups == g]) for g in np.unique(groups)] == state.positives
+    report = GroupAUC.from_predictions(y_true, y_score, groups=groups)
+    numbers = {name: value for name, value, _ in read_numbers(browser)}
+    for name in STATISTICS:
+        assert numbers[name] == pytest.approx(report.statistic(name), abs=1e-12), name
+    own = [numbers[f"{g}"] for g in np.unique(groups)]
+    assert_allclose(own, report.by_group["auc"], atol=1e-12)
+    for (g, h), auc in np.ndenumerate(report.cross_matrix.to_numpy()):
+        assert numbers[f"{g + 1},{h + 1}"] == pytest.approx(auc, abs=1e-12)
+    assert numbers["pooled"] != pytest.approx(expected(state)["pooled"], abs=1e-4)
+
+    # The spread of the draws agrees with DeLong's standard errors, and is drawn and written.
+    limits = browser.execute_script("return spread.limits")
+    intervals = report.confidence_intervals(method="delong", of="statistics")
+    for name in ("pooled", *AVERAGES):
+        low, high = limits[name]
+        width = intervals.loc[name, "ci_high"] - intervals.loc[name, "ci_low"]
+        assert high - low == pytest.approx(width, rel=0.35), name
+        assert low < expected(state)[name] < high, name
+        row = browser.find_element(CSS, f"#averages tr:has([data-terms={name}])")
+        assert f" {low:.2f} to {high:.2f}" in row.text
+        bar, axis = browser.execute_script(
+            "const [row] = arguments; const line = row.querySelector('line.limits');"
+            "return [['x1', 'x2'].map(end => parseFloat(line.getAttribute(end))),"
+            "aucAxis({crossMatrix: [...document.querySelectorAll('#cross-matrix tbody tr')].map("
+            "tr => [...tr.querySelectorAll('td')].map(td => Number(td.dataset.value)))})]",
+            row,
+        )
+        scale = 92 / (axis["high"] - axis["low"])
+        assert_allclose(bar, 4 + scale * (np.array([low, high]) - axis["low"]), atol=1e-6)
+    said = by_id(browser, "sampling").text
+    assert f"{len(y_true):,} drawn rows" in said
+    assert "between {:.2f} and {:.2f}".format(*limits["pooled"]) in said
+
+
+def test_sampling_error_on_and_off(browser):
+    load(browser)
+    before = read_numbers(browser)
+    by_id(browser, "sampled").click()
+    first = read_numbers(browser)
+    assert first != before
+    assert {name for name, _, _ in first} == {name for name, _, _ in before}
+    assert len(browser.find_elements(CSS, "#groups .area.rows")) == 8
+    by_id(browser, "again").click()
+    second = read_numbers(browser)
+    assert second != first
+    wait_until(lambda: "seed=2" in browser.current_url)
+    load(browser, browser.current_url)
+    assert read_numbers(browser) == second
+    go(browser, fragment(0, 1.5, seed=1))
+    assert read_numbers(browser) == first
+    by_id(browser, "sampled").click()
+    assert read_numbers(browser) == before
+    assert not by_id(browser, "sampling").is_displayed()
+    wait_until(lambda: "seed" not in browser.current_url)
+
+
+def test_drawn_rows_are_normal_and_independent(browser):
+    load(browser)
+    drawn = np.array(
+        browser.execute_script(
+            "const draw = (seed, draw, stream) => "
+            "[...normals(generator(seed, draw, stream), 0, 3000)];"
+            "return [[1, 0, 0], [1, 0, 1], [2, 0, 0], [-1, 1, 0], [-1, 2, 0], [999999, 0, 11]]"
+            ".map(numbers => draw(...numbers))"
+        )
+    )
+    for numbers in drawn:
+        assert kstest(numbers, "norm").pvalue > 0.001
+    correlations = np.corrcoef(drawn)[np.triu_indices(len(drawn), 1)]
+    assert np.abs(correlations).max() < 4 / np.sqrt(3000)
+    # Ties of a positive and a negative count one half.
+    auc = browser.execute_script("return aucOfSorted([1, 2, 2, 3], [0, 2, 2, 5])")
+    assert auc == (1 + 2 + 2 + 3) / 16
 
 
 # Controls
 
 
 def test_presets(browser):
+    load(browser)
     for case, counts in itertools.product(CASES, ["equal", "unequal"]):
-        load(browser, address(0.35, 2.2, ([10, 20], [30, 40])))
+        go(browser, fragment(0.35, 2.2, ([10, 20], [30, 40])))
         for selector in (f"[data-case={case}]", f"[data-counts={counts}]"):
-            button = browser.find_element("css selector", selector)
-            button.click()
-            assert button.get_attribute("aria-pressed") == "true"
-        pressed = browser.find_elements("css selector", "button[aria-pressed=true]")
-        assert len(pressed) == 2
+            browser.find_element(CSS, selector).click()
+        pressed = browser.find_elements(CSS, "button[aria-pressed=true]")
+        assert [button.get_attribute("data-case") for button in pressed] == [case, None]
+        assert pressed[1].get_attribute("data-counts") == counts
         state, _ = check_numbers(browser)
-        assert ((state.spread_negatives > 0), (state.spread_positives > 0)) == CASES[case]
+        shifted = np.ptp(state.mean_negatives) > 0, np.ptp(state.mean_positives) > 0
+        assert shifted == CASES[case]
         is_equal = len(set(state.positives)) == len(set(state.negatives)) == 1
         assert is_equal == (counts == "equal")
         equal = {
             "identical": set(AVERAGES),
             "same_negatives": set(AVERAGES) if counts == "equal" else {"positives"},
             "same_positives": set(AVERAGES) if counts == "equal" else {"negatives"},
-            "different": set(),
         }
-        assert marked_equal(browser) == equal[case]
+        assert marked_equal(browser) == equal.get(case, set())
 
 
-@pytest.mark.parametrize("name", SLIDERS)
-def test_drag(browser, name):
-    from selenium.webdriver import ActionChains
+RECORD = """
+window.frames_seen = [];
+const watch = () => {
+  frames_seen.push([...state.meanPositives.slice(0, 4)]);
+  window.watching = requestAnimationFrame(watch);
+};
+watch();
+"""
 
-    load(browser, address(0.4, 1.5))
-    slider = by_id(browser, name)
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", slider)
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_presets_move_unless_the_reader_wants_no_motion(browser, motion):
+    set_media(browser, prefers_reduced_motion=motion)
+    load(browser)
+    browser.execute_script(RECORD)
+    browser.find_element(CSS, "[data-case=identical]").click()
+    wait_until(lambda: browser.execute_script("return frames_seen.at(-1).every(m => m === 1)"))
+    seen = np.array(browser.execute_script("return frames_seen"))
+    between = {tuple(means) for means in seen if np.ptp(means) not in (0, 1.5)}
+    if motion == "reduce":
+        assert not between
+        return
+    assert len(between) >= 3
+    assert np.all(np.diff(np.ptp(seen, axis=1)) <= 0)  # without a detour
+    # A second preset during the first one's way: both hold at the end.
     browser.execute_script(
-        """
-        window.seen = [];
-        arguments[0].addEventListener("input", () => seen.push([Number(arguments[0].value),
-          Number(document.querySelector("[data-statistic=pooled]").dataset.value)]));
-        """,
-        slider,
+        "document.querySelector('[data-case=different]').click();"
+        "setTimeout(() => document.querySelector('[data-counts=equal]').click(), 100)"
     )
-    # A press in the middle moves the thumb to the middle; then the thumb is dragged. Both are one
-    # chain, because the driver releases the thumb at the end of a chain.
-    actions = ActionChains(browser, duration=20).click_and_hold(slider)
-    for _ in range(3):
-        actions.move_by_offset(8, 0)
-    actions.release().perform()
-    values, pooled = np.transpose(browser.execute_script("return seen"))
-    assert len(values) >= 3
-    assert np.all(np.diff(values) > 0)
-    assert len(set(pooled)) == len(pooled)
-    low, high = float(slider.get_attribute("min")), float(slider.get_attribute("max"))
-    assert values[-1] > (low + high) / 2
-    _, numbers = check_numbers(browser)
-    assert numbers["pooled"] == pooled[-1]
-    shown = browser.find_element("css selector", f"output[for={name}]").text
-    assert float(shown) == values[-1]
+    wait_until(lambda: "n_positives=500,500,500,500" in browser.current_url)
+    state, _ = check_numbers(browser)
+    assert state.mean_negatives == means_of(0, 1.5, 4)
+    assert state.mean_positives == means_of(1, 1.5, 4)
+
+
+def pixels_per_unit(browser):
+    return browser.execute_script(
+        "return document.querySelector('#groups .pane').getBoundingClientRect().width"
+        " / (SCORES.high - SCORES.low)"
+    )
+
+
+def handle_at(browser, name):
+    return browser.execute_script(
+        "const input = document.getElementById(arguments[0]);"
+        "input.scrollIntoView({block: 'center'});"
+        "const box = input.nextElementSibling.getBoundingClientRect();"
+        "return [Math.round(box.left + box.width / 2), Math.round(box.top + box.height / 2)]",
+        name,
+    )
+
+
+def test_drag_a_density_with_the_mouse(browser):
+    from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+    load(browser, PAGE + fragment(0, 1.5, average="samples"))
+    browser.execute_script(
+        "window.seen = []; new MutationObserver(() => seen.push(Number(document.querySelector("
+        "'[data-statistic=pooled]').dataset.value))).observe("
+        "document.getElementById('roc'), {childList: true})"
+    )
+    for name, g, step in (("positives", 2, 1.0), ("negatives", 4, -0.5)):
+        x, y = handle_at(browser, f"mean-{name}-{g}")
+        before = read_state(browser)
+        chain = ActionBuilder(browser, duration=20)
+        pointer = chain.pointer_action
+        pointer.move_to_location(x + 2, y).pointer_down()
+        for part in (0.3, 0.6, 1):
+            pointer.move_to_location(round(x + 2 + part * step * pixels_per_unit(browser)), y)
+        pointer.pointer_up()
+        chain.perform()
+        state, numbers = check_numbers(browser)
+        key = f"mean_{name}"
+        wanted = list(getattr(before, key))
+        wanted[g - 1] += step
+        assert_allclose(getattr(state, key), wanted, atol=0.051)
+        for other in {"mean_positives", "mean_negatives"} - {key}:
+            assert getattr(state, other) == getattr(before, other)
+        # The slider of the curve has the focus, so that the arrow keys continue.
+        active = browser.switch_to.active_element
+        assert active.get_attribute("id") == f"mean-{name}-{g}"
+        # The group's curve stands out while its density has the focus.
+        current = browser.find_elements(CSS, "#roc .current")
+        assert [curve.get_attribute("data-group") for curve in current] == [f"{g}"]
+    seen = browser.execute_script("return seen")
+    assert len(set(seen)) >= 6  # the numbers change while the curve moves
+    assert seen[-1] == numbers["pooled"]
+    assert browser.find_element(CSS, "[aria-pressed=true]").get_attribute("data-case") == "neither"
+
+
+def test_drag_a_density_by_touch(phone):
+    x, y = handle_at(phone, "mean-positives-3")
+    before = read_state(phone)
+    step = pixels_per_unit(phone)
+
+    def touch(kind, *points):
+        points = [{"x": px, "y": py} for px, py in points]
+        phone.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", (x, y))
+    for part in (0.25, 0.5, 0.75, 1):
+        touch("touchMove", (x + part * step, y))
+    touch("touchEnd")
+    state, _ = check_numbers(phone)
+    wanted = np.add(before.mean_positives, [0, 0, 1, 0])
+    assert_allclose(state.mean_positives, wanted, atol=0.051)
+    assert state.mean_negatives == before.mean_negatives
+    # A finger that moves up or down scrolls the page.
+    pane = phone.find_element(CSS, "#groups .pane")
+    assert pane.value_of_css_property("touch-action") == "pan-y"
 
 
 def test_keyboard(browser):
     from selenium.webdriver import Keys
 
     load(browser)
-    for name in (*SLIDERS, "n-devices"):
+    for name, step in {
+        "mean-positives-2": 0.05,
+        "mean-negatives-4": 0.05,
+        "spread-negatives": 0.05,
+        "spread-positives": 0.05,
+        "separation": 0.05,
+        "positives-2": 10,
+        "negatives-3": 10,
+        "n-groups": 1,
+    }.items():
+        go(browser, fragment(0.5, 1.5))
+        focus(browser, name)
         slider = by_id(browser, name)
-        low, high, step = (float(slider.get_attribute(limit)) for limit in ("min", "max", "step"))
         value = float(slider.get_attribute("value"))
-        if value == high:
-            slider.send_keys(Keys.ARROW_DOWN)
-            value -= step
         for key, reached in [
             (Keys.ARROW_RIGHT, value + step),
             (Keys.ARROW_LEFT, value),
-            (Keys.ARROW_UP, value + step),
-            (Keys.HOME, low),
-            (Keys.END, high),
+            (Keys.HOME, float(slider.get_attribute("min"))),
         ]:
-            slider.send_keys(key)
-            assert float(slider.get_attribute("value")) == pytest.approx(reached, abs=1e-12), name
-            check_numbers(browser)
+            press(browser, key)
+            assert float(slider.get_attribute("value")) == pytest.approx(reached, abs=1e-9), name
+            _, numbers = check_numbers(browser)
+            said = slider.get_attribute("aria-valuetext")
+            if name.startswith("mean"):
+                auc = numbers[name[-1]]
+                words = f"{reached:.2f} standard deviations, AUC of the group {auc:.2f}"
+            elif name[0] in "ps" and name != "positives-2":
+                words = f"{reached:.2f} standard deviations"
+            else:
+                words = f"{reached:.0f} {name.rstrip('-123').removeprefix('n-')}"
+            assert said == words
 
 
-def test_devices_come_back_with_their_counts(browser):
+def test_spread_keeps_the_pattern_and_the_middle(browser):
     from selenium.webdriver import Keys
 
-    load(browser, address(0, 1.5, ([10, 20, 30], [40, 50, 60])))
-    slider = by_id(browser, "n-devices")
-    slider.send_keys(Keys.ARROW_LEFT)
-    assert check_numbers(browser)[0].positives == [10, 20]
-    slider.send_keys(Keys.ARROW_RIGHT)
+    load(browser, f"{PAGE}#mean_positives=0,2,1.6,0.4&mean_negatives=0,0,0.5,0")
+    focus(browser, "spread-positives")
+    press(browser, Keys.ARROW_LEFT * 4)
+    state, _ = check_numbers(browser)
+    assert_allclose(state.mean_positives, [0.1, 1.9, 1.54, 0.46], atol=1e-3)
+    press(browser, Keys.HOME, Keys.ARROW_RIGHT * 2)  # equal means become evenly spaced
+    assert_allclose(read_state(browser).mean_positives, means_of(1, 0.1, 4), atol=1e-3)
+    focus(browser, "separation")
+    press(browser, Keys.HOME)
+    state, _ = check_numbers(browser)
+    assert np.mean(state.mean_positives) == pytest.approx(0.125, abs=1e-3)
+    assert state.mean_negatives == [0, 0, 0.5, 0]
+
+
+def test_groups_come_back_with_their_counts(browser):
+    from selenium.webdriver import Keys
+
+    load(browser, PAGE + fragment(0, 1.5, ([10, 20, 30], [40, 50, 60])))
+    focus(browser, "n-groups")
+    press(browser, Keys.ARROW_LEFT)
+    state, _ = check_numbers(browser)
+    assert state.positives == [10, 20]
+    assert state.mean_positives == [0.25, 1.75]  # still evenly spaced, with the same ends
+    press(browser, Keys.ARROW_RIGHT)
     assert check_numbers(browser)[0].positives == [10, 20, 30]
 
 
-def test_tab_reaches_every_control(browser):
-    from selenium.webdriver import ActionChains, Keys
+def test_tab_reaches_every_control_in_the_order_of_the_page(browser):
+    from selenium.webdriver import Keys
 
     load(browser)
     controls = browser.execute_script(
-        "return [...document.querySelectorAll('a, button, input, summary')]"
-        ".filter(control => control.checkVisibility())"
+        """
+        window.focused = [];
+        addEventListener("focusin", ({ target }) => {
+          const shown = target.matches(".movable input") ? target.nextElementSibling : target;
+          const style = getComputedStyle(shown);
+          focused.push([target, style.outlineStyle, style.outlineWidth]);
+        });
+        return [...document.querySelectorAll("a, button, input, select, summary")].filter(
+          control => control.checkVisibility() && !control.disabled);
+        """
     )
-    assert len(controls) == 1 + 6 + 3 + 1 + 8 + 1 + 4 + 1 + 1
-    for control in controls:
-        ActionChains(browser).send_keys(Keys.TAB).perform()
-        assert browser.switch_to.active_element == control
-        assert control.value_of_css_property("outline-style") == "solid"
-        assert control.value_of_css_property("outline-width") == "3px"
+    assert len(controls) == 1 + 7 + 8 + 1 + 2 + 1 + 4 + 1 + 8 + 4 + 4
+    press(browser, Keys.TAB * len(controls))
+    focused = browser.execute_script("return focused")
+    assert [control for control, *_ in focused] == controls
+    assert {tuple(style) for _, *style in focused} == {("solid", "3px")}
 
 
-def test_buttons_by_keyboard(browser):
+def test_digits_and_average(browser):
     from selenium.webdriver import Keys
 
     load(browser)
-    browser.find_element("css selector", "[data-case=identical]").send_keys(Keys.ENTER)
-    browser.find_element("css selector", "[data-counts=equal]").send_keys(Keys.SPACE)
-    state, _ = check_numbers(browser)
-    assert (state.spread_negatives, state.spread_positives) == (0, 0)
-    assert (state.positives, state.negatives) == EQUAL
+    by_id(browser, "three-digits").click()
+    state, numbers = check_numbers(browser)
+    assert state.digits == 3
+    assert by_id(browser, "average-value").text == f"{numbers['macro']:.3f}" == "0.744"
+    options = browser.find_elements(CSS, "#average option")
+    assert [option.get_attribute("value") for option in options] == AVERAGES
+    focus(browser, "average")
+    press(browser, Keys.ARROW_DOWN * 2)
+    wait_until(lambda: by_id(browser, "average-name").text == "positives")
+    assert by_id(browser, "average-value").text == f"{numbers['positives']:.3f}"
+    assert by_id(browser, "sign").text.split() == ["equals", "="]
+    assert not browser.find_elements(CSS, "#roc .between")
+    wait_until(lambda: "average=positives&digits=3" in browser.current_url)
 
 
-# The address
+# The link
 
 
-def test_address_restores_the_state(browser):
+def test_the_copied_link_restores_the_state(browser):
     from selenium.webdriver import Keys
 
     load(browser)
-    for name in ("spread-negatives", "positives-2", "negatives-4"):
-        by_id(browser, name).send_keys(Keys.HOME, Keys.ARROW_RIGHT)
-    by_id(browser, "heights").click()
-    by_id(browser, "n-devices").send_keys(Keys.ARROW_RIGHT)
-    wait_until(lambda: "n_positives=800,20,200,100,600&" in browser.current_url)
-    before = vars(read_controls(browser))
-    assert before["spread_negatives"] == 0.05
-    url = browser.current_url
+    for name in ("spread-negatives", "mean-positives-3", "positives-2", "n-groups"):
+        focus(browser, name)
+        press(browser, Keys.HOME, Keys.ARROW_RIGHT)
+    for name in ("heights", "three-digits", "sampled", "again"):
+        by_id(browser, name).click()
+    by_id(browser, "share").click()
+    wait_until(lambda: by_id(browser, "shared").text != "")
+    assert by_id(browser, "shared").get_attribute("role") == "status"
+    before, numbers = read_state(browser), read_numbers(browser)
+    assert (before.seed, before.sampled, before.digits) == (2, True, 3)
+    if by_id(browser, "shared").text != "Copied":  # otherwise the link is selected
+        browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
+    browser.execute_script(
+        "const field = document.createElement('input'); document.body.append(field); field.focus()"
+    )
+    browser.switch_to.active_element.send_keys(Keys.CONTROL, "v")
+    url = browser.switch_to.active_element.get_attribute("value")
+    assert url == browser.current_url
     load(browser, url)
-    state, _ = check_numbers(browser)
-    assert vars(state) == before
+    assert vars(read_state(browser)) == vars(before)
+    assert read_numbers(browser) == numbers
     assert not by_id(browser, "heights").is_selected()
     assert browser.current_url == url
 
 
-def test_what_the_address_has_wrong_is_left_out(browser):
+def test_copied_python_can_be_pasted(browser):
+    from selenium.webdriver import Keys
+
     load(browser)
-    usual = vars(read_controls(browser))
+    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    by_id(browser, "copy").click()
+    wait_until(lambda: by_id(browser, "copied").text != "")
+    snippet = by_id(browser, "snippet").text
+    if by_id(browser, "copied").text != "Copied":  # otherwise the text is selected
+        browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
+    browser.execute_script(
+        "const area = document.createElement('textarea'); document.body.append(area); area.focus()"
+    )
+    browser.switch_to.active_element.send_keys(Keys.CONTROL, "v")
+    assert browser.switch_to.active_element.get_attribute("value") == snippet
+
+
+def test_what_the_link_has_wrong_is_left_out(browser):
+    load(browser)
+    usual = vars(read_state(browser))
     for wrong in (
         "#n_positives=1,2,3&n_negatives=1,2",
         "#n_positives=500&n_negatives=500",
         "#n_positives=1,2,3,4,5,6,7&n_negatives=1,2,3,4,5,6,7",
         "#n_positives=10,,30,40&n_negatives=10,20,30,40",
-        "#separation=much&spread_negatives=&spread_positives=NaN",
-        "#separation=1,2",
+        "#mean_positives=much,1,2,NaN&mean_negatives=",
+        "#average=best&digits=9&seed=one",
         "#<b>",
         "#%",
     ):
-        load(browser, PAGE + wrong)
+        go(browser, wrong)
         assert vars(check_numbers(browser)[0]) == usual, wrong
-
-
-def test_an_address_beyond_the_sliders_is_brought_to_their_ends(browser):
-    load(browser, address(-1, 99, ([0, 5000], [1, 14]), separation=1e9))
+    go(browser, "#mean_negatives=-9,99&mean_positives=1e9,0&n_positives=0,5000&n_negatives=1,14")
     state, _ = check_numbers(browser)
-    assert vars(state) == {
-        "spread_negatives": 0,
-        "spread_positives": 3,
-        "separation": 2.5,
-        "positives": [10, 1000],
-        "negatives": [10, 10],
-    }
+    assert state.mean_negatives == [-2.5, 4.5]
+    assert state.mean_positives == [4.5, 0]
+    assert (state.positives, state.negatives) == ([10, 1000], [10, 10])
 
 
 def test_suggestions_keep_their_promises(browser):
     load(browser)
-    links = browser.find_elements("css selector", "section li a")
     found = {}
-    for link in links:
-        link.click()
+    for link in browser.find_elements(CSS, ".try a"):
         target = link.get_attribute("hash")
-        wait_until(
-            lambda target=target: browser.execute_script("return hashOf(readControls())") == target
-        )
+        link.click()
+        wait_until(lambda target=target: browser.execute_script("return hashOf(state)") == target)
         state, numbers = check_numbers(browser)
         own = [numbers[f"{g + 1}"] for g in range(len(state.positives))]
         found[" ".join(link.text.split())] = (numbers["pooled"], min(own), max(own))
         if "hide" in link.text:
             assert marked_equal(browser) == set(AVERAGES)
-    pooled, low, high = found.pop("Equally good devices, a lower pooled AUC")
+    pooled, low, high = found.pop("Equally good groups, a lower pooled AUC")
     assert pooled < low == pytest.approx(high, abs=1e-12)
-    pooled, low, high = found.pop("A pooled AUC above that of every device")
+    pooled, low, high = found.pop("A pooled AUC above that of every group")
     assert pooled > high
     pooled, low, high = found.pop("A pooled AUC below 0.5")
     assert pooled < 0.5 < 0.7 < low
@@ -443,124 +758,89 @@ def test_suggestions_keep_their_promises(browser):
 
 
 VERDICTS = [
-    (address(0, 0), "every average equals the pooled AUC", "coincidence"),
+    (fragment(0, 0), "every average equals the pooled AUC", "coincidence"),
+    (fragment(0, 1), "by positives therefore equals the pooled AUC.", "negatives equals"),
+    (fragment(1, 0), "by negatives therefore equals the pooled AUC.", "positives equals"),
+    (fragment(0, 1, EQUAL), "With equal class counts, all averages", "other weights"),
+    (fragment(1, 0, EQUAL), "With equal class counts, all averages", "other weights"),
+    # All groups have equal numbers of positives, so macro and positives have equal weights.
+    # All groups have one prevalence, so samples and negatives have equal weights, too.
     (
-        address(0, 1),
-        "by positives therefore equals the pooled AUC.",
-        "negatives equals",
-    ),
-    (
-        address(1, 0),
-        "by negatives therefore equals the pooled AUC.",
-        "positives equals",
-    ),
-    (address(0, 1, EQUAL), "With equal class counts, all averages", "other weights"),
-    (address(1, 0, EQUAL), "With equal class counts, all averages", "other weights"),
-    # All devices have equal numbers of positives, so macro and positives have equal weights.
-    # All devices have one prevalence, so samples and negatives have equal weights, too.
-    (
-        address(0, 1, ([200, 200], [100, 900])),
+        fragment(0, 1, ([200, 200], [100, 900])),
         "With these counts macro has the same weights.",
         "coincidence",
     ),
     (
-        address(0, 1, ([200, 400], [100, 200])),
+        fragment(0, 1, ([200, 400], [100, 200])),
         "With these counts samples and negatives have the same weights.",
         "coincidence",
     ),
     # Without separation, AUCs are 0.5, or symmetric around 0.5.
     (
-        address(0, 1, ([100, 400, 100], [300, 50, 80]), separation=0),
+        fragment(0, 1, ([100, 400, 100], [300, 50, 80]), separation=0),
         "By coincidence, macro equals it as well.",
         "same weights",
     ),
     (
-        address(1, 2, EQUAL, separation=0),
+        fragment(1, 2, EQUAL, separation=0),
         "By coincidence, macro, samples, positives, negatives and within equal it.",
         "the average by",
     ),
-    (address(2, 2), "no average equals it", "coincidence"),
-    # Without separation, all devices have an AUC of 0.5, and cross AUCs are symmetric.
-    (address(2, 2, EQUAL, separation=0), "by coincidence", "no average"),
-    (address(1, 2), "no average has to equal the pooled AUC", "coincidence"),
+    (fragment(2, 2), "no average equals it", "coincidence"),
+    # Without separation, all groups have an AUC of 0.5, and cross AUCs are symmetric.
+    (fragment(2, 2, EQUAL, separation=0), "by coincidence", "no average"),
+    (fragment(1, 2), "no average has to equal the pooled AUC", "coincidence"),
 ]
 
 
-def state_of(url):
-    """Return the positions of the sliders that an address asks for."""
-    given = dict(part.split("=") for part in url.partition("#")[2].split("&"))
-    numbers = {name: [float(number) for number in of.split(",")] for name, of in given.items()}
-    counts = {name.removeprefix("n_"): numbers.pop(name) for name in ("n_positives", "n_negatives")}
-    return {name: value for name, (value,) in numbers.items()} | counts
-
-
 def test_verdict(browser):
-    load(browser, address(0.4, 1.5))
-    for url, words, not_said in VERDICTS:
-        browser.get(url)  # a changed hash sets the sliders without loading the page again
-        wanted = state_of(url)
-        wait_until(lambda wanted=wanted: vars(read_controls(browser)) == wanted)
-        verdict = by_id(browser, "verdict")
-        assert words in verdict.text, url
-        assert not_said not in verdict.text, url
-        assert verdict.get_attribute("aria-live") == "polite"
+    load(browser, PAGE + fragment(0.4, 1.5))
+    for hash_, words, not_said in VERDICTS:
+        go(browser, hash_)
+        verdict = by_id(browser, "verdict").text
+        assert words in verdict, hash_
+        assert not_said not in verdict, hash_
 
 
-def test_verdict_is_said_again_only_when_it_changes(browser):
-    from selenium.webdriver import Keys
-
-    load(browser, address(0, 1))
-    browser.execute_script(
-        "window.said = 0;"
-        "new MutationObserver(() => window.said++)"
-        ".observe(document.getElementById('verdict'), {childList: true, characterData: true})"
-    )
-    by_id(browser, "separation").send_keys(Keys.ARROW_RIGHT * 5)
-    assert browser.execute_script("return said") == 0
-    by_id(browser, "spread-negatives").send_keys(Keys.ARROW_RIGHT)
-    assert browser.execute_script("return said") == 1
-
-
-@pytest.mark.parametrize("spreads", [(0, 0), (0, 1.35), (2.2, 0), (0.7, 0.7)])
-def test_python_has_the_same_numbers(browser, spreads):
-    load(browser, address(*spreads, ([10, 20, 370, 40, 50], [600, 70, 80, 90, 100]), 0.85))
-    namespace = {}
-    printed = []
-    exec(by_id(browser, "snippet").text, {"print": printed.append}, namespace)
-    known = namespace["devices"].population
-    _, numbers = check_numbers(browser)
-    for name in STATISTICS:
-        assert known[name] == pytest.approx(numbers[name], abs=1e-9), name
-    assert printed == [known["pooled"]]
-
-
-def test_python_where_make_group_scores_has_no_case(browser):
-    load(browser, address(1, 2))
-    assert not by_id(browser, "python").is_displayed()
-    assert by_id(browser, "no-case").is_displayed()
-
-
-def test_copied_python_can_be_pasted(browser):
+def test_numbers_are_said_when_a_change_has_ended(browser):
     from selenium.webdriver import Keys
 
     load(browser)
-    by_id(browser, "copy").click()
-    wait_until(lambda: by_id(browser, "copied").text != "")
-    snippet = by_id(browser, "snippet").text
-    if by_id(browser, "copied").text != "Copied":  # otherwise the text is selected
-        browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
-    browser.execute_script("document.body.append(document.createElement('textarea'))")
-    field = browser.find_element("css selector", "textarea")
-    field.send_keys(Keys.CONTROL, "v")
-    assert field.get_attribute("value") == snippet
+    status = by_id(browser, "announcement")
+    assert (status.get_attribute("role"), status.get_attribute("aria-live")) == ("status", "polite")
+    assert status.get_attribute("textContent") == ""
+    browser.execute_script(
+        "window.said = [];"
+        "new MutationObserver(() => said.push(document.getElementById('announcement').textContent))"
+        ".observe(document.getElementById('announcement'), {childList: true})"
+    )
+
+    def said(n):
+        wait_until(lambda: len(browser.execute_script("return said")) == n)
+        return browser.execute_script("return said.at(-1)")
+
+    focus(browser, "separation")
+    press(browser, Keys.ARROW_RIGHT * 5)
+    words = said(1)  # once for five steps
+    _, numbers = check_numbers(browser)
+    assert words.startswith(
+        f"Pooled {numbers['pooled']:.2f}; macro {numbers['macro']:.2f}, above pooled by 0.08;"
+    )
+    assert f"positives {numbers['positives']:.2f}, equal to pooled;" in words
+    assert all(f"{name} {numbers[name]:.2f}" in words for name in AVERAGES)
+    assert words.endswith(by_id(browser, "verdict").text)
+    press(browser, Keys.ARROW_LEFT)
+    assert by_id(browser, "verdict").text not in said(2)  # the reason is the same
 
 
 # Plots
 
 
-@pytest.mark.parametrize("url", [address(0, 1.5), address(3, 1, ([50, 900, 300], [10, 400, 80]))])
-def test_marks_are_where_the_axis_says(browser, url):
-    load(browser, url)
+@pytest.mark.parametrize(
+    "hash_", [fragment(0, 1.5), fragment(3, 1, ([50, 900, 300], [10, 400, 80]))]
+)
+def test_marks_are_where_the_axis_says(browser, hash_):
+    load(browser, PAGE + hash_)
     state, numbers = check_numbers(browser)
     drawn = browser.execute_script(
         """
@@ -569,7 +849,7 @@ def test_marks_are_where_the_axis_says(browser, url):
         const marks = selector => [...document.querySelectorAll(selector)];
         return {
           ticks: marks("#auc-axis text").map(tick => [Number(tick.textContent), middle(tick)]),
-          devices: marks("#axis-devices circle").map(middle),
+          groups: marks("#axis-groups circle").map(middle),
           lines: marks("#averages .pooled").map(middle),
           diamonds: Object.fromEntries(marks("[data-terms]").map(plot =>
             [plot.dataset.terms, middle(plot.querySelector(".diamond"))])),
@@ -585,12 +865,12 @@ def test_marks_are_where_the_axis_says(browser, url):
 
     n = len(state.positives)
     own = np.array([numbers[f"{g + 1}"] for g in range(n)])
-    assert_allclose(drawn["devices"], slope * own + start, atol=0.5)
+    assert_allclose(drawn["groups"], slope * own + start, atol=0.5)
     assert_allclose(drawn["lines"], slope * numbers["pooled"] + start, atol=1)
     for name, pixel in drawn["diamonds"].items():
         assert pixel == pytest.approx(slope * numbers[name] + start, abs=0.5), name
     # The areas of the discs are the weights: their center of mass is the average, and their sum is
-    # constant. Devices with equal AUCs share a disc.
+    # constant. Groups with equal AUCs share a disc.
     pairs = {(g, h): numbers[f"{g + 1},{h + 1}"] for g in range(n) for h in range(n)}
     across = [auc for (g, h), auc in pairs.items() if g != h]
     aucs = {"pooled": list(pairs.values()), "cross": across}
@@ -604,12 +884,13 @@ def test_marks_are_where_the_axis_says(browser, url):
 
 @pytest.mark.parametrize("heights", ["counts", "equal"])
 def test_densities_peak_at_their_means(browser, heights):
-    load(browser, address(1, 2, ([800, 400], [100, 300])) + f"&heights={heights}")
-    ticks, peaks = browser.execute_script(
+    load(browser, PAGE + fragment(1, 2, ([800, 400], [100, 300]), heights=heights))
+    ticks, peaks, handles = browser.execute_script(
         """
-        const left = mark => mark.getBoundingClientRect().left;
+        const middle = mark => { const box = mark.getBoundingClientRect();
+                                 return box.left + box.width / 2; };
         const ticks = [...document.querySelectorAll("#score-axis text")].map(
-          tick => [Number(tick.textContent), left(tick) + tick.getBoundingClientRect().width / 2]);
+          tick => [Number(tick.textContent), middle(tick)]);
         const peak = curve => {
           const box = curve.ownerSVGElement.getBoundingClientRect();
           const points = curve.getAttribute("d").slice(1).split("L")
@@ -617,74 +898,116 @@ def test_densities_peak_at_their_means(browser, heights):
           const [x, y] = points.reduce((top, point) => point[1] < top[1] ? point : top);
           return [box.left + x / 1000 * box.width, 97 - y];
         };
-        const rows = [...document.querySelectorAll("#devices tr:not([hidden])")];
-        return [ticks, rows.flatMap(row => [...row.querySelectorAll(".curve")].map(peak))];
+        const rows = [...document.querySelectorAll("#groups tr:not([hidden])")];
+        const of = (selector, f) => rows.flatMap(row => [...row.querySelectorAll(selector)].map(f));
+        return [ticks, of(".curve", peak), of(".handle", middle)];
         """
     )
     at, pixels = np.transpose(ticks)
     slope, start = np.polyfit(at, pixels, 1)
     x, tall = np.transpose(peaks)
-    # negatives and positives of the first and of the second device, in steps of 0.1
+    # negatives and positives of the first and of the second group, in steps of 0.1
     assert_allclose((x - start) / slope, [-0.5, 0, 0.5, 2], atol=0.06)
+    assert_allclose((np.array(handles) - start) / slope, [-0.5, 0, 0.5, 2], atol=0.02)
     counts = np.array([100, 800, 300, 400]) if heights == "counts" else np.ones(4)
     assert_allclose(tall / tall.max(), counts / counts.max(), atol=0.01)
 
 
+@pytest.mark.parametrize("seed", [{}, {"seed": 5}])
+def test_areas_under_the_curves_are_the_aucs(browser, seed):
+    load(browser, PAGE + fragment(1, 2.4, separation=0.7, average="negatives", **seed))
+    numbers = {name: value for name, value, _ in read_numbers(browser)}
+    curves = browser.execute_script(
+        """
+        const points = path => path.getAttribute("d").slice(1).split("L")
+          .map(point => point.split(",").map(Number));
+        return Object.fromEntries([...document.querySelectorAll("#roc path[class^=of-]")].map(
+          path => [path.dataset.group ?? path.getAttribute("class"), points(path)]));
+        """
+    )
+    names = {"of-all": "pooled", "of-average": "negatives"}
+    assert set(curves) == {"1", "2", "3", "4", *names}
+    for name, points in curves.items():
+        x, y = np.transpose(points) / 100
+        assert np.all(np.diff(x) >= 0)
+        assert np.all(np.diff(y) <= 0)
+        assert np.trapezoid(1 - y, x) == pytest.approx(numbers[names.get(name, name)], abs=0.003)
+    # The table has the same curves; a screen reader reads it instead of the plot.
+    table = browser.execute_script(
+        "return [...document.querySelectorAll('#roc-table tr')].map("
+        "row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert table[0] == ["At", "1", "2", "3", "4", "negatives", "pooled"]
+    for rate, *cells in table[1:]:
+        for name, cell in zip([*"1234", "of-average", "of-all"], cells, strict=True):
+            x, y = np.transpose(curves[name]) / 100
+            rates = np.interp([float(rate) - 0.003, float(rate) + 0.003], x, 1 - y)
+            assert rates[0] - 0.006 <= float(cell) <= rates[1] + 0.006, (rate, name)
+    plot = by_id(browser, "roc")
+    assert plot.get_attribute("role") == "img"
+    assert by_id(browser, plot.get_attribute("aria-labelledby")).text == "ROC curves"
+
+
 # Everywhere
 
+SIDEWAYS = """
+const page = document.scrollingElement;
+const beyond = [...document.querySelectorAll("body *")].filter(part => part.checkVisibility() &&
+  !part.closest("svg, .unseen, .skip-link, dialog") &&
+  part.getBoundingClientRect().right > innerWidth);
+return [page.scrollWidth - page.clientWidth, beyond.map(part => part.outerHTML)];
+"""
 
-@pytest.mark.parametrize("url", [PAGE, address(3, 3, ([1000] * 6, [1000] * 6)), address(1, 2)])
-def test_a_phone_needs_no_sideways_scrolling(phone, url):
-    load(phone, url)
-    phone.execute_script("document.querySelector('details').open = true")
-    width, room = phone.execute_script(
-        "const page = document.scrollingElement; return [page.scrollWidth, page.clientWidth]"
-    )
-    assert width <= room
-    beyond = phone.execute_script(
-        "return [...document.querySelectorAll('body *')].filter(part => part.checkVisibility() &&"
-        "!part.closest('svg') && part.getBoundingClientRect().right > innerWidth)"
-        ".map(part => part.outerHTML)"
-    )
-    assert beyond == []
+
+def open_details(browser):
+    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+
+
+def test_a_phone_needs_no_sideways_scrolling(phone):
+    for hash_ in ("", fragment(3, 3, ([1000] * 6, [1000] * 6), 2.5, seed=3, digits=3)):
+        load(phone, PAGE + hash_)
+        open_details(phone)
+        wait_until(lambda hash_=hash_: not hash_ or phone.execute_script("return !!spread.limits"))
+        beyond, parts = phone.execute_script(SIDEWAYS)
+        assert (beyond, parts) == (0, [])
 
 
 def test_every_control_can_be_touched_on_a_phone(phone):
-    controls = phone.find_elements("css selector", "button, input, summary")
-    controls = [control for control in controls if control.is_displayed()]
-    assert len(controls) == 6 + 3 + 1 + 8 + 1 + 1 + 1
-    for control in [*controls, *reversed(controls)]:
-        # Keyboard focus scrolls to a control; sticky elements must not cover the control.
-        on_top, width, height = phone.execute_script(
-            """
-            arguments[0].scrollIntoView({block: "nearest"});
-            const box = arguments[0].getBoundingClientRect();
-            const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
-            const top = document.elementFromPoint(x, y);
-            return [arguments[0].contains(top), box.width, box.height];
-            """,
-            control,
-        )
-        assert on_top, control.get_attribute("outerHTML")
-        assert height >= 24 or control.get_attribute("id") == "heights"  # including its label
-        assert width >= 20
+    open_details(phone)
+    # A label is a part of its checkbox; the plot of a group is the target of its two handles.
+    targets = phone.execute_script(
+        """
+        const targets = [...document.querySelectorAll(
+          ".explorer :is(button, select, summary, .pane.movable, p:has(> input), " +
+          "input[type=range]:not(.movable input))")].filter(target => target.checkVisibility());
+        const look = target => {
+          // Keyboard focus scrolls to a control; sticky elements must not cover the control.
+          target.scrollIntoView({ block: "nearest" });
+          const box = target.getBoundingClientRect();
+          const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+          return [target.outerHTML, target.contains(top), box.width, box.height];
+        };
+        return [...targets.map(look), ...targets.reverse().map(look)];
+        """
+    )
+    assert len(targets) == 2 * (7 + 4 + 1 + 3 + 3 + 4 + 8 + 4)
+    for html, on_top, width, height in targets:
+        assert on_top, html
+        assert min(width, height) >= 44, html
 
 
-def test_sliders_stay_in_sight_on_a_phone(phone):
-    from selenium.webdriver import ActionChains
-
+def test_numbers_stay_in_sight_on_a_phone(phone):
     phone.execute_script("document.getElementById('averages').scrollIntoView()")
-    slider = by_id(phone, "spread-negatives")
-    top = slider.rect["y"] - phone.execute_script("return scrollY")
-    assert 0 <= top < 100
-    ActionChains(phone, duration=20).drag_and_drop_by_offset(slider, 20, 0).perform()
-    state, _ = check_numbers(phone)
-    assert state.spread_negatives > 1.5
+    for name in ("average-value", "sign"):
+        top = phone.execute_script(
+            "return document.getElementById(arguments[0]).getBoundingClientRect().top", name
+        )
+        assert 0 <= top < 100
 
 
 def test_contrast(browser, scheme):
     load(browser)
-    browser.execute_script("document.querySelector('details').open = true")
+    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     texts, lines = browser.execute_script(
         """
         const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
@@ -693,12 +1016,14 @@ def test_contrast(browser, scheme):
           return colour.length === 3 || !part.parentElement ? colour : behind(part.parentElement);
         };
         const own = part => [...part.childNodes].some(n => n.nodeType === 3 && n.data.trim());
-        const seen = [...document.querySelectorAll("body *")].filter(p => p.checkVisibility());
+        const seen = [...document.querySelectorAll(".explorer *, header *")]
+          .filter(p => p.checkVisibility() && !p.closest(":disabled, .unseen"));
         const colour = part => getComputedStyle(part)[part.closest("svg") ? "fill" : "color"];
         return [
           seen.filter(part => own(part) && part.tagName !== "title")
             .map(part => [part.outerHTML, numbers(colour(part)), behind(part)]),
-          [...document.querySelectorAll(".curve, .swatch line, .diamond, .pooled, .disc")]
+          [...document.querySelectorAll(
+            ".curve, .swatch line, .diamond, .pooled, .disc, path[class^=of-]")]
             .map(part => [part.outerHTML, numbers(getComputedStyle(part).stroke), behind(part)]),
         ];
         """
@@ -722,32 +1047,48 @@ def test_structure(browser):
     assert levels[0] == 1
     assert set(levels[1:]) == {2}
     unlabelled, identifiers = browser.execute_script(
-        "return [[...document.querySelectorAll('input')].filter(i => !i.labels[0]?.textContent)"
+        "return [[...document.querySelectorAll('input, select')]"
+        ".filter(i => !i.labels[0]?.textContent && !i.ariaLabel)"
         ".map(i => i.id), [...document.querySelectorAll('[id]')].map(part => part.id)]"
     )
     assert unlabelled == []
     assert len(set(identifiers)) == len(identifiers)
-    back = browser.find_element("css selector", "header a").get_dom_attribute("href")
+    back = browser.find_element(CSS, "header a").get_dom_attribute("href")
     assert back == "../index.html"
 
 
-def test_nothing_comes_from_elsewhere(browser):
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
+class Quiet(SimpleHTTPRequestHandler):
+    def do_GET(self):
+        # Browsers ask for an icon; axe reads the theme's import of basic.css as beside the page.
+        if self.path in ("/favicon.ico", "/basic.css"):
+            self.send_response(204)
+            self.end_headers()
+        else:
+            super().do_GET()
 
-    handler = partial(Quiet, directory=FOLDER)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever).start()
-        try:
-            origin = f"http://127.0.0.1:{server.server_port}/"
-            load(browser, origin + "index.html")
-            check_numbers(browser)
-            loaded = browser.execute_script(
-                "return performance.getEntriesByType('resource').map(entry => entry.name)"
-            )
-        finally:
-            server.shutdown()
+    def log_message(self, *args):
+        pass
+
+
+def served(folder):
+    """Serve a folder in a thread."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_port}/"
+
+
+LOADED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+
+
+def test_nothing_comes_from_elsewhere(browser):
+    server, origin = served(FOLDER)
+    try:
+        load(browser, origin + "index.html")
+        check_numbers(browser)
+        loaded = browser.execute_script(LOADED)
+    finally:
+        server.shutdown()
+        server.server_close()
     files = {path.name for path in FOLDER.iterdir()} - {"index.html"}
     assert {name for name in loaded if not name.startswith("data:")} == {
         origin + name for name in files
@@ -756,3 +1097,90 @@ def test_nothing_comes_from_elsewhere(browser):
         text = path.read_text(encoding="utf-8")
         for call in ("fetch(", "XMLHttpRequest", "import(", "@import", "url(", "sendBeacon"):
             assert call not in text, path.name
+
+
+# Within the site
+
+CONF = """
+import sys
+sys.path.insert(0, {docs!r})
+import explorer_page
+
+project = "skfedauc"
+extensions = ["myst_parser"]
+root_doc = "explorer"
+exclude_patterns = ["generated"]
+suppress_warnings = ["myst.xref_missing", "ref.doc"]
+html_theme = "pydata_sphinx_theme"
+html_static_path = [{static!r}]
+html_css_files = ["skfedauc.css"]
+html_context = {{"default_mode": "auto"}}
+html_sidebars = {{"explorer": []}}
+setup = explorer_page.setup
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, needs):
+    """The address of the explorer's page in the site's theme, without the other pages."""
+    for needed in ("myst_parser", "pydata_sphinx_theme"):
+        needs(needed)
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
+    page = (DOCS / "explorer.md").read_text(encoding="utf-8")
+    (source / "explorer.md").write_text(page, encoding="utf-8")
+    conf = CONF.format(docs=str(DOCS), static=str(DOCS / "_static"))
+    (source / "conf.py").write_text(conf, encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", source, out], check=True)
+    server, origin = served(out)
+    yield origin + "explorer.html"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_within_the_site(browser, axe, site, width):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 850, "deviceScaleFactor": 1, "mobile": False},
+    )
+    try:
+        load(browser, site)
+        state, _ = check_numbers(browser)
+        assert (state.positives, state.negatives) == UNEQUAL
+        loaded = browser.execute_script(LOADED)
+        origin = site.rpartition("/")[0]
+        assert {name for name in loaded if not name.startswith(("data:", origin))} == set()
+        backs = {}
+        for theme in ("light", "dark"):
+            # the switch of the theme, against the browser's preference
+            other = {"light": "dark", "dark": "light"}[theme]
+            set_media(browser, prefers_color_scheme=other, prefers_reduced_motion="reduce")
+            browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
+            colors = browser.execute_script(
+                "const part = document.querySelector('.explorer');"
+                "const style = getComputedStyle(part);"
+                "const curve = document.querySelector('#groups .curve.negative');"
+                "return [style.backgroundColor, style.color, getComputedStyle(curve).stroke]"
+                ".map(c => c.match(/[\\d.]+/g).map(Number))"
+            )
+            backs[theme], ink, curve = colors
+            assert contrast(ink, backs[theme]) > 7
+            assert contrast(curve, backs[theme]) > 3
+            browser.execute_script(
+                "document.querySelectorAll('body > *').forEach(part => "
+                "{ part.style.transition = 'none'; })"
+            )
+            violations, unsure = axe()
+            assert violations == []
+            # axe computes no contrast for a single character
+            assert [part for part in unsure if "≠" not in part[1]] == []
+            assert browser.execute_script(SIDEWAYS) == [0, []]
+        assert luminance(backs["light"]) > 0.5 > luminance(backs["dark"])
+        # Links and presets work within the page, and the header covers no control.
+        browser.find_element(CSS, "[data-case=identical]").click()
+        assert marked_equal(browser) == set(AVERAGES)
+        wait_until(lambda: "mean_positives=1,1,1,1&" in browser.current_url)
+        by_id(browser, "sampled").click()
+        assert read_state(browser).sampled
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
