@@ -491,7 +491,7 @@ def test_the_page_has_both_models_with_names_as_text(tmp_path):
     # Cells have all digits for sorting and downloads.
     expected = comparison.by_group["change"].to_numpy()
     found = [
-        float(row.findall("td")[2].get("data-value"))
+        float(row.findall("td")[2].get("data-v"))
         for body in tables["groups"].iterfind("tbody[@class='groups']")
         for row in body
     ]

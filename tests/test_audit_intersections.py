@@ -173,7 +173,7 @@ def test_the_page_names_the_five_most_worrying_and_has_all(tmp_path, monkeypatch
     ]
     shown = text.partition('class="intersections"')[2].partition("</table>")[0]
     assert shown.count("<tr>") == 1 + len(table)
-    numbers = [float(one) for one in re.findall(r'<td data-value="([^"]+)"', shown)]
+    numbers = [float(one) for one in re.findall(r'<td data-v="([^"]+)"', shown)]
     columns = table.select_dtypes("number").to_numpy()
     np.testing.assert_array_equal(numbers, columns[~np.isnan(columns)])
     assert "Intersections are adjusted separately" in text

@@ -20,6 +20,7 @@ from matplotlib.text import Text
 from oracles import LABELS
 
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.audit import figures
 from skfedauc.audit import page as page_module
 from skfedauc.audit.page import Section, page_of
 
@@ -206,7 +207,7 @@ def rows_of(table):
 
 def check_cell(cell, expected):
     """Check that a cell has the full number as its value and the rounded number as its text."""
-    text, value = words_of(cell), cell.get("data-value")
+    text, value = words_of(cell), cell.get("data-v")
     if math.isnan(expected):
         assert (text, value) == (UNDEFINED, "")
         return
@@ -233,7 +234,7 @@ def test_tables_have_the_numbers_of_the_audit(shown):
             numbers = numbers.iloc[:, :-3]
         assert len(headings) == n_labels + numbers.shape[1]
         assert len(set(headings)) == len(headings)
-        places = [[int(c.get("data-value")) for c in row[:n_labels]] for row in rows_of(table)]
+        places = [[int(c.get("data-v")) for c in row[:n_labels]] for row in rows_of(table)]
         # Sort keys identify the groups, because groups are sorted by label.
         order = sorted(range(len(places)), key=places.__getitem__)
         assert len(order) == part.report.n_groups
@@ -254,7 +255,7 @@ def test_groups_are_in_order_of_their_auc_and_small_ones_last(shown):
     assert len(bodies) == 1 + (n_small > 0)
     assert [len(body) for body in bodies] == [len(audit.by_group) - n_small, n_small][: len(bodies)]
     for body in bodies:
-        values = [row[column].get("data-value") for row in body]
+        values = [row[column].get("data-v") for row in body]
         defined = [float(value) for value in values if value]
         assert defined == sorted(defined)
         assert values[len(defined) :] == [""] * (len(values) - len(defined))
@@ -396,8 +397,7 @@ def test_each_column_alone_and_then_combined(without_plots):
     links = [words_of(link) for link in tree.find(".//nav").iter("a")]
     assert links[:3] == by
     places = {
-        row[1].get("data-value"): words_of(row[1])
-        for row in rows_of(tables_of(tree, "sortable")[-1])
+        row[1].get("data-v"): words_of(row[1]) for row in rows_of(tables_of(tree, "sortable")[-1])
     }
     assert places == {"0": "20", "1": "30", "2": "100"}
 
@@ -565,7 +565,7 @@ def test_a_page_of_many_groups_is_small():
 def test_labels_are_sorted_by_value(without_plots):
     audit = audit_of(4, labels=[-20, 3, 100, 7], seed=3)
     rows = rows_of(tables_of(tree_of(page(audit)), "sortable")[0])
-    places = {words_of(row[0]): int(row[0].get("data-value")) for row in rows}
+    places = {words_of(row[0]): int(row[0].get("data-v")) for row in rows}
     assert sorted(places, key=places.get) == ["-20", "3", "7", "100"]
 
 
@@ -674,3 +674,44 @@ def test_a_page_of_500_groups_is_below_two_megabytes():
     audit = FairnessAudit.from_predictions(y, score, groups=labels[group], threshold=0.5)
     assert len(page(audit).encode()) < 1_500_000
     assert len(audit._repr_html_()) < 60_000
+
+
+def test_paths_of_plots_keep_their_corners():
+    """Relative coordinates are those of the absolute coordinates, rounded to a tenth."""
+    values = np.random.default_rng(0).random(60)
+    axes = []
+
+    def draw(ax):
+        axes.append(ax)
+        ax.plot(values, drawstyle="steps-pre")
+        ax.plot(values[::-1])
+
+    svg = ElementTree.fromstring(figures.svg_of(draw, (4, 3), "x", "about"))
+    paths = {path.get("d"): None for path in svg.iter("path")}
+    height = float(svg.get("viewBox").split()[3])
+    for line in axes[0].lines:
+        corners = line.get_transform().transform_path(line.get_path())
+        expected = corners.vertices * 72 / axes[0].figure.dpi
+        expected[:, 1] = height - expected[:, 1]
+        drawn = [_corners_of(path) for path in paths]
+        # Steps have two corners for each value.
+        assert any(
+            len(found) >= 60 and np.abs(found[[0, -1]] - expected[[0, -1]]).max() < 0.1
+            and np.abs(found.max(axis=0) - expected.max(axis=0)).max() < 0.1
+            and np.abs(found.min(axis=0) - expected.min(axis=0)).max() < 0.1
+            for found in drawn
+        )  # fmt: skip
+    assert any("h" in path and "v" in path for path in paths)
+
+
+def _corners_of(path):
+    """Return the corners of a path of straight lines as an array; empty for other paths."""
+    corners = [np.zeros(2)]
+    for command, numbers in re.findall(r"([a-zA-Z])([^a-zA-Z]*)", path):
+        step = np.array([float(number) for number in numbers.split()])
+        if command in "hv":
+            step = np.append(step, 0)[:: 1 if command == "h" else -1]
+        elif command not in "Ml":
+            continue
+        corners.append(step if command == "M" else corners[-1] + step)
+    return np.array(corners[1:])

@@ -67,6 +67,10 @@ _VARIABLES = {
 }
 _COLOR = re.compile("|".join(_VARIABLES))
 _ID_IN_URL = re.compile(r"(?<=url\(#)[^)]+(?=\))")
+# Paths of straight lines, and their commands
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_STRAIGHT = re.compile(rf"(?:[ML] ?{_NUMBER} {_NUMBER}\s*|z\s*(?=M|$))*")
+_COMMAND = re.compile(rf"([MLz])(?: ?({_NUMBER}) ({_NUMBER}))?")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 
 
@@ -236,6 +240,7 @@ def svg_of(draw: Callable[..., Any], size: tuple[float, float], prefix: str, abo
         Description of the plot for screen readers.
     """
     import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with mpl.rc_context(), warnings.catch_warnings():
@@ -248,6 +253,9 @@ def svg_of(draw: Callable[..., Any], size: tuple[float, float], prefix: str, abo
         # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure = Figure(size, _DPI, layout="constrained")
+        # The canvas of a new figure makes a renderer for each measurement of a text. This canvas
+        # has one, with a cache of the sizes of texts.
+        FigureCanvasAgg(figure)
         draw(ax=figure.subplots())
         # Lay out once: saving would lay out and draw the figure twice.
         engine = figure.get_layout_engine()
@@ -258,10 +266,14 @@ def svg_of(draw: Callable[..., Any], size: tuple[float, float], prefix: str, abo
 
 
 def _saved(figure: Figure) -> ElementTree.Element:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     file = io.StringIO()
     # Omit metadata that differ between runs.
     absent = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(file, format="svg", metadata=absent)
+    # `figure.savefig` draws the figure twice.
+    canvas: Any = FigureCanvasSVG(figure)
+    canvas.print_svg(file, metadata=absent)
     return ElementTree.fromstring(file.getvalue())
 
 
@@ -278,7 +290,9 @@ def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
         for name, value in attributes.items():
             if name == "href" and value.startswith("#"):
                 attributes[name] = f"#{renamed(value[1:])}"
-            elif name in ("d", "x", "y"):
+            elif name == "d":
+                attributes[name] = _shorter_path(value)
+            elif name in ("x", "y"):
                 attributes[name] = _LONG_NUMBER.sub(_shorter, value)
             else:
                 value = _ID_IN_URL.sub(lambda found: renamed(found[0]), value)
@@ -303,6 +317,36 @@ def _inline(svg: ElementTree.Element, prefix: str, about: str) -> str:
 def _local(name: str) -> str:
     """Return a name without the namespace."""
     return name.rpartition("}")[2]
+
+
+def _shorter_path(path: str) -> str:
+    """Return a path rounded to a tenth of a point, with relative coordinates of straight lines.
+
+    The rounded corners are those of absolute coordinates, because the steps are whole tenths.
+    """
+    if not _STRAIGHT.fullmatch(path):
+        return _LONG_NUMBER.sub(_shorter, path)
+    found, x, y = [], 0, 0
+    for command, *of_point in _COMMAND.findall(path):
+        if command == "z":
+            found.append("z")
+            continue
+        new_x, new_y = (round(10.0 * float(number)) for number in of_point)
+        right, down = new_x - x, new_y - y
+        if command == "M":
+            found.append(f"M{_tenths(new_x)} {_tenths(new_y)}")
+        elif right == 0:
+            found.append(f"v{_tenths(down)}")
+        elif down == 0:
+            found.append(f"h{_tenths(right)}")
+        else:
+            found.append(f"l{_tenths(right)} {_tenths(down)}")
+        x, y = new_x, new_y
+    return "".join(found)
+
+
+def _tenths(number: int) -> str:
+    return str(number // 10) if number % 10 == 0 else str(number / 10.0)
 
 
 def _shorter(number: re.Match[str]) -> str:

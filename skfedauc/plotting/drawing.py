@@ -267,7 +267,8 @@ def legend_and_note(
     lay_out(ax)
     width, height = size_of(ax)
     above, below = 0.0, 0.08
-    for columns in range(len(texts), 0, -1):
+    columns = len(texts)
+    while columns > 0:
         legend = legend_of(
             ax,
             handles,
@@ -283,6 +284,7 @@ def legend_and_note(
         above = box.height / ax.figure.dpi + 0.05
         if box.width / ax.figure.dpi <= 0.98 * width:
             break
+        columns = min(columns - 1, _most_columns(legend, 0.98 * width))
     if note:
         written = as_written(
             ax.text(0.01, 0.01, note, transform=ax.transAxes, fontsize=SMALL, color=GREY)
@@ -295,3 +297,14 @@ def legend_and_note(
     low, high = limits
     unit = (high - low) / max(height - above - below, height / 4)
     ax.set_ylim(low - below * unit, high + above * unit)
+
+
+def _most_columns(legend: Any, inches: float) -> int:
+    """Return a number of columns: legends with more columns are wider than this length."""
+    lengths = [length_of(text) for text in legend.get_texts()]
+    # Matplotlib fills one column after another. The lines beside the texts, and the space between
+    # columns, are left out here.
+    for columns in range(len(lengths), 1, -1):
+        if sum(max(part) for part in np.array_split(lengths, columns)) <= inches:
+            return columns
+    return 1

@@ -14,7 +14,7 @@ function button(text, act) {
 // Sorting
 
 function sort(body, column, direction) {
-  const key = (row) => parseFloat(row.cells[column].dataset.value);
+  const key = (row) => parseFloat(row.cells[column].dataset.v);
   const rows = [...body.rows].sort((one, other) => {
     const [a, b] = [key(one), key(other)];
     // Undefined values come last in both directions.
@@ -55,7 +55,7 @@ function recordsOf(table) {
         if (cell.dataset.key !== undefined) return cell.dataset.key;
         const label = cell.querySelector("bdi");
         if (label) return label.title || label.textContent;
-        return cell.dataset.value === "" ? null : Number(cell.dataset.value);
+        return cell.dataset.v === "" ? null : Number(cell.dataset.v);
       });
       records.push([...values, ...constants.map((name) => body.dataset[name] === "true")]);
     }
