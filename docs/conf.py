@@ -11,6 +11,7 @@ sys.path[:0] = [str(DOCS), str(DOCS / "data"), str(DOCS.parent)]
 
 import architecture  # noqa: E402
 import calibration_plots  # noqa: E402
+import density_plots  # noqa: E402
 import explorer_page  # noqa: E402
 import inventories  # noqa: E402
 import landing  # noqa: E402
@@ -32,6 +33,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "mathml",
 ]
 root_doc = "index"
 exclude_patterns = ["_build", "_templates", "examples", "explorer", "generated", "**/README.rst"]
@@ -48,7 +50,9 @@ nitpick_ignore_regex = [("py:obj", f"({ORDINARY})")]
 
 # Pages in Markdown --------------------------------------------------------------------------
 
-myst_enable_extensions = ["colon_fence", "attrs_inline", "deflist"]
+myst_enable_extensions = ["colon_fence", "attrs_inline", "deflist", "dollarmath"]
+# "$5 and $6" is text.
+myst_dmath_allow_digits = myst_dmath_allow_space = False
 myst_heading_anchors = 3
 
 # The API ------------------------------------------------------------------------------------
@@ -112,6 +116,7 @@ sphinx_gallery_conf = {
 
 # Appearance ---------------------------------------------------------------------------------
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"skfedauc {release}"
 html_static_path = ["_static"]
@@ -163,11 +168,17 @@ def refer_to_public_name(app, env, node, contnode):
 
 
 def draw_plots(app):
-    """Write the plots that pages include: the package's modules, and AUCs on the landing page."""
+    """Write the plots that pages include."""
     folder = DOCS / "generated"
     folder.mkdir(exist_ok=True)
-    (folder / "architecture.html").write_text(architecture.svg(), encoding="utf-8")
-    (folder / "landing.html").write_text(landing.plot(), encoding="utf-8")
+    plots = {
+        "architecture": architecture.svg,
+        "landing": landing.plot,
+        "threshold": density_plots.threshold,
+        "cases": density_plots.cases,
+    }
+    for name, draw in plots.items():
+        (folder / f"{name}.html").write_text(draw(), encoding="utf-8")
 
 
 def draw_calibration(app, docname, source):
