@@ -74,7 +74,7 @@ def threshold(cut=0.8):
         shapes,
     )
 
-    left, side = 48, 140
+    left, side = (WIDTH - 140) / 2, 140
     rates = norm.sf(np.linspace(5, -4, 120))
     curve = norm.sf(norm.isf(rates) - 1)
     x, y = left + side * rates, LOWEST - side * curve
@@ -83,15 +83,15 @@ def threshold(cut=0.8):
     shapes = [
         f'<path class="area positives" d="{_path(x, y, LOWEST)}"/>',
         f'<path class="positives" d="{_path(x, y)}"/>',
-        f'<path class="axis" d="M{left},{LOWEST - side} V{LOWEST} H{left + side}"/>',
+        f'<path class="axis" d="M{left:g},{LOWEST - side} V{LOWEST} H{left + side:g}"/>',
         f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="4"/>',
         _text(at[0] + 10, at[1] + 14, "threshold t"),
-        _text(left + side / 2 + 22, LOWEST - 34, f"AUC {auc:.3f}", "middle large"),
+        _text(left + side / 2 + 18, LOWEST - 34, f"AUC {auc:.3f}", "middle large"),
         _text(left + side / 2, 182, "FPR", "middle"),
         _text(left - 36, LOWEST - side / 2, "TPR"),
     ]
     roc = (
-        left + side + 20,
+        WIDTH,
         f"ROC curve of the same device: TPR against FPR for all thresholds. The area is {auc:.3f}.",
         "Each threshold is a point of the ROC curve. The area under the curve is the AUC.",
         shapes,

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from numpydoc.validate import validate
+from scipy.stats import norm
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
@@ -343,6 +344,28 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
     )
     check_links = load("check_links")
     assert check_links.broken(tmp_path) == ["b/c.html: ../a.html#no", "b/c.html: no.png"]
+
+
+def test_plots_of_densities_show_what_is_simulated():
+    plots = load("density_plots")
+    names = ["identical", "same_negatives", "same_positives", "different"]
+    panels = ElementTree.fromstring(plots.cases()).findall("figure")
+    for name, case, panel in zip(names, plots.CASES, panels, strict=True):
+        _, positives, negatives = plots.CASES[case]
+        expected = norm.cdf((positives[:, None] - negatives) / np.sqrt(2))
+        known = skfedauc.datasets.make_group_scores(name).population["cross_matrix"]
+        np.testing.assert_allclose(known, expected)
+        assert panel.find("figcaption/strong").text == f"{case}:"
+        # A curve of each distribution, and the axis
+        n_curves = np.unique(positives).size + np.unique(negatives).size
+        assert len(panel.findall("svg/path")) == n_curves + 1
+
+
+def test_formulas_are_written_as_mathml():
+    formula = ElementTree.fromstring(load("mathml").mathml(r"\frac{W^+_g}{W^+}", block=True))
+    tags = [element.tag.split("}")[1] for element in formula.iter()]
+    assert formula.get("display") == "block"
+    assert tags[:3] == ["math", "mfrac", "msubsup"]
 
 
 PAGE_OF_PLOTS = """# Title
