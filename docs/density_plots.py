@@ -10,10 +10,10 @@ from skfedauc.datasets import make_group_scores
 SHIFTS = np.array(inspect.signature(make_group_scores).parameters["shifts"].default)
 # By case: means of the scores of the positives and of the negatives on each device
 CASES = {
-    "Case 1": ("f+ and f− the same on all devices", 1 + 0 * SHIFTS, 0 * SHIFTS),
-    "Case 2.1": ("f− the same on all devices", 1 + SHIFTS, 0 * SHIFTS),
-    "Case 2.2": ("f+ the same on all devices", 1 + 0 * SHIFTS, SHIFTS),
-    "Case 2.3": ("neither is the same", 1 + SHIFTS, SHIFTS),
+    "Case 1": ("f+ and f- are the same on all devices", 1 + 0 * SHIFTS, 0 * SHIFTS),
+    "Case 2.1": ("f- is the same on all devices", 1 + SHIFTS, 0 * SHIFTS),
+    "Case 2.2": ("f+ is the same on all devices", 1 + 0 * SHIFTS, SHIFTS),
+    "Case 2.3": ("neither f+ nor f- is the same", 1 + SHIFTS, SHIFTS),
 }
 SCORES = np.linspace(-3.4, 4.4, 118)
 WIDTH, HEIGHT, LOWEST, UNIT = 340, 190, 160, 290  # UNIT: height of a density of 1
@@ -31,10 +31,15 @@ def _path(x, y, closed_at=None):
     return f"M{x[0]:.1f},{closed_at:.1f} L{points} L{x[-1]:.1f},{closed_at:.1f} Z"
 
 
+def _raised(words, tag, attributes=""):
+    """Raise the sign of f+ and f-, and write - as a minus sign."""
+    for sign, written in [("+", "+"), ("-", "&#8722;")]:
+        words = words.replace(f"f{sign}", f"f<{tag}{attributes}>{written}</{tag}>")
+    return words
+
+
 def _text(x, y, words, kind=""):
-    """Return a label; a + or − after f is raised."""
-    for sign in "+−":
-        words = words.replace(f"f{sign}", f'f<tspan dy="-4" font-size="80%">{sign}</tspan>')
+    words = _raised(words, "tspan", ' dy="-4" font-size="80%"')
     return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}">{words}</text>'
 
 
@@ -42,7 +47,7 @@ def _figure(panels):
     """Return panels, each with a description for screen readers and a caption."""
     drawn = [
         f'<figure><svg viewBox="0 0 {width} {HEIGHT}" role="img" aria-label="{described}">'
-        f"{''.join(shapes)}</svg><figcaption>{caption}</figcaption></figure>"
+        f"{''.join(shapes)}</svg><figcaption>{_raised(caption, 'sup')}</figcaption></figure>"
         for width, described, caption, shapes in panels
     ]
     return f'<div class="densities">{"".join(drawn)}</div>'
@@ -51,7 +56,7 @@ def _figure(panels):
 def threshold(cut=0.8):
     """Draw the densities of a device with the areas above a threshold, and the ROC curve."""
     shapes = []
-    for kind, sign, mean in [("negatives", "−", 0), ("positives", "+", 1)]:
+    for kind, sign, mean in [("negatives", "-", 0), ("positives", "+", 1)]:
         above = np.linspace(cut, SCORES[-1], 60)
         heights = LOWEST - UNIT * norm.pdf(above, mean)
         shapes.append(f'<path class="area {kind}" d="{_path(_x(above), heights, LOWEST)}"/>')
@@ -69,8 +74,8 @@ def threshold(cut=0.8):
         "Densities of the scores of one device. The negatives are centered at 0, the positives at "
         f"1. Above the threshold {cut:g} lie {fpr:.0%} of the negatives and {tpr:.0%} of the "
         "positives.",
-        f"Above t lie {tpr:.0%} of the area under f<sup>+</sup>, the TPR, and {fpr:.0%} of the "
-        "area under f<sup>−</sup>, the FPR.",
+        f"Above t lie {tpr:.0%} of the area under f+, the TPR, and {fpr:.0%} of the "
+        "area under f-, the FPR.",
         shapes,
     )
 
@@ -115,14 +120,15 @@ def cases():
             else:
                 labels = [(means[0], "1 to 4")]
             shapes += [_text(_x(mean), peak, label, "middle") for mean, label in labels]
-            name = "f+" if kind == "positives" else "f−"
+            name = "f+" if kind == "positives" else "f-"
             shapes.append(_text(8, axis - sign * 42 + 5, name, f"{kind} large"))
         panels.append(
             (
                 WIDTH,
-                f"{case}. Densities of the scores of four devices: {condition}.",
+                f"{case}. Densities of the scores of four devices, f+ above and f- below the axis: "
+                f"{condition}.",
                 f"<strong>{case}:</strong> {condition}",
                 shapes,
             )
         )
-    return _figure(panels).replace("f+ ", "f<sup>+</sup> ").replace("f− ", "f<sup>−</sup> ")
+    return _figure(panels)
