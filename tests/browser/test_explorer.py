@@ -78,7 +78,8 @@ def go(browser, hash_):
     browser.execute_async_script(
         """
         const [hash, done] = arguments;
-        if (location.hash === hash) done();
+        writeHash(); // at once instead of soon
+        if (location.hash === hash) return done();
         addEventListener("hashchange", () => setTimeout(done), { once: true });
         location.hash = hash;
         """,
@@ -101,15 +102,30 @@ def focus(browser, name):
     browser.execute_script("document.getElementById(arguments[0]).focus()", name)
 
 
-def read_state(browser):
-    """Return the lists of the state after checking the sliders and the address's form of them."""
-    state, sliders, n = browser.execute_script(
-        "return [{...groupsOf(state), average: state.average, seed: state.seed,"
-        " sampled: state.sampled, digits: state.digits},"
-        "Object.fromEntries([...document.querySelectorAll('input[type=range]')]"
-        ".filter(input => input.checkVisibility()).map(input => [input.id, Number(input.value)])),"
-        "state.nGroups]"
-    )
+READ = """
+const of = ["average", "seed", "sampled", "digits"].map(name => [name, state[name]]);
+const sliders = [...document.querySelectorAll("input[type=range]")];
+const cells = [...document.querySelectorAll("[data-value]")];
+const text = cell => (cell.querySelector(".number") ?? cell).textContent;
+return [
+  { ...groupsOf(state), ...Object.fromEntries(of) },
+  Object.fromEntries(sliders.filter(input => input.checkVisibility()).map(
+    input => [input.id, Number(input.value)])),
+  cells.filter(cell => !cell.closest("[hidden], template")).map(cell => [
+    cell.dataset.statistic ?? cell.dataset.group ??
+      `${cell.parentElement.rowIndex},${cell.cellIndex}`,
+    Number(cell.dataset.value), text(cell)]),
+];
+"""
+
+
+def read(browser):
+    """Return the state, and the numbers as [name, data-value, text].
+
+    The sliders are checked against the state. Matrix cells have the name "row,column".
+    """
+    state, sliders, numbers = browser.execute_script(READ)
+    n = len(state["nPositives"])
     groups = range(1, n + 1)
     assert [sliders[f"positives-{g}"] for g in groups] == state["nPositives"]
     assert [sliders[f"negatives-{g}"] for g in groups] == state["nNegatives"]
@@ -119,27 +135,22 @@ def read_state(browser):
         spread = min(np.ptp(state[key]), 3)
         assert sliders[f"spread-{name}"] == pytest.approx(spread, abs=0.026)
     assert sliders["n-groups"] == n
-    return SimpleNamespace(
+    known = SimpleNamespace(
         mean_negatives=state["meanNegatives"],
         mean_positives=state["meanPositives"],
         positives=state["nPositives"],
         negatives=state["nNegatives"],
         **{name: state[name] for name in ("average", "seed", "sampled", "digits")},
     )
+    return known, numbers
+
+
+def read_state(browser):
+    return read(browser)[0]
 
 
 def read_numbers(browser):
-    """Return the numbers as [name, data-value, text]; matrix cells are "row,column"."""
-    return browser.execute_script(
-        """
-        const cells = [...document.querySelectorAll("[data-value]")];
-        const text = cell => (cell.querySelector(".number") ?? cell).textContent;
-        return cells.filter(cell => !cell.closest("[hidden], template")).map(cell => [
-          cell.dataset.statistic ?? cell.dataset.group ??
-            `${cell.parentElement.rowIndex},${cell.cellIndex}`,
-          Number(cell.dataset.value), text(cell)]);
-        """
-    )
+    return read(browser)[1]
 
 
 def expected(state):
@@ -177,8 +188,7 @@ def expected(state):
 
 def check_numbers(browser):
     """Check the numbers without sampling error; return the state and the numbers."""
-    state = read_state(browser)
-    shown = read_numbers(browser)
+    state, shown = read(browser)
     oracle = expected(state)
     assert {name for name, _, _ in shown} == set(oracle)
     for name, value, text in shown:
@@ -266,7 +276,7 @@ def test_normal_distribution_function(browser):
 def test_any_state(browser):
     random = RNG(0)
     load(browser)
-    for _ in range(12):
+    for _ in range(8):
         n = random.integers(2, 7)
         means = np.round(random.uniform([[-2.5], [-2]], [[2.5], [4.5]], (2, n)), 4)
         means[0, :] = means[0, random.integers(0, n, n) * random.integers(0, 2)]
@@ -573,7 +583,6 @@ def test_keyboard(browser):
         value = float(slider.get_attribute("value"))
         for key, reached in [
             (Keys.ARROW_RIGHT, value + step),
-            (Keys.ARROW_LEFT, value),
             (Keys.HOME, float(slider.get_attribute("min"))),
         ]:
             press(browser, key)
@@ -996,15 +1005,6 @@ def test_every_control_can_be_touched_on_a_phone(phone):
         assert min(width, height) >= 44, html
 
 
-def test_numbers_stay_in_sight_on_a_phone(phone):
-    phone.execute_script("document.getElementById('averages').scrollIntoView()")
-    for name in ("average-value", "sign"):
-        top = phone.execute_script(
-            "return document.getElementById(arguments[0]).getBoundingClientRect().top", name
-        )
-        assert 0 <= top < 100
-
-
 def test_contrast(browser, scheme):
     load(browser)
     browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
@@ -1182,5 +1182,13 @@ def test_within_the_site(browser, axe, site, width):
         wait_until(lambda: "mean_positives=1,1,1,1&" in browser.current_url)
         by_id(browser, "sampled").click()
         assert read_state(browser).sampled
+        if width < 600:  # the two numbers stay in sight, below the header of the site
+            top, header = browser.execute_script(
+                "document.getElementById('counts-table').scrollIntoView({behavior: 'instant'});"
+                "return ['.headline', '.bd-header'].map("
+                "name => document.querySelector(name).getBoundingClientRect())"
+                ".map((box, i) => i ? box.bottom : box.top)"
+            )
+            assert header == pytest.approx(top, abs=1)
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
