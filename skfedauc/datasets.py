@@ -25,7 +25,7 @@ from skfedauc.counts import ScoreCounts
 __all__ = ["make_group_scores", "make_uniform_scores"]
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+Counts = NDArray[np.intp]
 Case = Literal["identical", "same_negatives", "same_positives", "different"]
 
 # Classes to shift by the device's shift: the negatives, and the positives
@@ -254,7 +254,7 @@ def make_uniform_scores(
 def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
     """Return the number of rows of each device from one number, or from one per device."""
     if np.ndim(counts) == 0:
-        return np.full(n_devices, _input.check_whole_number(counts, name), np.int64)
+        return np.full(n_devices, _input.check_whole_number(counts, name), np.intp)
     of_device = _input.check_counts(counts, name)
     if of_device.size != n_devices:
         raise ValueError(
@@ -263,7 +263,7 @@ def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
         )
     if of_device.min() < 1:
         raise ValueError(f"{name} must be at least 1 on each device; got {of_device.tolist()}.")
-    return of_device
+    return of_device.astype(np.intp, copy=False)
 
 
 def _population(

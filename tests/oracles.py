@@ -407,7 +407,7 @@ def random_case(
     rng = np.random.default_rng(seed)
     n_groups = int(rng.integers(1, most_groups + 1))
     sizes = np.minimum(rng.geometric(rng.choice([0.1, 0.3, 0.9]), n_groups), 30)
-    codes = np.repeat(np.arange(n_groups), sizes)
+    codes = np.repeat(np.arange(n_groups), sizes.astype(np.intp))
     # A prevalence of 0 or 1 makes groups of one class.
     prevalence = rng.choice([0.0, 0.2, 0.5, 0.8, 1.0], n_groups, p=[0.1, 0.25, 0.3, 0.25, 0.1])
     shift = rng.normal(0, 0.5, n_groups)

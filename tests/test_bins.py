@@ -214,7 +214,7 @@ def smallest_limit(n_rows, n_bins):
 @pytest.mark.parametrize("seed", range(40))
 def test_quantiles_have_the_smallest_limit(seed):
     rng = np.random.default_rng(seed)
-    n_rows = rng.integers(1, rng.choice([3, 30, 300]), rng.integers(2, 9))
+    n_rows = rng.integers(1, rng.choice([3, 30, 300]), rng.integers(2, 9), np.intp)
     if seed % 3 == 0:
         n_rows[rng.integers(n_rows.size)] += 1000
     scores = np.repeat(np.sort(rng.normal(size=n_rows.size)), n_rows)

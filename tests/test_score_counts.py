@@ -400,7 +400,7 @@ def test_counts_equal_expanded_rows(seeds):
         n = int(rng.integers(1, 60))
         group = rng.choice(["x", "y", "z"], n)
         score = rng.integers(2, 9, n) / 4
-        negatives, positives = rng.integers(0, 4, (2, n))
+        negatives, positives = rng.integers(0, 4, (2, n), np.intp)
         counted = ScoreCounts.from_counts(group, score, negatives, positives)
         index = np.r_[np.repeat(np.arange(n), negatives), np.repeat(np.arange(n), positives)]
         y = np.repeat([0, 1], [negatives.sum(), positives.sum()])

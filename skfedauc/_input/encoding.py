@@ -152,13 +152,14 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
         return np.zeros(0, np.intp), np.zeros(0, np.int64)
     low, high = int(values.min()), int(values.max())
     if high - low < 4 * values.size + 1024:
-        offsets = values.astype(np.intp) - low if low else values.astype(np.intp, copy=False)
+        offsets = values.astype(np.int64, copy=False)
+        offsets = (offsets - low if low else offsets).astype(np.intp, copy=False)
         used = np.zeros(high - low + 1, np.bool_)
         for start in range(0, offsets.size, HASHED_ROWS):
             used[offsets[start : start + HASHED_ROWS]] = True
             if used.all():  # The first rows often have every value.
-                return offsets, np.arange(high - low + 1) + low
-        return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used) + low
+                return offsets, np.arange(high - low + 1, dtype=np.int64) + low
+        return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used).astype(np.int64) + low
     values = values.astype(np.int64, copy=False)
     if values.size < HASHED_ROWS:
         distinct, codes = np.unique(values, return_inverse=True)

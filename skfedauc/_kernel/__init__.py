@@ -59,7 +59,7 @@ class Cells(NamedTuple):
 
     Attributes
     ----------
-    starts : ndarray of int64, shape (n_groups + 1,)
+    starts : ndarray of intp, shape (n_groups + 1,)
         First cell of each group, and the number of cells. Group g has the cells
         ``starts[g]:starts[g + 1]``, which are at least one cell.
     scores : ndarray of float64, shape (n_cells,)
@@ -71,7 +71,7 @@ class Cells(NamedTuple):
         weights.
     """
 
-    starts: NDArray[np.int64]
+    starts: NDArray[np.intp]
     scores: Floats
     negatives: Counts
     positives: Counts
@@ -158,7 +158,7 @@ def count_rows(
     if scores.size >= _FEW_ROWS:
         n_threads = min(1 + scores.size // _FEW_ROWS, _MOST_THREADS, _effective_n_jobs(n_jobs))
     classes = _array(positive, np.bool_).view(np.uint8)  # A Boolean array may have bytes above 1.
-    rows = _array(scores), classes, _array(groups, np.int64)
+    rows = _array(scores), classes, _array(groups, np.intp)
     weights = _array(weights, np.float64)
     n_groups = n_groups if scores.size else 0  # Every group has rows.
     return Cells(*_implementation.count_rows(*rows, n_groups, weights, n_threads))
@@ -183,7 +183,7 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     n_groups = n_groups if cells.scores.size else 0  # Every group has rows.
     return _compact(
         _implementation.add_cells(
-            _columns(cells, _dtype([cells])), _array(groups, np.int64), n_groups
+            _columns(cells, _dtype([cells])), _array(groups, np.intp), n_groups
         )
     )
 
@@ -217,18 +217,18 @@ def merge_cells(
         numbers = mine
     dtype = _dtype(parts)
     states = [_columns(part, dtype) for part in parts]
-    groups = [_array(of_part, np.int64) for of_part in numbers]
+    groups = [_array(of_part, np.intp) for of_part in numbers]
     return _compact(_implementation.merge_states(states, groups, n_groups))
 
 
 def number_cells(
     scores: Floats, groups: NDArray[np.intp] | None = None, n_groups: int = 1
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the cell number of each row, and the first cell of each group.
 
     For one group, the cell numbers are the dense ranks of the scores from 0.
     """
-    columns = _array(scores, np.float64), _array(groups, np.int64)
+    columns = _array(scores, np.float64), _array(groups, np.intp)
     cell, starts = _implementation.number_cells(*columns, n_groups, 1)
     return cell, starts
 
@@ -255,7 +255,7 @@ def concordance(cells: Cells) -> Concordance:
     )
 
 
-def ranks_in_groups(starts: NDArray[np.int64], amounts: NDArray[Any]) -> Floats:
+def ranks_in_groups(starts: NDArray[np.intp], amounts: NDArray[Any]) -> Floats:
     """Return twice the amount of lower cells in the group plus the amount of the cell, by cell."""
     ranks: Floats = _implementation.ranks_in_groups(_array(starts), _array(amounts, np.float64))
     return ranks

@@ -2,6 +2,7 @@
 
 The two kernels take the same arguments and return bit-identical results. All sums of floats use
 `bincount` or `cumsum`, because these functions, unlike `reduceat`, add one number after the other.
+Positions are `intp`: numpy refuses 64-bit positions in browsers, which have 32-bit addresses.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def merge_states(parts: list[Tuple], numbers: list[Array], n_groups: int) -> Tup
 
 def number_cells(scores: Array, groups: Array | None, n_groups: int, n_threads: int) -> Tuple:
     order, cell, _, starts = _sorted(scores, groups, n_groups)
-    numbers = np.empty(scores.size, np.int64)
+    numbers = np.empty(scores.size, np.intp)
     numbers[order] = cell
     return numbers, starts
 
@@ -110,11 +111,11 @@ def _sorted(
     scores: Array, groups: Array | None, n_groups: int
 ) -> tuple[Array, Array, Array, Array]:
     """Return the sort order, the sorted items' cells, and the first items of cells and groups."""
-    groups = np.zeros(scores.size, np.int64) if groups is None else groups
+    groups = np.zeros(scores.size, np.intp) if groups is None else groups
     order = np.lexsort((scores, groups))
     scores, groups = scores[order], groups[order]
     is_new = np.ones(scores.size, bool)
     is_new[1:] = (scores[1:] != scores[:-1]) | (groups[1:] != groups[:-1])
     first = np.flatnonzero(is_new)
-    starts = np.searchsorted(groups[first], np.arange(n_groups + 1)).astype(np.int64)
+    starts = np.searchsorted(groups[first], np.arange(n_groups + 1))
     return order, np.cumsum(is_new) - 1, first, starts

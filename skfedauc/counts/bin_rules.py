@@ -226,9 +226,9 @@ def refines(fine: Rule, coarse: Rule) -> bool:
         if isinstance(coarse, Scores):
             return fine.parts >= coarse.parts  # both numbers of parts are powers of two
         # Check the edges rather than the many bins: each edge must be the lowest score of a bin.
-        edges = coarse.ranges(np.arange(coarse.first + 1, coarse.last + 1))[0]
+        edges = coarse.ranges(np.arange(coarse.first + 1, coarse.last + 1, dtype=np.int64))[0]
         return np.array_equal(fine.ranges(fine.numbers(edges))[0], edges)
-    low, high = fine.ranges(np.arange(fine.first, fine.last + 1))
+    low, high = fine.ranges(np.arange(fine.first, fine.last + 1, dtype=np.int64))
     return np.array_equal(coarse.numbers(low), coarse.numbers(high))
 
 

@@ -85,7 +85,7 @@ def array_of(values: NDArray[Any], wanted: Any) -> Any:
 # Reading -------------------------------------------------------------------------------------
 
 
-def cells_of(starts: NDArray[np.int64], columns: Mapping[str, Any]) -> tuple[Cells, Ranges | None]:
+def cells_of(starts: NDArray[np.intp], columns: Mapping[str, Any]) -> tuple[Cells, Ranges | None]:
     """Return the cells in columns, and their ranges."""
     arrays = {name: column.to_numpy() for name, column in columns.items()}
     negatives, positives = (_counts(arrays[name], name) for name in COUNT_COLUMNS[1:])

@@ -52,7 +52,7 @@ class NewerVersionError(ValueError):
 
 def facts_of(
     state: State,
-    starts: NDArray[np.int64],
+    starts: NDArray[np.intp],
     counted: Mapping[str, NDArray[Any]],
     columns: Sequence[GroupColumn] | None,
     checkpoint: Any,
@@ -62,7 +62,7 @@ def facts_of(
     Parameters
     ----------
     state : State
-    starts : ndarray of int64, shape (n_groups + 1,)
+    starts : ndarray of intp, shape (n_groups + 1,)
         First row of each group.
     counted : mapping of str to ndarray
         Columns that follow the group columns.

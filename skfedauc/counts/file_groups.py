@@ -17,7 +17,7 @@ from skfedauc.counts.group_columns import GroupColumn
 
 def group_arrays(
     schema: Any,
-    starts: NDArray[np.int64],
+    starts: NDArray[np.intp],
     columns: Sequence[GroupColumn],
     start: int,
     stop: int,
@@ -28,7 +28,7 @@ def group_arrays(
     ----------
     schema : pyarrow.Schema
         Schema of the file, whose first fields are the group columns.
-    starts : ndarray of int64, shape (n_groups + 1,)
+    starts : ndarray of intp, shape (n_groups + 1,)
         First row of each group.
     columns : sequence of GroupColumn
     start, stop : int
@@ -70,7 +70,7 @@ def groups_of(columns: Sequence[Any], n_rows: int) -> tuple[NDArray[np.int64], l
         own = values[first]
         known = own if texts is None else texts[own]
         of_groups.append((known, None if is_missing is None else is_missing[first]))
-    return np.append(first, n_rows).astype(np.int64), of_groups
+    return np.append(first, n_rows), of_groups
 
 
 def _encoded(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.bool_] | None]:

@@ -94,7 +94,7 @@ def _digest(
 
 def _written(
     facts: Mapping[str, Any],
-    starts: NDArray[np.int64],
+    starts: NDArray[np.intp],
     counted: Mapping[str, NDArray[Any]],
     columns: Sequence[GroupColumn],
     compression: str,
@@ -123,7 +123,7 @@ def _repeats(values: NDArray[np.float64]) -> bool:
 
 def _tables(
     schema: Any,
-    starts: NDArray[np.int64],
+    starts: NDArray[np.intp],
     counted: Mapping[str, NDArray[Any]],
     columns: Sequence[GroupColumn],
 ) -> Iterator[Any]:
@@ -270,7 +270,7 @@ def _table(file: Any, facts: dict[str, Any], data: Any) -> tuple[Any, list[str]]
 
 
 def _counts(
-    starts: NDArray[np.int64], counted: Mapping[str, Any], facts: Mapping[str, Any]
+    starts: NDArray[np.intp], counted: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> tuple[Cells | Summary, Ranges | None]:
     """Return the counts, after comparing the totals of the counts with the metadata."""
     content: Cells | Summary

@@ -127,7 +127,7 @@ def _wrong_cells(cells: Cells) -> str | None:
     is_array = [isinstance(array, np.ndarray) for array in (starts, scores, negatives, positives)]
     if not all(is_array) or {starts.ndim, scores.ndim, negatives.ndim, positives.ndim} != {1}:
         return "it has no arrays of cells"
-    if starts.dtype != np.int64 or starts.size == 0 or starts[0] != 0:
+    if starts.dtype != np.intp or starts.size == 0 or starts[0] != 0:
         return "its groups begin nowhere"
     if starts[-1] != scores.size or (np.diff(starts) <= 0).any():
         return "its groups do not hold its cells"

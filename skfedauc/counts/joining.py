@@ -84,7 +84,7 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
     last = np.append(first[1:], cells.scores.size) - 1
     low, high = cells.scores[first], cells.scores[last]
     joined = Cells(
-        np.searchsorted(first, cells.starts).astype(np.int64),
+        np.searchsorted(first, cells.starts),
         np.where(first == last, low, score_between(low, high)) + 0.0,
         compact_counts(np.add.reduceat(cells.negatives, first, dtype=np.int64)),
         compact_counts(np.add.reduceat(cells.positives, first, dtype=np.int64)),

@@ -60,7 +60,7 @@ class DisjointPairs(NamedTuple):
 
     Attributes
     ----------
-    starts : ndarray of int64, shape (n_groups + 1,)
+    starts : ndarray of intp, shape (n_groups + 1,)
         The pairs of group g are ``starts[g]:starts[g + 1]``, in random order.
     is_concordant : ndarray of bool, shape (n_pairs,)
         True if the positive has the higher score; a coin decides ties.
@@ -68,7 +68,7 @@ class DisjointPairs(NamedTuple):
         Hash of the counts of each group.
     """
 
-    starts: NDArray[np.int64]
+    starts: NDArray[np.intp]
     is_concordant: NDArray[np.bool_]
     seeds: Sequence[int]
 
@@ -124,7 +124,7 @@ def draw_pairs(cells: Cells, *, of_average: bool = False) -> DisjointPairs:
         coins = rng.integers(0, 2, n_pairs) == 1
         drawn.append((positive > negative) | ((positive == negative) & coins))
     is_concordant = np.concatenate(drawn) if drawn else np.zeros(0, np.bool_)
-    return DisjointPairs(np.array(starts, np.int64), is_concordant, seeds)
+    return DisjointPairs(np.array(starts, np.intp), is_concordant, seeds)
 
 
 def _seed_of(counts: Sequence[NDArray[Any]]) -> int:

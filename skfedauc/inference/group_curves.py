@@ -53,7 +53,7 @@ class GroupCurves(NamedTuple):
 
     Attributes
     ----------
-    starts : ndarray of int64, shape (n_groups + 1,)
+    starts : ndarray of intp, shape (n_groups + 1,)
         The segments of group g are ``starts[g]:starts[g + 1]``, in order of increasing scores, from
         the end of the curve to its beginning. Reversed curves have the opposite order.
     groups : ndarray of intp, shape (n_cells,)
@@ -67,7 +67,7 @@ class GroupCurves(NamedTuple):
     is_weighted : bool
     """
 
-    starts: NDArray[np.int64]
+    starts: NDArray[np.intp]
     groups: NDArray[np.intp]
     left: Floats
     right: Floats
@@ -170,7 +170,7 @@ class GroupCurves(NamedTuple):
 
 
 def _shares_above(
-    starts: NDArray[np.int64], groups: NDArray[np.intp], amounts: Floats, rows: ClassRows
+    starts: NDArray[np.intp], groups: NDArray[np.intp], amounts: Floats, rows: ClassRows
 ) -> tuple[Floats, Floats]:
     """Return the shares of a class with higher scores, and with scores at least as high, by cell.
 

@@ -555,7 +555,7 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
     up_to = np.cumsum(shares)
     of_small = n_positives[small], n_negatives[small]
     group = np.arange(small.size)
-    of_set = np.concatenate([np.repeat(group, of_class) for of_class in of_small])
+    of_set = np.concatenate([np.repeat(group, n.astype(np.intp)) for n in of_small])
     positive = np.arange(n_rows) < of_small[0].sum()
     # Count the groups of several sets in one call, as separate groups.
     n_at_once = max(_ROWS_AT_ONCE // max(n_rows, 1), 1)
