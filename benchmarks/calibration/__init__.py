@@ -11,6 +11,7 @@ from benchmarks.calibration import (
     clusters,
     comparisons,
     equal_groups,
+    flags,
     margins,
     measures,
     models,
@@ -39,4 +40,5 @@ TABLES = [
     *comparisons.TABLES,
     *rates.TABLES,
     *probabilities.TABLES,
+    *flags.TABLES,
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from fairlearn.metrics import MetricFrame
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.calibration.simulation import Groups, Rows, draw_rows, groups, percent
@@ -121,7 +121,55 @@ def intersections(
     return [f"{np.median(n_groups):.0f}", any_claim, percent(share_smaller), *found]
 
 
+def ranking_gaps(n_runs: int, seed: int, of: Groups) -> list[str]:
+    """Coverage of the intervals of the AUC ratio, and of all xAUC disparities simultaneously."""
+    rng = np.random.default_rng(seed)
+    ratio = min(of.auc) / max(of.auc)
+    apart = ndtri(of.auc) * np.sqrt(2.0)
+    # Probability that a positive of the first group outranks a negative of the second group
+    outranks = ndtr(((apart + of.shift)[:, None] - of.shift) / np.sqrt(2.0))
+    disparity = []
+    for g in range(len(of.auc)):
+        rest = np.arange(len(of.auc)) != g
+        bnsp = np.average(outranks[g][rest], weights=of.n_negatives[rest])
+        disparity.append(bnsp - np.average(outranks[:, g][rest], weights=of.n_positives[rest]))
+    found = []
+    for _ in range(n_runs):
+        rows = draw_rows(rng, of)
+        comparison = FairnessAudit.from_predictions(
+            rows.y, rows.scores, groups=rows.groups, threshold=None
+        ).comparison
+        low, high = comparison.limits(0.05, 0.025)["ratio"]
+        lows, highs = comparison.cross_gaps.limits(0.95)
+        found.append([low <= ratio <= high, ((lows <= disparity) & (disparity <= highs)).all()])
+    return [percent(column) for column in zip(*found, strict=True)]
+
+
 TABLES = [
+    Table(
+        "Gaps of ranking",
+        "Coverage in % of the 95 % interval of the AUC ratio, and of the 95 % intervals of the "
+        "xAUC disparities of all groups simultaneously. Scores are normal, and scores of the "
+        "groups are shifted from 0 to the shift.",
+        ["groups of positives/negatives, AUC, shift", "AUC ratio", "xAUC disparities"],
+        [
+            (
+                f"{n_groups} of {m}/{n}, {name}, {shift}",
+                ranking_gaps,
+                (groups(n_groups, m, n, auc, shift=np.linspace(0.0, shift, n_groups)),),
+            )
+            for n_groups, m, n, name, auc, shift in (
+                (2, 20, 80, ".8", 0.8, 0.0),
+                (2, 20, 80, ".7 and .9", [0.7, 0.9], 1.0),
+                (2, 200, 200, ".7 and .9", [0.7, 0.9], 1.0),
+                (5, 50, 200, ".8", 0.8, 0.0),
+                (5, 50, 200, ".7 to .9", np.linspace(0.7, 0.9, 5), 1.0),
+                (20, 20, 80, ".7 to .9", np.linspace(0.7, 0.9, 20), 2.0),
+            )
+        ],
+        share=0.25,
+        coverage=["AUC ratio", "xAUC disparities"],
+    ),
     Table(
         "Tests and intervals without any gap",
         "All groups have the same score distributions. The first five columns are error rates "

@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.calibration.simulation import Groups, draw_rows, groups, percent
 from benchmarks.calibration.table import Table
 from skfedauc import FairnessAudit
+from skfedauc.inference import proportions
 from skfedauc.inference.proportions import (
     estimates_of_shares,
     limits_of_difference,
@@ -50,6 +51,22 @@ def gap_intervals(n_runs: int, seed: int, rates: Any, n_rows: Any) -> list[str]:
             ]
         )
     return [percent(column) for column in zip(*found, strict=True)]
+
+
+def rate_intervals(n_runs: int, seed: int, rate: float, n: int, other: float, m: int) -> list[str]:
+    """Coverage of the intervals of `FairnessAudit.rates`, with numbers of rows as in the tables."""
+    rng = np.random.default_rng(seed)
+    own = proportions.wilson(rng.binomial(n, rate, n_runs) / n, n, 1.959964)
+    rest = proportions.wilson(rng.binomial(m, other, n_runs) / m, m, 1.959964)
+    found = []
+    for limits, truth in (
+        (own, rate),
+        (proportions.difference(own, rest), rate - other),
+        (proportions.ratio(own, rest), rate / other),
+    ):
+        is_known = ~np.isnan(limits.value)
+        found.append(percent(((limits.low <= truth) & (truth <= limits.high))[is_known]))
+    return found
 
 
 def answers(n_runs: int, seed: int, of: Groups, rates: Any) -> list[str]:
@@ -98,6 +115,24 @@ ANSWERS = [
 ]
 
 TABLES = [
+    Table(
+        "Rates of decisions by group",
+        "Coverage in % of 95 % intervals of `FairnessAudit.rates`: of the rate of a group, and of "
+        "its difference and ratio to the rate of the other groups.",
+        ["rows, rate; other rows, rate", "rate", "difference", "ratio"],
+        [
+            (f"{n:,}, {rate}; {m:,}, {other}", rate_intervals, (rate, n, other, m))
+            for n, rate, m, other in (
+                (20, 0.3, 20, 0.3),
+                (20, 0.05, 200, 0.05),
+                (100, 0.02, 100, 0.02),
+                (10, 0.9, 1_000, 0.5),
+                (200, 0.3, 2_000, 0.4),
+                (1_000, 0.01, 10_000, 0.02),
+            )
+        ],
+        coverage=("rate", "difference", "ratio"),
+    ),
     Table(
         "Gaps of rates of decisions",
         "Largest difference and smallest ratio of the rates of groups. The first two columns are "
