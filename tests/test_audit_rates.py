@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc import Bins, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import rates
 from skfedauc.audit.rates import ALL_RATES
 from skfedauc.datasets import make_group_scores
@@ -347,6 +347,42 @@ def test_tolerances_are_answered_by_their_limits():
             f"Tolerance {answer}" for answer in table["answer"]
         ]
     assert {answer for _, answer in seen} == {"met", "not met", "undecided"}
+
+
+def test_a_tolerance_of_xauc_disparities_limits_all_of_them():
+    rows = people(300, shifts=(0, 0.25, 0.5, 0.55))
+    for limit, answer in ((0.02, "not met"), (0.2, "undecided"), (0.5, "met")):
+        audit = FairnessAudit.from_predictions(
+            rows.y_true, rows.y_score, groups=rows.groups, threshold=None,
+            tolerances={"xauc_disparity": limit},
+        )  # fmt: skip
+        row = audit.tolerances.loc["xauc_disparity"]
+        disparity = audit.by_group["xauc_disparity"].to_numpy()
+        # The standard error follows from the p value of each group.
+        error = np.abs(disparity) / norm.isf(audit.by_group["xauc_pvalue"].to_numpy() / 2)
+        assert row["value"] == np.abs(disparity).max()
+        least = (np.abs(disparity) - norm.isf(0.05 / 2 / disparity.size) * error).max()
+        assert row["ci_low"] == pytest.approx(least, rel=1e-6)
+        most = (np.abs(disparity) + norm.isf(0.05) * error).max()
+        assert row["ci_high"] == pytest.approx(most, rel=1e-6)
+        assert row["answer"] == answer
+        required = f"the largest xAUC disparity has to be at most {limit:g}, and is "
+        assert f"Tolerance {answer}: {required}{row['value']:.3f}" in " ".join(audit.findings)
+    # Bins widen the limits, and a group without a standard error could have any disparity.
+    binned = GroupAUC(
+        ScoreCounts.from_predictions(
+            rows.y_true, rows.y_score, groups=rows.groups, disclosure=Bins.of_scores()
+        )
+    )
+    coarse = FairnessAudit(binned, threshold=None, tolerances={"xauc_disparity": 0.5})
+    coarse = coarse.tolerances.loc["xauc_disparity"]
+    assert coarse["ci_low"] <= row["ci_low"]
+    assert coarse["ci_high"] > row["ci_high"]
+    few = FairnessAudit.from_predictions(
+        [0, 1, 0, 0, 1, 1], [0.1, 0.5, 0.3, 0.2, 0.6, 0.9], groups=list("aabbbb"),
+        threshold=None, min_per_class=1, tolerances={"xauc_disparity": 0.5},
+    )  # fmt: skip
+    assert few.tolerances.loc["xauc_disparity", ["ci_low", "ci_high"]].tolist() == [0, 1]
 
 
 def test_tolerances_belong_to_all_audits_of_the_rows():

@@ -420,7 +420,7 @@ def tolerance_table(tables: AuditTables, number: int) -> Table:
     for name, row in zip(table.index, table.to_dict("records"), strict=True):
         title, limit = GAPS[name][0], row["limit"]
         cells = [Cell(title, key=str(name), note=required(name, limit)), label_cell(row["answer"])]
-        cells += [number_cell(name, row[c]) for c in ("limit", "value", "ci_low", "ci_high")]
+        cells += [number_cell(c, row[c]) for c in ("limit", "value", "ci_low", "ci_high")]
         rows.append(Row(cells))
     return Table(
         id=f"tolerances-{number}",

@@ -82,7 +82,8 @@ class FairnessAudit:
         its limit, and another gap at most its limit. For example, ``{"difference": 0.05}`` is a
         margin on the difference of AUCs. The four-fifths rule is ``{"demographic_parity_ratio":
         0.8}`` if the positive class is the favorable outcome, because rates are shares of positive
-        predictions. The gaps `xauc_disparity`, `cross_difference` and `abroca` have no tolerances.
+        predictions. A tolerance of `xauc_disparity` limits the absolute disparities of all groups.
+        The gaps `cross_difference` and `abroca` have no tolerances.
         The table `tolerances` has the answers.
 
     Attributes
@@ -811,7 +812,9 @@ class FairnessAudit:
         the limit. The probabilities hold for each tolerance alone. The limit on the side of no gap
         is the limit in `gaps`. The other limit is nearer to the value than in `gaps`, where it
         fails with a probability of at most 2.5 %. The "difference" is met if and only if
-        ``compared.test_equivalence(limit)`` shows equivalence.
+        ``compared.test_equivalence(limit)`` shows equivalence. The value of "xauc_disparity" is the
+        largest absolute xAUC disparity of a group, which can differ from the clearest disparity in
+        `gaps`.
 
         Examples
         --------

@@ -34,7 +34,7 @@ MEANING = (
     "these answers is wrong with a probability of at most 5 %, for each tolerance alone."
 )
 # Gaps that can have a tolerance: gaps of AUCs and of decisions
-_OF_AUCS = ("difference", "ratio", "tau")
+_OF_AUCS = ("difference", "ratio", "tau", "xauc_disparity")
 _OF_DECISIONS = (
     "demographic_parity_difference",
     "demographic_parity_ratio",
@@ -45,7 +45,7 @@ _OF_DECISIONS = (
 )
 _KNOWN = (*_OF_AUCS, *_OF_DECISIONS)
 # Gaps without an interval that answers a tolerance
-_WITHOUT = ("xauc_disparity", "cross_difference", "abroca")
+_WITHOUT = ("cross_difference", "abroca")
 
 
 class MissingDecisionsError(ValueError):
@@ -125,7 +125,11 @@ def is_least(name: str) -> bool:
 
 def in_words(name: str) -> str:
     """Return the name of a gap as text."""
-    known = {"difference": "AUC difference", "ratio": "AUC ratio"}
+    known = {
+        "difference": "AUC difference",
+        "ratio": "AUC ratio",
+        "xauc_disparity": "largest xAUC disparity",
+    }
     return known.get(name, name.replace("_", " "))
 
 
@@ -142,6 +146,9 @@ def table(
     rows = []
     for name, limit in tolerances.items():
         value = float(gaps["value"].to_numpy()[gaps.index.get_loc(name)])
+        if name == "xauc_disparity" and not np.isnan(value):
+            # The gap is the clearest disparity with its sign.
+            value = float(np.abs(comparison.cross_gaps.disparity).max())
         low, high = (np.nan, np.nan) if np.isnan(value) else limits[name]
         rows.append([value, limit, low, high, _answer(name, limit, low, high)])
     found = pd.DataFrame(
@@ -169,6 +176,8 @@ def _limits(
     if "tau" in tolerances:
         spread = compared.heterogeneity(1.0 - 2.0 * alpha).loc["reml"].to_dict()
         found["tau"] = spread["ci_low"], spread["ci_high"]
+    if "xauc_disparity" in tolerances:
+        _, *found["xauc_disparity"] = comparison.cross_gaps.largest(alpha, alpha)
     return found
 
 

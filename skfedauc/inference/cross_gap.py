@@ -60,6 +60,27 @@ class CrossGaps(NamedTuple):
         (low, of_low), (high, of_high) = self.ends or ((self.disparity, self.error),) * 2
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 
+    def largest(self, alpha: float, tail: float) -> tuple[float, float, float]:
+        """Return the largest absolute disparity with a lower and an upper limit.
+
+        The lower limit fails only if a simultaneous limit of any group fails. The upper limit is
+        the largest limit of all groups. It fails only if the limit of the group with the largest
+        true disparity fails, so these limits are not adjusted. A group without a standard error has
+        the upper limit 1.
+
+        Parameters
+        ----------
+        alpha, tail : float
+            Probabilities with which the lower and the upper limit may fail.
+        """
+        low, high = self.limits(1.0 - alpha)
+        least = np.nanmax(np.append(np.maximum(low, -high), 0.0))
+        deviate = normal_quantile(tail)
+        (lowest, of_low), (highest, of_high) = self.ends or ((self.disparity, self.error),) * 2
+        furthest = np.maximum(highest + deviate * of_high, deviate * of_low - lowest)
+        most = np.minimum(np.nan_to_num(furthest, nan=1.0), 1.0).max()
+        return float(np.abs(self.disparity).max()), float(least), float(most)
+
 
 def cross_gaps(counts: ScoreCounts) -> CrossGaps:
     """Compare the two cross AUCs of each group.
