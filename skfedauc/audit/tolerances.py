@@ -148,7 +148,7 @@ def table(
         value = float(gaps["value"].to_numpy()[gaps.index.get_loc(name)])
         if name == "xauc_disparity" and not np.isnan(value):
             # The gap is the clearest disparity with its sign.
-            value = float(np.abs(comparison.cross_gaps.disparity).max())
+            value, _, _ = comparison.cross_gaps.largest(1.0 - LEVEL, 1.0 - LEVEL)
         low, high = (np.nan, np.nan) if np.isnan(value) else limits[name]
         rows.append([value, limit, low, high, _answer(name, limit, low, high)])
     found = pd.DataFrame(
@@ -177,7 +177,8 @@ def _limits(
         spread = compared.heterogeneity(1.0 - 2.0 * alpha).loc["reml"].to_dict()
         found["tau"] = spread["ci_low"], spread["ci_high"]
     if "xauc_disparity" in tolerances:
-        _, *found["xauc_disparity"] = comparison.cross_gaps.largest(alpha, alpha)
+        _, low, high = comparison.cross_gaps.largest(alpha, alpha)
+        found["xauc_disparity"] = low, high
     return found
 
 
