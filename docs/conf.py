@@ -11,6 +11,7 @@ sys.path[:0] = [str(DOCS), str(DOCS / "data"), str(DOCS.parent)]
 
 import architecture  # noqa: E402
 import calibration_plots  # noqa: E402
+import cheat_sheet  # noqa: E402
 import density_plots  # noqa: E402
 import explorer_page  # noqa: E402
 import inventories  # noqa: E402
@@ -120,7 +121,7 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"skfedauc {release}"
 html_static_path = ["_static"]
-html_css_files = ["skfedauc.css", "landing.css"]
+html_css_files = ["skfedauc.css", "landing.css", "decision_trees.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -198,6 +199,12 @@ def make_signed_off_audit(app, exception):
         make_held_out.audit().to_html(folder / "audit.html")
 
 
+def draw_cheat_sheet(app, exception):
+    """Draw the cheat sheet as a PDF file beside its page."""
+    if exception is None and app.builder.format == "html":
+        cheat_sheet.save(Path(app.outdir) / "reference" / "cheat_sheet.pdf")
+
+
 def setup(app):
     """Connect the functions above to the build."""
     app.connect("autodoc-skip-member", skip_inherited)
@@ -205,4 +212,5 @@ def setup(app):
     app.connect("builder-inited", draw_plots)
     explorer_page.setup(app)
     app.connect("source-read", draw_calibration)
+    app.connect("build-finished", draw_cheat_sheet)
     app.connect("build-finished", make_signed_off_audit)

@@ -1,0 +1,178 @@
+"""Pages to look things up: decision trees, cheat sheet, citation, other packages."""
+
+import ast
+import doctest
+import importlib.util
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import skfedauc
+from skfedauc.audit import figures
+from skfedauc.cli.main import main
+from skfedauc.report import STATISTICS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def text_of(page):
+    return (DOCS / "reference" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def namespace_of(page):
+    """The names that the first block of a page defines."""
+    (block, *_) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+    names = {"__name__": "page"}
+    for example in doctest.DocTestParser().get_examples(block):
+        exec(example.source, names)
+    return names
+
+
+# Decision trees --------------------------------------------------------------------------------
+
+CHOOSE = text_of("choose")
+LEAVES = re.findall(r"^ +\[(.+?)\]\((.+?)\): `(.+)`$", CHOOSE, flags=re.MULTILINE)
+
+
+def values_in(value):
+    """Floats in the result of a leaf: the number itself, a table, or the fields of a test."""
+    if isinstance(value, pd.DataFrame):
+        return value.select_dtypes("number").to_numpy(float).ravel()
+    if isinstance(value, pd.Series):
+        return np.array([x for x in value if isinstance(x, float)])
+    if isinstance(value, float):
+        return np.array([value])
+    return np.array([value.pvalue])
+
+
+def test_each_end_of_a_decision_tree_runs():
+    names = namespace_of(CHOOSE)
+    used = set()
+    for name, _, code in LEAVES:
+        value = eval(code, names)
+        if isinstance(value, str):
+            assert value.startswith("The pooled AUC is ")
+        else:
+            assert not np.isnan(values_in(value)).all(), code
+        if name in STATISTICS:
+            used.add(name)
+            assert value == names["report"].statistic(name)
+    averages = {"macro", "samples", "positives", "negatives", "within"}
+    assert used == {"pooled", "worst", "difference", "cross_difference", "tau", *averages}
+    assert len(LEAVES) == CHOOSE.count("): `") == 26
+
+
+# Cheat sheet -----------------------------------------------------------------------------------
+
+
+def load_sheet():
+    spec = importlib.util.spec_from_file_location("cheat_sheet", DOCS / "cheat_sheet.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def sheet_blocks(language):
+    pattern = rf"^```\{{code-block\}} {language}\n(.*?)^```$"
+    return re.findall(pattern, text_of("cheat_sheet"), flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_code_of_the_cheat_sheet_runs(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
+    monkeypatch.chdir(tmp_path)
+    names = namespace_of(text_of("cheat_sheet"))
+    for block in sheet_blocks("python"):
+        for statement in ast.parse(block).body:
+            if isinstance(statement, ast.Expr):  # what a reader looks at
+                assert eval(ast.unparse(statement), names) is not None or (
+                    "to_html" in ast.unparse(statement)
+                )
+            else:
+                exec(ast.unparse(statement), names)
+    plt.close("all")
+    assert names["search"].best_params_.keys() == names["grid"].keys()
+    rows = pd.DataFrame({"y": names["y"], "score": names["score"], "site": names["site"]})
+    rows[rows["site"] == "lima"].to_csv("scores.csv", index=False)
+    (commands,) = sheet_blocks("console")
+    for command in re.sub(r"\\\n\s+", "", commands).splitlines():
+        if " audit " in command:  # which compares groups
+            rows.to_csv("scores.csv", index=False)
+        assert main(command.removeprefix("$ skfedauc ").split()) == 0
+        rows[rows["site"] == "lima"].to_csv("scores.csv", index=False)
+    assert "3 groups" in capsys.readouterr().out
+
+
+def test_the_cheat_sheet_names_every_statistic():
+    rows = re.findall(r"^\| `(\w+)` \|", text_of("cheat_sheet"), flags=re.MULTILINE)
+    assert set(rows) == set(STATISTICS)
+
+
+def test_the_cheat_sheet_fits_one_page():
+    sheet = load_sheet()
+    page = text_of("cheat_sheet")
+    figure = sheet.draw(page)
+    figure.set_dpi(72)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in figure.texts]
+    middle = sheet.WIDTH / 2
+    for text, box in boxes[2:]:
+        column_ends = middle if box.x0 < middle else sheet.WIDTH - sheet.MARGIN
+        assert box.x1 <= column_ends, text
+        assert box.y0 >= sheet.MARGIN, text
+    # Nothing of the page is missing.
+    shown = [text for text, _ in boxes]
+    for language in ("python", "console"):
+        for block in sheet_blocks(language):
+            assert set(filter(None, block.splitlines())) <= set(shown)
+    assert set(STATISTICS) <= set(shown)
+    assert set(re.findall(r"^## (.*)$", page, flags=re.MULTILINE)) <= set(shown)
+
+
+def test_the_file_of_the_cheat_sheet_has_one_page_and_no_date(tmp_path):
+    load_sheet().save(tmp_path / "sheet.pdf")
+    content = (tmp_path / "sheet.pdf").read_bytes()
+    assert content.count(b"/Type /Page ") == 1
+    assert b"/MediaBox [ 0 0 595.3 841.9 ]" in content
+    assert b"Date" not in content
+
+
+# Citation --------------------------------------------------------------------------------------
+
+
+def citation():
+    """Entries of CITATION.cff, which is YAML of one level with two lists."""
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^([\w-]+): +(?!>)\"?(.+?)\"?$", text, flags=re.MULTILINE))
+    entries["author"] = " and ".join(re.findall(r"^  - name: (.+)$", text, flags=re.MULTILINE))
+    keywords = text.partition("keywords:\n")[2]
+    entries["keywords"] = ", ".join(re.findall(r"^  - (.+)$", keywords, flags=re.MULTILINE))
+    return entries
+
+
+def test_the_citation_is_that_of_the_file():
+    (block,) = re.findall(r"^@software\{(.*?)^\}$", text_of("citing"), flags=re.DOTALL | re.M)
+    shown = {key: value.strip("{}") for key, value in re.findall(r"(\w+) += (\{.*\}),", block)}
+    known = citation()
+    assert shown == {key: known[key] for key in shown}
+    assert shown.keys() == {"author", "title", "version", "license", "keywords"}
+    assert known["version"] == skfedauc.__version__
+
+
+# Other packages --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["fairlearn", "torchmetrics", "proc", "xgboost"])
+def test_calls_that_replace_those_of_other_packages_exist(page):
+    known = {*dir(skfedauc), *dir(skfedauc.measures), *dir(skfedauc.boosting)}
+    for name in ("GroupAUC", "ScoreCounts", "Bins", "FairnessAudit"):
+        known |= {*dir(getattr(skfedauc, name))}
+    cells = re.findall(r"^\| .* \| (.*) \|$", text_of(f"coming_from/{page}"), flags=re.MULTILINE)
+    calls = {name for cell in cells for name in re.findall(r"(\w+)\(", cell)}
+    assert calls
+    assert calls <= known
