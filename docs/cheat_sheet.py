@@ -38,7 +38,9 @@ def sections(page: str) -> list[list[Line]]:
     for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
         heading, _, rest = part.partition("\n")
         lines = [Line("heading", heading)]
-        pieces = re.split(r"^```\{code-block\} \w+\n(.*?)^```$", rest, flags=re.DOTALL | re.MULTILINE)
+        pieces = re.split(
+            r"^```\{code-block\} \w+\n(.*?)^```$", rest, flags=re.DOTALL | re.MULTILINE
+        )
         for number, piece in enumerate(pieces):
             if number % 2:
                 lines += [
@@ -95,8 +97,8 @@ def draw(page: str):
 
     top = MARGIN + TITLE
     write(MARGIN, top, "skfedauc: AUC over groups", size=TITLE, weight="bold", color=ACCENT)
-    names = "y: labels · score: scores from 0 to 1 · site: group of each row · X: table with the column site"
-    write(MARGIN, top + 13, names, size=TEXT + 0.6, color=MUTED)
+    names = ["y: labels", "score: scores from 0 to 1", "site: group of each row", "X: DataFrame"]
+    write(MARGIN, top + 13, " · ".join(names), size=TEXT + 0.6, color=MUTED)
     width = (WIDTH - 2 * MARGIN - GUTTER) / 2
     for number, column in enumerate(columns(sections(page))):
         x, y = MARGIN + number * (width + GUTTER), top + 16
