@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.transforms import Affine2D
 
 import skfedauc
 from skfedauc.audit import figures
@@ -117,9 +118,13 @@ def test_the_cheat_sheet_fits_one_page():
     sheet = load_sheet()
     page = text_of("cheat_sheet")
     figure = sheet.draw(page)
-    figure.set_dpi(72)
+    figure.set_dpi(4 * 72)  # At 72, the widths of letters are rounded to points.
     renderer = FigureCanvasAgg(figure).get_renderer()
-    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in figure.texts]
+    to_points = Affine2D().scale(0.25)
+    boxes = [
+        (text.get_text(), text.get_window_extent(renderer).transformed(to_points))
+        for text in figure.texts
+    ]
     middle = sheet.WIDTH / 2
     for text, box in boxes[2:]:
         column_ends = middle if box.x0 < middle else sheet.WIDTH - sheet.MARGIN
