@@ -1,8 +1,6 @@
 """Configuration of the documentation; CONTRIBUTING.md has the command that builds it."""
 
-import contextlib
 import sys
-import warnings
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -14,6 +12,7 @@ import calibration_plots  # noqa: E402
 import cheat_sheet  # noqa: E402
 import density_plots  # noqa: E402
 import explorer_page  # noqa: E402
+import gallery_images  # noqa: E402
 import inventories  # noqa: E402
 import landing  # noqa: E402
 import make_held_out  # noqa: E402
@@ -83,26 +82,15 @@ intersphinx_mapping = inventories.write(DOCS / "generated" / "inventories")
 
 # The gallery --------------------------------------------------------------------------------
 
-
-in_example = contextlib.ExitStack()
-
-
-def warnings_are_errors(gallery_conf, fname, when):
-    """Turn warnings into errors while an example runs, not in Sphinx itself."""
-    if when == "before":
-        in_example.enter_context(warnings.catch_warnings(action="error"))
-    else:
-        in_example.close()
-
-
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_images.Order",
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("skfedauc",),
     "reference_url": {"skfedauc": None},
-    "reset_modules": ("matplotlib", "conf.warnings_are_errors"),
+    "reset_modules": ("matplotlib", "gallery_images.reset"),
+    "image_scrapers": ("gallery_images.scraper",),
     "reset_modules_order": "both",
     "abort_on_example_error": True,
     "run_stale_examples": True,  # the package may have changed since they ran
@@ -211,6 +199,10 @@ def setup(app):
     app.connect("missing-reference", refer_to_public_name)
     app.connect("builder-inited", draw_plots)
     explorer_page.setup(app)
+    # sphinx-gallery runs the examples in the same event, with priority 500.
+    app.connect("builder-inited", gallery_images.save_dark_thumbnails, priority=600)
+    # Sphinx collects images in the same event, with priority 500.
+    app.connect("doctree-read", gallery_images.add_dark_thumbnails, priority=400)
     app.connect("source-read", draw_calibration)
     app.connect("build-finished", draw_cheat_sheet)
     app.connect("build-finished", make_signed_off_audit)

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from colors import contrast
 from joblib.externals.loky import get_reusable_executor
 from numpydoc.validate import validate
 from scipy.stats import norm
@@ -367,6 +368,26 @@ def test_formulas_are_written_as_mathml():
     tags = [element.tag.split("}")[1] for element in formula.iter()]
     assert formula.get("display") == "block"
     assert tags[:3] == ["math", "mfrac", "msubsup"]
+
+
+def test_plots_of_the_dark_theme_have_the_contrast_of_the_light_theme():
+    gallery_images = load("gallery_images")
+    rng = np.random.default_rng(0)
+    light = np.vstack([[255, 255, 255], [0, 114, 178], rng.integers(0, 256, size=(200, 3))])
+    dark = gallery_images.dark(light)
+    assert tuple(dark[0]) == gallery_images.DARK
+    for before, after in zip(light, dark, strict=True):
+        expected = contrast(before, (255, 255, 255))
+        # White against the dark background has a contrast of 17.8, black on white has 21.
+        reached = contrast(after, gallery_images.DARK)
+        assert reached == pytest.approx(min(expected, contrast(dark.max(0), dark[0])), rel=0.05)
+    # Blue remains blue.
+    assert dark[1].argmax() == 2
+
+
+def test_each_example_has_a_place_in_the_gallery():
+    names = {path.stem.removeprefix("plot_") for path in DOCS.glob("examples/plot_*.py")}
+    assert sorted(load("gallery_images").ORDER) == sorted(names)
 
 
 PAGE_OF_PLOTS = """# Title

@@ -1,11 +1,12 @@
 """
-Halve a gap between groups at a small cost in AUC
-=================================================
+Half the gap between groups for .014 of pooled AUC
+==================================================
 
-This example uses the loan applications of :doc:`plot_loans`. Among approved applicants and among
-declined applicants, the model scores white applicants higher than other applicants. A search
-removes different shares of this shift and computes the AUC of each candidate. ``refit=`` selects
-the candidate with the best pooled AUC within a limit on the gap.
+A search can halve the gap between two groups at the price of .014 in pooled AUC. This example uses
+the loan applications of :doc:`plot_loans`. Among approved applicants and among declined applicants,
+the model scores white applicants higher than other applicants. The search removes different shares
+of this shift, and ``refit=`` selects the candidate with the best pooled AUC within a limit on the
+gap.
 """
 
 # %%
@@ -57,11 +58,18 @@ front = pareto_front(search, score="pooled", gap="cross_difference")
 within = search.cv_results_["mean_test_macro"]
 print(front.assign(macro=within[front.index]).round(3))
 
+selected = front.loc[search.best_index_]
+price = front["pooled"].max() - selected["pooled"]
+assert selected["cross_difference"] < front["cross_difference"].max() / 2
+assert round(price, 3) == 0.014
+
 # %%
 # In the plot, the line connects these candidates, and the diamond marks the candidate that
 # ``refit=`` selected.
 
-CandidatesDisplay.from_search(search, score="pooled", gap="cross_difference")
+fig, ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")
+CandidatesDisplay.from_search(search, score="pooled", gap="cross_difference", ax=ax)
+ax.set_title(f"Half the gap costs {price:.3f} of pooled AUC", loc="left")
 plt.show()
 
 # %%

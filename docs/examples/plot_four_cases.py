@@ -1,9 +1,11 @@
 """
-Averages of group AUCs and the pooled AUC in four cases
-=======================================================
+Which average of AUCs is exact depends on the class that devices share
+======================================================================
 
-Four devices test a model on their own rows and send their AUCs. An average of these AUCs equals the
-AUC of all rows if the scores of one class have the same distribution on all devices.
+If the negatives of all devices have the same score distribution, the average weighted by positives
+equals the AUC of all rows. If the positives have it, the average weighted by negatives does. If
+neither class has it, no average does. Four devices test a model on their own rows and send their
+AUCs.
 """
 
 # %%
@@ -31,43 +33,50 @@ devices = {
 }
 
 # %%
-# The upper plots show the score densities of each device. The densities of the positives are above
-# the axis, and the densities of the negatives are below the axis. The lower plots show the averages
+# The left plots show the score densities of each device. The densities of the positives are above
+# the axis, and the densities of the negatives are below the axis. The right plots show the averages
 # as points and the pooled AUC as a line.
 
 names = ["macro", "samples", "positives", "negatives", "within"]
 scores = np.linspace(-4, 5, 181)
-colours = plt.colormaps["viridis"](np.linspace(0, 0.85, 4))
-fig, axes = plt.subplots(
-    2, 4, figsize=(10, 5), sharex="row", sharey="row", layout="constrained", height_ratios=[3, 2]
-)
-for (case, title), (above, below) in zip(cases.items(), axes.T, strict=True):
+exact = {}
+colours = ["#0072B2", "#D55E00", "#009E73", "#A8558B"]
+fig, axes = plt.subplots(4, 2, figsize=(5.4, 8.8), sharex="col", sharey="col", layout="constrained")
+for (case, title), (left, right) in zip(cases.items(), axes, strict=True):
     rows = devices[case]
     for device, colour in zip(np.unique(rows.groups), colours, strict=True):
         for label, sign in [(1, 1), (0, -1)]:
             own = (rows.groups == device) & (rows.y_true == label)
             density = gaussian_kde(rows.y_score[own])(scores)
-            above.plot(scores, sign * density, color=colour, linewidth=1.5, label=device)
-    above.axhline(0, color="0.4", linewidth=0.8)
-    above.set_title(title, fontsize=11)
-    above.set_xlabel("score")
+            left.plot(scores, sign * density, color=colour, linewidth=1.5, label=device)
+    left.axhline(0, color="0.4", linewidth=0.8)
+    left.set_title(title, loc="left")
+    left.set_yticks([0.25, -0.25], ["positives", "negatives"], rotation=90, va="center")
 
     report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
     values = np.array([report.average(name) for name in names])
     agree = np.abs(values - report.pooled) < 0.01
-    below.axvline(report.pooled, color="#0072B2", linewidth=1.5, zorder=1)
-    below.scatter(values, names, 45, color=np.where(agree, "#0072B2", "#D55E00"), zorder=2)
-    below.set_title(f"pooled {report.pooled:.2f}", fontsize=10, color="#0072B2")
-    below.set_xlabel("AUC")
-    below.grid(axis="y", color="0.9")
-    below.margins(0.1)
-axes[1, 0].invert_yaxis()
-axes[0, 0].set_yticks([0.2, -0.2], ["positives", "negatives"], rotation=90, va="center")
-axes[0, 0].legend(*(part[::2] for part in axes[0, 0].get_legend_handles_labels()), fontsize=7)
+    right.axvline(report.pooled, color="#0072B2", linewidth=1.5, zorder=1)
+    right.scatter(values, names, 45, color=np.where(agree, "#0072B2", "#D55E00"), zorder=2)
+    right.set_title(f"pooled AUC {report.pooled:.2f}", loc="left", color="#0072B2")
+    right.grid(axis="y", color="0.9")
+    right.margins(0.1)
+    exact[case] = [name for name, is_equal in zip(names, agree, strict=True) if is_equal]
+axes[0, 1].invert_yaxis()
+axes[-1, 0].set_xlabel("score")
+axes[-1, 1].set_xlabel("AUC")
+lines, labels = axes[0, 0].get_legend_handles_labels()
+fig.legend(lines[::2], labels[::2], loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 
 # %%
-# Averages that equal the pooled AUC are blue. All averages are blue in the first case,
+# Averages that equal the pooled AUC are blue:
+
+for case, equal in exact.items():
+    print(f"{cases[case]:24} {', '.join(equal)}")
+
+# %%
+# All averages are blue in the first case,
 # ``positives`` is blue in the second case, and ``negatives`` is blue in the third case. No average
 # is blue in the fourth case. The theory predicts this result. Every device has the same AUC in the
 # first and in the fourth case, but the pooled AUC of the fourth case is .2 lower.

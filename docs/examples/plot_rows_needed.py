@@ -1,10 +1,10 @@
 """
-Number of rows that would decide whether two groups differ
-==========================================================
+2,613 arrests cannot show a gap of .05, and cannot rule it out
+==============================================================
 
-This example uses the arrests of :doc:`plot_arrests`. The test detects no difference between the
-AUCs of black and white persons. The number of rows in the test set is too small both to detect a
-difference of .05 and to show that the groups are equivalent.
+A test detects no difference between the AUCs of black and white persons, but the test set is too
+small both to detect a difference of .05 and to show that the groups are equivalent. The next study
+needs 3,054 rows of each group. This example uses the arrests of :doc:`plot_arrests`.
 """
 
 # %%
@@ -49,14 +49,19 @@ detect = rows_needed(report, difference=0.05)
 equivalent = rows_needed(report, equivalence=0.05)
 print(detect)
 print(equivalent)
+assert len(X_test) == 2613
+assert detect.n_rows == 3054
 
 # %%
 # The curves show the power by the number of rows per group:
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(5.4, 6.6), layout="constrained")
 for ax, plan, title in zip(
-    axes, [detect, equivalent], ["detect a difference of .05", "show equivalence"], strict=True
+    axes,
+    [detect, equivalent],
+    ["To detect a difference of .05", "To show equivalence"],
+    strict=True,
 ):
     RowsNeededDisplay.from_plan(plan, ax=ax)
-    ax.set_title(title)
+    ax.set_title(f"{title}: {plan.n_rows:,} rows per group", loc="left")
 plt.show()
