@@ -124,7 +124,8 @@ def svg(table: Section, columns: list[str], nominal: float) -> str:
     )
     words = f"{NAMES[nominal]} of {', '.join(columns)}; the table below has the values"
     return (
-        f'<div class="calibration"><svg viewBox="0 0 {WIDTH} {bottom + BOTTOM}" role="img" '
+        '<div class="calibration" tabindex="0">'
+        f'<svg viewBox="0 0 {WIDTH} {bottom + BOTTOM}" role="img" '
         f'aria-label="{html.escape(words)}">{legend}{"".join(shapes)}{axis}'
         "</svg></div>"
     )

@@ -110,6 +110,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"skfedauc {release}"
 html_static_path = ["_static"]
 html_css_files = ["skfedauc.css", "landing.css", "decision_trees.css"]
+html_js_files = ["names.js"]
+html_favicon = "_static/favicon.svg"
+html_context = {"default_mode": "auto"}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -179,6 +182,16 @@ def draw_calibration(app, docname, source):
         source[0] = calibration_plots.with_plots(source[0], nominal)
 
 
+def correct_roles(app, page, template, context, doctree):
+    """Remove what axe reports in the HTML of pandas and docutils."""
+    for wrong, right in (
+        ("<th></th>", "<td></td>"),
+        (' role="doc-biblioentry"', ""),
+        ('<div role="list" class="citation-list">', '<div class="citation-list">'),
+    ):
+        context["body"] = context.get("body", "").replace(wrong, right)
+
+
 def make_signed_off_audit(app, exception):
     """Make the page of the audit that a tutorial signs off, by the code of the tutorial."""
     if exception is None and app.builder.format == "html":
@@ -205,4 +218,5 @@ def setup(app):
     app.connect("doctree-read", gallery_images.add_dark_thumbnails, priority=400)
     app.connect("source-read", draw_calibration)
     app.connect("build-finished", draw_cheat_sheet)
+    app.connect("html-page-context", correct_roles)
     app.connect("build-finished", make_signed_off_audit)

@@ -183,6 +183,7 @@ SET_UP = [
     "ruff check . && ruff format --check . && mypy && python .ci/words.py",
     'pip install -e ".[docs]" && python -m sphinx -nW --keep-going docs docs/_build/html',
     "python docs/check_links.py docs/_build/html",
+    "python docs/check_pages.py docs/_build/html",
     'pip install -e ".[bench]" && python -m benchmarks',
     "python -m benchmarks.calibration",
     "python -m benchmarks.files",

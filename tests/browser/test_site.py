@@ -1,0 +1,47 @@
+"""The script that opens the pages of the built documentation finds what is wrong with them."""
+
+import importlib.util
+import threading
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[2] / "docs" / "check_pages.py"
+START = '<html lang="en"><head><title>A page</title><link rel="icon" href="data:,"></head><body>'
+BAD = """<main><h1>A page</h1><p style="color: #bbb; background: #fff">Pale</p>
+<p style="width: 900px">Wide</p><img src="missing.png" alt=""></main>"""
+# Titles as search results, one of them twice
+RESULTS = """<div id="search-results"><h2>Search Results</h2><ul class="search">
+<li><a href="a/b.html?highlight=x">b</a></li><li><a href="a/b.html#c">c</a></li>
+<li><a href="d.html">d</a></li></ul></div>"""
+
+
+def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):
+    spec = importlib.util.spec_from_file_location("check_pages", SCRIPT)
+    check_pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(check_pages)
+    for name, body in {
+        "good": "<main><h1>A page</h1></main>",
+        "bad": BAD,
+        "search": RESULTS,
+    }.items():
+        page = f"<!doctype html>{START}{body}</body></html>"
+        (tmp_path / f"{name}.html").write_text(page, encoding="utf-8")
+    handler = partial(check_pages.Quiet, directory=tmp_path)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    try:
+        assert list(check_pages.wrong_on_page(browser, address, "good")) == []
+        found = "\n".join(check_pages.wrong_on_page(browser, address, "bad"))
+        for expected in ("bad, 390: needs 9", "1280, dark: color-contrast", "missing.png"):
+            assert expected in found
+        assert check_pages.first_results(browser, address, "x") == ["a/b", "d"]
+        check_pages.SEARCHES = {"x": ["d"], "y": ["e"]}
+        assert list(check_pages.wrong_searches(browser, address)) == [
+            "search for 'y' finds ['a/b', 'd'], expected one of ['e']"
+        ]
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        server.shutdown()
+        server.server_close()
