@@ -13,33 +13,25 @@ NAMED = ("model", "label", "score")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PredictionsArguments:
-    """File of predictions, and the columns to read.
+class FileArguments:
+    """File of predictions, and the columns of labels, groups and weights.
 
-    Attributes have the names of the options. `decisions` is None except for the command `audit`.
+    Attributes have the names of the options.
     """
 
     file: str
     label: str
-    score: str
     group: list[str]
     weight: str | None = None
     pos_label: str | None = None
     missing: Literal["error", "drop", "group"] = "error"
     encoding: str | None = None
     decimal: Literal[".", ","] = "."
-    decisions: str | None = None
 
     @property
     def group_columns(self) -> tuple[str, ...]:
         """Columns of the groups, without repetitions."""
         return tuple(dict.fromkeys(self.group))
-
-    @property
-    def columns(self) -> list[str]:
-        """All columns to read, without repetitions."""
-        optional = [name for name in (self.weight, self.decisions) if name is not None]
-        return list(dict.fromkeys([self.label, self.score, *self.group, *optional]))
 
     @property
     def file_name(self) -> str:
@@ -50,6 +42,23 @@ class PredictionsArguments:
     def inputs(self) -> list[str]:
         """Files that the command reads."""
         return [self.file]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PredictionsArguments(FileArguments):
+    """File of predictions of a model, and the columns to read.
+
+    `decisions` is None except for the commands `audit` and `compare`.
+    """
+
+    score: str
+    decisions: str | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns to read, without repetitions."""
+        optional = [name for name in (self.weight, self.decisions) if name is not None]
+        return list(dict.fromkeys([self.label, self.score, *self.group, *optional]))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -96,10 +105,64 @@ class ReportOptions:
         written = {"--html": self.html, "--json": self.json_file}
         return {option: path for option, path in written.items() if path is not None}
 
+    @property
+    def described_outputs(self) -> dict[str, str]:
+        """Files that the command writes, by description."""
+        about = {"--html": "fairness audit", "--json": "JSON document"}
+        return {about[option]: path for option, path in self.outputs.items()}
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AuditArguments(PredictionsArguments, ReportOptions):
     """Arguments of `audit`."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CompareArguments(FileArguments, ReportOptions):
+    """Arguments of `compare`.
+
+    `score` has the columns of the first and of the second model, and `decisions` the columns of
+    their decisions, or none.
+    """
+
+    score: list[str]
+    decisions: list[str] = dataclasses.field(default_factory=list)
+    markdown: str | None = None
+
+    @property
+    def models(self) -> list[PredictionsArguments]:
+        """Arguments of each model, which keep rows without a group also for ``--missing drop``."""
+        names = [field.name for field in dataclasses.fields(FileArguments)]
+        of_file: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if self.missing == "drop":
+            of_file["missing"] = "group"
+        decisions: list[Any] = [*self.decisions] or [None] * len(self.score)
+        return [
+            PredictionsArguments(**of_file, score=score, decisions=of_model)
+            for score, of_model in zip(self.score, decisions, strict=True)
+        ]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns to read, without repetitions."""
+        return list(dict.fromkeys(name for model in self.models for name in model.columns))
+
+    @property
+    def has_audit(self) -> bool:
+        """True, because the comparison has an audit of each model."""
+        return True
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Files that the command writes, by option."""
+        others = {} if self.markdown is None else {"--markdown": self.markdown}
+        return super().outputs | others
+
+    @property
+    def described_outputs(self) -> dict[str, str]:
+        """Files that the command writes, by description."""
+        about = {"--html": "comparison", "--json": "JSON document", "--markdown": "model card"}
+        return {about[option]: path for option, path in self.outputs.items()}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -191,4 +254,11 @@ class ShowArguments:
         return {}
 
 
-Arguments = AuditArguments | CountArguments | MergeArguments | ReportArguments | ShowArguments
+Arguments = (
+    AuditArguments
+    | CompareArguments
+    | CountArguments
+    | MergeArguments
+    | ReportArguments
+    | ShowArguments
+)

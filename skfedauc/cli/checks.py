@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 from skfedauc._output_file import check_target
-from skfedauc._words import shortened
+from skfedauc._words import enumerated, shortened
 from skfedauc.cli.arguments import (
     Arguments,
     AuditArguments,
+    CompareArguments,
     CountArguments,
     DisclosureOptions,
     MergeArguments,
@@ -43,6 +45,8 @@ def check(arguments: Arguments) -> None:
             )
         if arguments.reference is not None and len(arguments.group_columns) > 1:
             raise CommandError("--reference is a group of one column; pass a single --group")
+    if isinstance(arguments, CompareArguments):
+        _check_models(arguments)
     if isinstance(arguments, CountArguments):
         _check_missing(arguments)
         _check_small_counts(arguments)
@@ -69,6 +73,27 @@ def _check_report_options(options: ReportOptions) -> None:
             raise CommandError(
                 f"--{option} needs --html, --json or --tolerance; pass one of them as well"
             )
+
+
+def _check_models(arguments: CompareArguments) -> None:
+    """Refuse other numbers of models than two, and contradictory decisions."""
+    scores, decisions = arguments.score, arguments.decisions
+    if len(set(scores)) != 2 or len(scores) != 2:
+        raise CommandError(
+            "compare needs two different --score columns, of the first and of the second model; "
+            f"got {enumerated(list(map(shortened, scores)))}. For one model use audit; compare "
+            "each further model with the first one by a command of its own"
+        )
+    if decisions and len(decisions) != 2:
+        raise CommandError(
+            "--decisions must be passed for each model, in the order of --score; got 1 column"
+            if len(decisions) == 1
+            else f"--decisions must be passed twice; got {len(decisions)} columns"
+        )
+    if decisions and arguments.threshold != "auto":
+        raise CommandError(
+            "--decisions and --threshold both define the decisions; pass one of them"
+        )
 
 
 def _check_missing(arguments: CountArguments) -> None:
@@ -100,16 +125,16 @@ def _check_targets(arguments: Arguments) -> None:
             check_target(path)
         except OSError as error:
             raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
-    if len(outputs) == 2 and _are_same(*outputs.values()):
-        first, second = outputs
-        raise CommandError(f"{first} and {second} are both {outputs[first]}; pass two files")
+    for first, second in itertools.combinations(outputs, 2):
+        if _are_same(outputs[first], outputs[second]):
+            raise CommandError(f"{first} and {second} are both {outputs[first]}; pass two files")
 
 
 def _inputs_of(arguments: Arguments) -> str:
     """Return a phrase for the files that the command reads."""
     if isinstance(arguments, MergeArguments):
         return "one of the files to be merged; write to another file, or leave this one out"
-    is_of_rows = isinstance(arguments, AuditArguments | CountArguments)
+    is_of_rows = isinstance(arguments, AuditArguments | CompareArguments | CountArguments)
     return "the predictions" if is_of_rows else "the counts"
 
 

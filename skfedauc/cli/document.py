@@ -13,7 +13,7 @@ from skfedauc.audit.tolerances import ANSWERS, is_least
 from skfedauc.cli.groupings import Grouping
 from skfedauc.counts import Withheld
 
-_TOLERANCE_COLUMNS = ("limit", "value", "ci_low", "ci_high")
+TOLERANCE_COLUMNS = ("limit", "value", "ci_low", "ci_high")
 
 
 def document_of(
@@ -79,7 +79,7 @@ def _tolerances(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]) 
             "by": list(grouping.columns),
             "name": name,
             "required": "at least" if is_least(name) else "at most",
-            **{column: plain_number(row[column]) for column in _TOLERANCE_COLUMNS},
+            **{column: plain_number(row[column]) for column in TOLERANCE_COLUMNS},
             "answer": row["answer"],
         }
         for grouping, audit in zip(groupings, audits, strict=True)
@@ -87,11 +87,16 @@ def _tolerances(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]) 
             audit.tolerances.index, audit.tolerances.to_dict("records"), strict=True
         )
     ]
+    return answered(cases)
+
+
+def answered(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return answers to tolerances, and the number of each answer."""
     answers = [case["answer"] for case in cases]
     return {
         "total": len(cases),
         **{answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS},
-        "cases": cases,
+        "cases": list(cases),
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from skfedauc.cli.arguments import (
     Arguments,
     AuditArguments,
+    CompareArguments,
     CountArguments,
     MergeArguments,
     ReportArguments,
@@ -92,6 +93,10 @@ def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
             from skfedauc.cli.audit import audit
 
             return audit(arguments)
+        case CompareArguments():
+            from skfedauc.cli.compare import compare
+
+            return compare(arguments)
         case CountArguments():
             from skfedauc.cli.count import count
 

@@ -23,6 +23,57 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `compare`."""
+    _add_file(parser)
+    parser.add_argument(
+        "--score",
+        metavar="COL",
+        required=True,
+        action="append",
+        help="column of the scores of a model, to be passed twice: first for the model before, "
+        "then for the model after; a larger score makes the positive class more likely",
+    )
+    _add_group(parser, "may be repeated; each combination of labels is a group")
+    _add_columns(parser, "drop them (drop)")
+    parser.add_argument(
+        "--decisions",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="column of the decisions of a model, instead of those of a threshold, to be passed "
+        "twice in the order of --score; decisions are labels of the classes, or 0 and 1",
+    )
+    parser.add_argument(
+        "--html",
+        metavar="PAGE",
+        help="also write the comparison, with tables and plots, to this HTML file, which is "
+        "overwritten if it exists",
+    )
+    parser.add_argument(
+        "--markdown",
+        metavar="CARD",
+        help="also write the comparison as sections of a model card to this Markdown file",
+    )
+    parser.add_argument(
+        "--threshold",
+        metavar="T",
+        type=_threshold,
+        default="auto",
+        help="also compare the decisions that predict the positive class for scores of at least "
+        "T; none compares the ranking only (default: 0.5 if all scores of a model are between 0 "
+        "and 1, otherwise none)",
+    )
+    _add_favorable(parser, "")
+    _add_tolerances(
+        parser,
+        "; the comparison answers for each model",
+        "for the second model, after everything is written",
+    )
+    _add_names(parser, "")
+    _add_json(parser, "also write all results to this file as JSON")
+
+
 def add_count(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `count`."""
     _add_predictions(parser, "drop them (drop, with a single --group)")
@@ -79,6 +130,19 @@ def add_show(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_predictions(parser: argparse.ArgumentParser, dropping: str) -> None:
+    _add_file(parser)
+    parser.add_argument(
+        "--score",
+        metavar="COL",
+        required=True,
+        help="column of the scores; a larger score makes the positive class more likely",
+    )
+    _add_group(parser, "may be repeated to report by each column, and then by their combinations")
+    _add_columns(parser, dropping)
+
+
+def _add_file(parser: argparse.ArgumentParser) -> None:
+    """Add the file of predictions and the column of the labels."""
     add = parser.add_argument
     add(
         "file",
@@ -87,20 +151,21 @@ def _add_predictions(parser: argparse.ArgumentParser, dropping: str) -> None:
         "input; the separator of text files may be a comma, a semicolon or a tab",
     )
     add("--label", metavar="COL", required=True, help="column of the true labels")
-    add(
-        "--score",
-        metavar="COL",
-        required=True,
-        help="column of the scores; a larger score makes the positive class more likely",
-    )
-    add(
+
+
+def _add_group(parser: argparse.ArgumentParser, repeated: str) -> None:
+    parser.add_argument(
         "--group",
         metavar="COL",
         required=True,
         action="append",
-        help="column of the groups; may be repeated to report by each column, and then by "
-        "their combinations",
+        help=f"column of the groups; {repeated}",
     )
+
+
+def _add_columns(parser: argparse.ArgumentParser, dropping: str) -> None:
+    """Add the options that describe the columns of a file."""
+    add = parser.add_argument
     add("--weight", metavar="COL", help="column of the rows' weights (default: equal weights)")
     add(
         "--pos-label",
@@ -231,13 +296,33 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         help="with --html, --json or --tolerance, and one group column: compare the AUC of each "
         "group with that of this group (default: with that of all other groups)",
     )
-    add(
+    needs = "with --html, --json or --tolerance: "
+    _add_favorable(parser, needs)
+    _add_tolerances(
+        parser,
+        "; the report answers whether the limit is met, not met or undecided by these rows",
+        "after everything is written",
+    )
+    _add_names(parser, needs)
+    _add_json(
+        parser,
+        "also write all results to this file as JSON",
+        "; cross_difference is omitted above 500 groups",
+    )
+
+
+def _add_favorable(parser: argparse.ArgumentParser, needs: str) -> None:
+    parser.add_argument(
         "--favorable",
         choices=["positive", "negative"],
-        help="with --html, --json or --tolerance: class that is the favorable outcome for a "
+        help=f"{needs}class that is the favorable outcome for a "
         "person, such as positive for an approved loan, or negative for a default; findings then "
         "state which groups the model favors",
     )
+
+
+def _add_tolerances(parser: argparse.ArgumentParser, answers: str, fails: str) -> None:
+    add = parser.add_argument
     add(
         "--tolerance",
         metavar="NAME=LIMIT",
@@ -245,8 +330,8 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="limit of a gap between groups, such as difference=0.05 for AUCs that differ by at "
-        "most 0.05, or demographic_parity_ratio=0.8 for selection rates by the four-fifths rule; "
-        "the report answers whether the limit is met, not met or undecided by these rows; may be "
+        "most 0.05, or demographic_parity_ratio=0.8 for selection rates by the four-fifths rule"
+        f"{answers}; may be "
         "repeated. Gaps that end in ratio have to be at least their limit: ratio, "
         "demographic_parity_ratio, equalized_odds_ratio. Others have to be at most their limit: "
         "difference, tau, demographic_parity_difference, true_positive_rate_difference, "
@@ -256,24 +341,29 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         "--fail-if",
         choices=["not-met", "undecided"],
         help="with --tolerance: exit with code 5 if a tolerance is not met (not-met), or if a "
-        "tolerance is not met or undecided (undecided), after everything is written",
+        f"tolerance is not met or undecided (undecided), {fails}",
     )
-    add(
+
+
+def _add_names(parser: argparse.ArgumentParser, needs: str) -> None:
+    parser.add_argument(
         "--name",
         metavar="KEY=TEXT",
         type=_name,
         action="append",
-        help="with --html, --json or --tolerance: name of the model, the label or the score on the "
+        help=f"{needs}name of the model, the label or the score on the "
         "page and in the document, such as --name 'model=credit score 3'; may be repeated",
     )
-    add(
+
+
+def _add_json(parser: argparse.ArgumentParser, writes: str, more: str = "") -> None:
+    parser.add_argument(
         "--json",
         metavar="DOCUMENT",
         nargs="?",
         const=STDIN,
-        help="also write all results to this file as JSON; without a file, or with "
-        f"{STDIN}, print the JSON instead of the report. Undefined numbers are null; "
-        "cross_difference is omitted above 500 groups",
+        help=f"{writes}; without a file, or with "
+        f"{STDIN}, print the JSON instead of the report. Undefined numbers are null{more}",
     )
 
 

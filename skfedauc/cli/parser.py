@@ -15,6 +15,7 @@ from skfedauc.cli import options
 from skfedauc.cli.arguments import (
     Arguments,
     AuditArguments,
+    CompareArguments,
     CountArguments,
     MergeArguments,
     ReportArguments,
@@ -38,6 +39,12 @@ _COMMANDS = {
         "skfedauc audit predictions.csv --label died --score risk --group hospital --group sex",
         options.add_audit,
         AuditArguments,
+    ),
+    "compare": _Command(
+        "Compare two models, or a model before and after a mitigation, on the same rows.",
+        "skfedauc compare predictions.csv --label died --score before --score after --group sex",
+        options.add_compare,
+        CompareArguments,
     ),
     "count": _Command(
         "Count the predictions in a file by group, score and class, and write the counts.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +88,18 @@ def results(
         contents[options.html] = _page(groupings, audits, file_name)
     if options.json_file is not None:
         contents[options.json_file] = document() + "\n"
-    _write(contents)
+    write_files(contents)
     if contents and not options.json_is_printed:
-        yield ["", *_written(options)]
-    _check_answers(groupings, audits, options)
+        yield ["", *written(options.described_outputs)]
+    check_answers(
+        [
+            (f"{name} by {' x '.join(map(shortened_label, grouping.columns))}", row["answer"])
+            # Without a tolerance, there may be no audits.
+            for grouping, audit in zip(groupings, audits, strict=False)
+            for name, row in audit.tolerances.to_dict("index").items()
+        ],
+        options,
+    )
 
 
 # Audits --------------------------------------------------------------------------------
@@ -117,27 +125,31 @@ def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[Fairn
             for grouping in groupings
         ]
     except MissingDecisionsError as error:
-        name = shortened(error.gap)
-        raise CommandError(
-            f"--tolerance has {name}, a gap of decisions, and this audit has none; pass "
-            "--decisions or a number as --threshold"
-        ) from None
+        raise needs_decisions(error) from None
     return FairnessAudit.adjusted_together(audits)
 
 
-def _check_answers(
-    groupings: Sequence[Grouping], audits: Sequence[FairnessAudit], options: ReportOptions
-) -> None:
-    """Raise an error if the answer to a tolerance is one with which the command has to fail."""
+def needs_decisions(error: MissingDecisionsError) -> CommandError:
+    """Return the error of a tolerance of decisions without decisions."""
+    return CommandError(
+        f"--tolerance has {shortened(error.gap)}, a gap of decisions, and this audit has none; "
+        "pass --decisions or a number as --threshold"
+    )
+
+
+def check_answers(answers: Iterable[tuple[str, str]], options: ReportOptions) -> None:
+    """Raise an error if the answer to a tolerance is one with which the command has to fail.
+
+    Parameters
+    ----------
+    answers : iterable of tuples of two str
+        Names of tolerances, and their answers.
+    options : ReportOptions
+    """
     if options.fail_if is None:
         return
     failing = {"not met"} if options.fail_if == "not-met" else {"not met", "undecided"}
-    found = [
-        f"{name} by {' x '.join(map(shortened_label, grouping.columns))} is {row['answer']}"
-        for grouping, audit in zip(groupings, audits, strict=True)
-        for name, row in audit.tolerances.to_dict("index").items()
-        if row["answer"] in failing
-    ]
+    found = [f"{name} is {answer}" for name, answer in answers if answer in failing]
     if found:
         more = len(found) - _MOST_NAMED
         named = [*found[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])]
@@ -193,7 +205,7 @@ def _page(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit], file_n
     return page_of(sections, subject=Path(file_name).name)
 
 
-def _write(contents: Mapping[str, str]) -> None:
+def write_files(contents: Mapping[str, str]) -> None:
     """Write each file, even if writing another file fails."""
     failed = []
     for path, text in contents.items():
@@ -205,10 +217,7 @@ def _write(contents: Mapping[str, str]) -> None:
         raise OutputError("; ".join(failed))
 
 
-def _written(options: ReportOptions) -> Iterator[str]:
-    for what, path in (
-        ("fairness audit", options.html),
-        ("JSON document", options.json_file),
-    ):
-        if path is not None:
-            yield f"The {what} is in {path}."
+def written(outputs: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each file by description."""
+    for what, path in outputs.items():
+        yield f"The {what} is in {path}."

@@ -19,6 +19,7 @@ from skfedauc.report.statistics import MATRIX_GROUPS
 
 # Number of lowest and of highest groups to print, if there are more than twice as many groups
 N_ENDS = 10
+TOLERANCES = "Tolerances, with limits that fail with a probability of at most 5% each:"
 _SIGNIFICANT = 0.05
 
 
@@ -40,32 +41,33 @@ def report_lines(grouping: Grouping) -> list[str]:
 
 def tolerance_lines(audit: FairnessAudit) -> list[str]:
     """Return the lines of the answers to tolerances, or no lines without tolerances."""
-    table = audit.tolerances
-    if table.empty:
+    if audit.tolerances.empty:
         return []
-    rows = [
+    return [TOLERANCES, *aligned(tolerance_rows(audit), n_text=2)]
+
+
+def tolerance_rows(audit: FairnessAudit) -> list[list[str]]:
+    """Return the cells of the answers to tolerances: requirement, answer, value and limits."""
+    table = audit.tolerances
+    return [
         [
             f"{name} {required(name, row['limit'])}",
             row["answer"],
-            _number(row["value"]),
+            number_text(row["value"]),
             "" if math.isnan(row["value"]) else f"{row['ci_low']:.4f}..{row['ci_high']:.4f}",
         ]
         for name, row in zip(table.index, table.to_dict("records"), strict=True)
-    ]
-    return [
-        "Tolerances, with limits that fail with a probability of at most 5% each:",
-        *aligned(rows, n_text=2),
     ]
 
 
 def _statistic_rows(report: GroupAUC) -> list[list[str]]:
     """Return the statistics, for binned scores with the certain interval of each statistic."""
     if not report.pairs.is_binned:
-        return [[str(name), _number(value)] for name, value in report.statistics().items()]
+        return [[str(name), number_text(value)] for name, value in report.statistics().items()]
     rows = [["", "binned", "certainly"]]
     for name, value, low, high in report.bounds().itertuples(name=None):
         certain = "" if math.isnan(low) else certain_range(Bounds(low, high)).replace(" to ", "..")
-        rows.append([str(name), _number(value), certain])
+        rows.append([str(name), number_text(value), certain])
     return rows
 
 
@@ -99,8 +101,8 @@ def _decomposition_line(report: GroupAUC) -> str:
     parts = report.decomposition()
     return (
         f"Pairs of the pooled AUC: {parts.share_within:.1%} within groups (AUC "
-        f"{_number(parts.within)}), {1 - parts.share_within:.1%} across groups (AUC "
-        f"{_number(parts.cross)})."
+        f"{number_text(parts.within)}), {1 - parts.share_within:.1%} across groups (AUC "
+        f"{number_text(parts.cross)})."
     )
 
 
@@ -188,7 +190,7 @@ def _group_lines(grouping: Grouping) -> list[str]:
     for label, auc, low, high, *counts in table.itertuples(name=None):
         parts = label if isinstance(label, tuple) else (label,)
         interval = "" if math.isnan(low) else f"{low:.4f}..{high:.4f}"
-        numbers = [_number(auc), interval, *(f"{int(n):,}" for n in counts)]
+        numbers = [number_text(auc), interval, *(f"{int(n):,}" for n in counts)]
         rows.append([*map(shortened_label, parts), *numbers])
     lines = aligned(rows, n_text=len(names))
     if n_left_out:
@@ -212,5 +214,6 @@ def aligned(rows: Sequence[Sequence[str]], n_text: int = 1) -> list[str]:
     ]
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
+    """Return a number with four decimals."""
     return "undefined" if math.isnan(value) else f"{value:.4f}"
