@@ -184,3 +184,31 @@ def test_size_of_the_test():
         # Five standard errors of a share of 100 runs
         assert np.mean(np.array(pvalues) < 0.05) < 0.05 + 0.11
         assert np.mean(np.array(pvalues) < 0.5) > 0.25
+
+
+def test_simulated_pvalues_are_those_of_many_draws():
+    """Too few draws with one seed would have the same error in all sets of rows of a kind."""
+    rng = np.random.default_rng(9)
+    errors = []
+    for seed in range(30):
+        y, p, groups = rows_of([25, 400], seed=seed)
+        found = equality_of(ScoreCounts.from_predictions(y, p, groups=groups, pos_label=1).cells)
+        if not 0.02 < found.pvalue < 0.2:
+            continue
+        # The fit of the curve has fewer than 1e-3 of effect beside the simulation.
+        x = logit(p)
+        knots = np.quantile(x, (0.05, 0.275, 0.5, 0.725, 0.95), method="inverted_cdf")
+        common = natural_spline(x, knots)
+        mean = sm.GLM(y, common, family=sm.families.Binomial()).fit().fittedvalues
+        extra = np.column_stack([groups, groups * x])
+        bread = mean * (1 - mean)
+        explained = np.linalg.solve((common.T * bread) @ common, (common.T * bread) @ extra)
+        efficient = extra - common @ explained
+        inverse = np.linalg.inv((efficient.T * bread) @ efficient)
+        scores = ((rng.random((20_000, y.size)) < mean) - mean) @ efficient
+        statistics = np.einsum("ni,ij,nj->n", scores, inverse, scores)
+        observed = (y - mean) @ efficient
+        reference = (statistics >= observed @ inverse @ observed).mean()
+        errors.append(np.log(found.pvalue / reference))
+    assert len(errors) > 3
+    assert np.abs(errors).mean() < 0.15

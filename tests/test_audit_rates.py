@@ -334,7 +334,10 @@ def test_tolerances_are_answered_by_their_limits():
             # The limit on the side of no gap is that of the gap, and the other one is nearer.
             gap = audit.gaps.loc[name]
             far, near = ("ci_low", "ci_high") if is_least else ("ci_high", "ci_low")
-            if name != "tau":
+            if name == "tau":
+                assert row["ci_low"] == gap["ci_low"]
+                assert row["ci_high"] == gap["ci_high"]
+            else:
                 assert row[near] == pytest.approx(gap[near], abs=1e-12)
                 assert abs(row[far] - row["value"]) < abs(gap[far] - row["value"])
         equivalence = audit.compared.test_equivalence(limits["difference"])

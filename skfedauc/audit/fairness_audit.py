@@ -811,10 +811,11 @@ class FairnessAudit:
         the answer "not met" is wrong with a probability of at most 5 % if the true gap is within
         the limit. The probabilities hold for each tolerance alone. The limit on the side of no gap
         is the limit in `gaps`. The other limit is nearer to the value than in `gaps`, where it
-        fails with a probability of at most 2.5 %. The "difference" is met if and only if
-        ``compared.test_equivalence(limit)`` shows equivalence. The value of "xauc_disparity" is the
-        largest absolute xAUC disparity of a group, which can differ from the clearest disparity in
-        `gaps`.
+        fails with a probability of at most 2.5 %. Both limits of "tau" are those in `gaps`, because
+        the interval is approximate and assumes normal true AUCs. The "difference" is met if and
+        only if ``compared.test_equivalence(limit)`` shows equivalence. The value of
+        "xauc_disparity" is the largest absolute xAUC disparity of a group, which can differ from
+        the clearest disparity in `gaps`.
 
         Examples
         --------

@@ -45,7 +45,7 @@ _IN_CURVE = 1e-9
 _LEAST_VARIANCE = 10.0
 # Largest number of simulated sets of labels, larger statistics that suffice, distinct scores of all
 # small groups together, and labels drawn at once
-_MOST_DRAWS, _ENOUGH, _MOST_CELLS, _AT_ONCE = 10_000, 20, 20_000, 1_000_000
+_MOST_DRAWS, _ENOUGH, _MOST_CELLS, _AT_ONCE = 10_000, 100, 20_000, 1_000_000
 
 
 class EqualCalibration(NamedTuple):
@@ -267,7 +267,7 @@ def _simulated_pvalue(
 ) -> float:
     """Return the p value of the statistic, with simulated labels of the small groups.
 
-    The scores of the other groups are normal. The simulation stops early after 20 statistics that
+    The scores of the other groups are normal. The simulation stops early after 100 statistics that
     are at least as large as the observed one (Besag and Clifford [5]_).
     """
     cells, amounts, n_groups = efficient.cells, efficient.amounts, is_small.size
