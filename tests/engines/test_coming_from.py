@@ -1,12 +1,15 @@
 """The pages for users of other packages give the numbers of these packages."""
 
 import doctest
+import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from xgboost.tracker import RabitTracker
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference" / "coming_from"
 
@@ -26,6 +29,46 @@ def test_both_columns_of_python_give_what_stands_below_them(package):
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
     runner.run(test, out=failed.append)
     assert not failed, "".join(failed)
+
+
+# Each worker has the rows of one device, and prints XGBoost's AUC of the scores.
+WORKER = """
+import json, sys
+import xgboost
+from xgboost import collective
+from skfedauc.datasets import make_group_scores
+rows = make_group_scores(
+    "different", [800, 400, 200, 100], [100, 300, 600, 1000], random_state=0
+)
+own = rows.groups == sys.argv[1]
+score = rows.y_score[own]
+with collective.CommunicatorContext(**json.loads(sys.argv[2])):
+    matrix = xgboost.DMatrix(score[:, None], rows.y_true[own], base_margin=score)
+    params, history = {"objective": "binary:logistic", "eval_metric": "auc", "eta": 0}, {}
+    xgboost.train(
+        params, matrix, 1, evals=[(matrix, "all")], evals_result=history, verbose_eval=False
+    )
+print(f"{history['all']['auc'][0]:.3f}")
+"""
+
+
+def test_the_auc_of_four_workers_is_the_average_within():
+    tracker = RabitTracker(n_workers=4, host_ip="127.0.0.1", timeout=60)
+    tracker.start()
+    arguments = json.dumps(tracker.worker_args())
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, f"device {k}", arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for k in (1, 2, 3, 4)
+    ]
+    printed = [worker.communicate(timeout=120)[0].split()[-1] for worker in workers]
+    tracker.wait_for()
+    assert printed == ["0.769"] * 4
+    row = '| four workers, one device each | .769 | `report.average("within")`: .769 |'
+    assert row in (PAGES / "xgboost.md").read_text()
 
 
 def test_the_column_of_r_gives_what_stands_below_it():
