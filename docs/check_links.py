@@ -7,7 +7,7 @@ copied pages. It lists missing pages and anchors, and exits with code 1 if there
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 
 class Page(HTMLParser):
@@ -44,6 +44,9 @@ def broken(site: Path) -> list[str]:
             is_there = target.is_file() and (
                 not anchor or target not in pages or anchor in pages[target].anchors
             )
+            # The notebook that a page of JupyterLite opens
+            for notebook in parse_qs(parts.query).get("path", ()):
+                is_there = is_there and (target.parents[1] / "files" / notebook).is_file()
             if not is_there:
                 found.append(f"{path.relative_to(site.resolve())}: {link}")
     print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values())} links")

@@ -33,6 +33,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "lite",
     "mathml",
 ]
 root_doc = "index"

@@ -345,8 +345,17 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
         '<img src="no.png"><a href="https://example.org/no">elsewhere</a>'
         '<a href="../a.html#n=3">settings</a></p>'
     )
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "good.ipynb").touch()
+    (tmp_path / "d.html").write_text(
+        '<a href="b/c.html?path=good.ipynb">good</a><a href="b/c.html?path=no.ipynb">bad</a>'
+    )
     check_links = load("check_links")
-    assert check_links.broken(tmp_path) == ["b/c.html: ../a.html#no", "b/c.html: no.png"]
+    assert check_links.broken(tmp_path) == [
+        "b/c.html: ../a.html#no",
+        "b/c.html: no.png",
+        "d.html: b/c.html?path=no.ipynb",
+    ]
 
 
 def test_plots_of_densities_show_what_is_simulated():

@@ -59,6 +59,18 @@ def chromium(tmp_path_factory):
     started.quit()
 
 
+@pytest.fixture(scope="session")
+def lite():
+    """The module of the documentation that writes JupyterLite."""
+    path = Path(__file__).parents[2] / "docs" / "lite.py"
+    spec = importlib.util.spec_from_file_location("lite", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not module.is_installed():
+        skip_without("jupyterlite-core, jupyterlite-pyodide-kernel and scikit-build-core")
+    return module
+
+
 @pytest.fixture
 def browser(chromium):
     """The driver with the window size of a desktop; a test fails if its pages log errors."""

@@ -1,0 +1,82 @@
+"""JupyterLite in the site: what a notebook installs, and what the browser lacks."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+SPEC = importlib.util.spec_from_file_location("lite", DOCS / "lite.py")
+lite = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(lite)
+
+
+def example(folder, code):
+    path = folder / "plot_case.py"
+    path.write_text(f'"""\nCase\n====\n"""\nimport json\n{code}\n', encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("code", "installed", "missing"),
+    [
+        ("from skfedauc import GroupAUC", ["skfedauc"], []),
+        # The requirements of skfedauc are not repeated.
+        ("import numpy as np\nfrom sklearn.base import clone\nimport skfedauc", ["skfedauc"], []),
+        ("import matplotlib.pyplot as plt", ["skfedauc", "matplotlib"], []),
+        ("from sklego.datasets import load_arrests", ["skfedauc", "scikit-lego"], None),
+        # The extras of the package have the oldest version.
+        ("import xgboost", ["skfedauc", "xgboost"], ["xgboost>=3.2 (Pyodide has 2.1.4)"]),
+        ("from skfedauc.privacy import X", ["skfedauc[privacy]"], ["opendp"]),
+        (
+            "def f():\n    import not_a_package.part",
+            ["skfedauc", "not-a-package"],
+            ["not-a-package"],
+        ),
+    ],
+)
+def test_a_notebook_installs_what_its_example_imports(tmp_path, code, installed, missing):
+    path = example(tmp_path, code)
+    assert lite.requirements(path) == installed
+    if missing is not None:
+        assert lite.reasons(path) == missing
+
+
+def test_pyodide_satisfies_the_requirements_of_the_package(monkeypatch):
+    assert lite.lacking("skfedauc") == []
+    browser = lite.pyodide()
+    browser["packages"]["scikit-learn"] = "1.7.0"
+    del browser["packages"]["joblib"]
+    monkeypatch.setattr(lite, "pyodide", lambda: browser)
+    found = lite.lacking("skfedauc")
+    assert "scikit-learn>=1.8 (Pyodide has 1.7.0)" in found
+    assert "joblib" not in found  # a pure package, which comes from PyPI
+    # numpy is compiled, so it does not come from PyPI.
+    del browser["packages"]["numpy"]
+    assert "numpy" in lite.lacking("skfedauc")
+
+
+def test_the_first_cell_installs_packages(tmp_path):
+    path = example(tmp_path, "import matplotlib")
+    text = "See :doc:`/how_to/flower`, :doc:`Arrests </x>` and :class:`~skfedauc.GroupAUC`."
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": [text]}]
+    written = {"cells": cells, "metadata": {"kernelspec": {"name": "python3"}}, "nbformat": 4}
+    (tmp_path / "plot_case.ipynb").write_text(json.dumps(written))
+    notebook = lite.notebook(tmp_path / "plot_case.ipynb", path)
+    first, second = notebook["cells"]
+    assert first["cell_type"] == "code"
+    assert "".join(first["source"]).endswith("\n%pip install -q skfedauc matplotlib")
+    assert second["source"] == ["See the page `how_to/flower`, Arrests and `GroupAUC`."]
+    assert notebook["metadata"]["kernelspec"]["name"] == "python"
+
+
+def test_the_page_of_an_example_says_whether_it_runs_in_the_browser(tmp_path):
+    note = "        to download the full example code.\n"
+    runs = lite.with_sentence(note, example(tmp_path, "import skfedauc"), "example.org")
+    assert "`__, with Python from example.org.\n" in runs
+    assert "<../lite/notebooks/index.html?path=plot_case.ipynb>" in runs
+    lacks = lite.with_sentence(note, example(tmp_path, "import skfedauc.privacy"), "example.org")
+    assert lacks == f"{note}        This example does not run in the browser, which lacks opendp.\n"
+    with pytest.raises(ValueError, match=r"plot_case\.py has no note"):
+        lite.with_sentence("", example(tmp_path, ""), "example.org")
