@@ -27,7 +27,7 @@ SEARCHES = {
     "federated": ["how_to/flower", "how_to/without_moving_data", "explanation/federated"],
     "privacy": ["how_to/differential_privacy", "how_to/disclosure"],
     "hospital": ["tutorials/several_sites", "tutorials/csv_to_audit"],
-    "GAUC": ["reference/which_auc"],
+    "GAUC": ["reference/which_auc", "reference/glossary"],
     "fairness": ["how_to/fairness"],
     "stratified": ["how_to/select_model", "reference/which_auc", "reference/glossary"],
     "confidence interval": ["how_to/gap_real", "reference/glossary"],

@@ -81,12 +81,13 @@ def take_images(site):
             for command, settings in (
                 (
                     "Emulation.setDeviceMetricsOverride",
-                    {"width": 900, "height": 640, "deviceScaleFactor": 2, "mobile": False},
+                    {"width": 900, "height": 612, "deviceScaleFactor": 2, "mobile": False},
                 ),
                 (
                     "Emulation.setEmulatedMedia",
                     {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
                 ),
+                ("Emulation.setScrollbarsHidden", {"hidden": True}),
             ):
                 driver.execute_cdp_cmd(command, settings)
             driver.get((Path(site) / "signed_off_audit" / "audit.html").resolve().as_uri())
