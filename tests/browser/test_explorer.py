@@ -351,6 +351,10 @@ def test_sampled_numbers_are_those_of_the_package(browser, hash_):
     state = read_state(browser)
     y_true, y_score, groups = rows_of(browser)
     assert [np.sum(y_true[groups == g]) for g in np.unique(groups)] == state.positives
+    # Every group and class has random numbers of its own.
+    means = np.array([state.mean_negatives, state.mean_positives])
+    deviations = y_score - means[y_true, groups - 1]
+    assert len(np.unique(deviations.round(9))) >= len(deviations) - 2
     report = GroupAUC.from_predictions(y_true, y_score, groups=groups)
     numbers = {name: value for name, value, _ in read_numbers(browser)}
     for name in STATISTICS:
@@ -1080,12 +1084,15 @@ def served(folder):
 LOADED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
 
 
-def test_nothing_comes_from_elsewhere(browser):
+def test_the_own_page_is_accessible_and_loads_nothing_from_elsewhere(browser, axe):
     server, origin = served(FOLDER)
     try:
         load(browser, origin + "index.html")
         check_numbers(browser)
         loaded = browser.execute_script(LOADED)
+        by_id(browser, "sampled").click()
+        violations, _ = axe()
+        assert violations == []
     finally:
         server.shutdown()
         server.server_close()
