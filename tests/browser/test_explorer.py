@@ -649,7 +649,7 @@ def test_tab_reaches_every_control_in_the_order_of_the_page(browser):
           control => control.checkVisibility() && !control.disabled);
         """
     )
-    assert len(controls) == 1 + 7 + 8 + 1 + 2 + 1 + 4 + 1 + 8 + 4 + 4
+    assert len(controls) == 1 + 7 + 8 + 1 + 2 + 1 + 4 + 1 + 8 + 5 + 4
     press(browser, Keys.TAB * len(controls))
     focused = browser.execute_script("return focused")
     assert [control for control, *_ in focused] == controls
@@ -756,6 +756,9 @@ def test_suggestions_keep_their_promises(browser):
         state, numbers = check_numbers(browser)
         own = [numbers[f"{g + 1}"] for g in range(len(state.positives))]
         found[" ".join(link.text.split())] = (numbers["pooled"], min(own), max(own))
+        if "not enough" in link.text:
+            assert marked_equal(browser) == {"negatives", "within"}
+            assert numbers["macro"] == pytest.approx(0.744, abs=5e-4)
         if "hide" in link.text:
             assert marked_equal(browser) == set(AVERAGES)
     pooled, low, high = found.pop("Equally good groups, a lower pooled AUC")
@@ -764,6 +767,10 @@ def test_suggestions_keep_their_promises(browser):
     assert pooled > high
     pooled, low, high = found.pop("A pooled AUC below 0.5")
     assert pooled < 0.5 < 0.7 < low
+    # the numbers of the page on federated learning
+    assert found.pop("Equal numbers of positives are not enough")[0] == pytest.approx(
+        0.662, abs=5e-4
+    )
     assert list(found) == ["Equal class counts hide the difference"]
 
 
