@@ -175,11 +175,11 @@ def sentence(example: Path, host: str) -> str:
 
 
 def with_sentence(page: str, example: Path, host: str) -> str:
-    """Add the sentence to the note at the top of a page that sphinx-gallery wrote."""
-    note = "        to download the full example code.\n"
-    if note not in page:
-        raise ValueError(f"The page of {example.name} has no note on the download.")
-    return page.replace(note, f"{note}        {sentence(example, host)}\n", 1)
+    """Add the sentence below the first paragraphs of a page that sphinx-gallery wrote."""
+    mark = "\n.. GENERATED FROM PYTHON SOURCE LINES "
+    if mark not in page:
+        raise ValueError(f"The page of {example.name} has no part below its first paragraphs.")
+    return page.replace(mark, f"\n{sentence(example, host)}\n{mark}", 1)
 
 
 # The site ---------------------------------------------------------------------------------------

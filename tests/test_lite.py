@@ -72,11 +72,15 @@ def test_the_first_cell_installs_packages(tmp_path):
 
 
 def test_the_page_of_an_example_says_whether_it_runs_in_the_browser(tmp_path):
-    note = "        to download the full example code.\n"
-    runs = lite.with_sentence(note, example(tmp_path, "import skfedauc"), "example.org")
-    assert "`__, with Python from example.org.\n" in runs
-    assert "<../lite/notebooks/index.html?path=plot_case.ipynb>" in runs
-    lacks = lite.with_sentence(note, example(tmp_path, "import skfedauc.privacy"), "example.org")
-    assert lacks == f"{note}        This example does not run in the browser, which lacks opendp.\n"
-    with pytest.raises(ValueError, match=r"plot_case\.py has no note"):
+    begin, mark = "Title\n=====\n\nText.\n", "\n.. GENERATED FROM PYTHON SOURCE LINES 9-12\n"
+    page = begin + 2 * mark
+    runs = lite.with_sentence(page, example(tmp_path, "import skfedauc"), "example.org")
+    link = "<../lite/notebooks/index.html?path=plot_case.ipynb>"
+    says = f"`Run this example in the browser {link}`__, with Python from example.org."
+    assert runs == f"{begin}\n{says}\n{2 * mark}"
+    lacks = lite.with_sentence(page, example(tmp_path, "import skfedauc.privacy"), "example.org")
+    assert lacks.startswith(
+        f"{begin}\nThis example does not run in the browser, which lacks opendp."
+    )
+    with pytest.raises(ValueError, match=r"plot_case\.py has no part below"):
         lite.with_sentence("", example(tmp_path, ""), "example.org")
