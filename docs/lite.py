@@ -241,6 +241,8 @@ def build(site: Path, notebooks: Path, examples: Path, local: str = "", wheels: 
             f"{LIST} lists the packages of Pyodide {pyodide()['pyodide']}, but the kernel loads "
             f"Pyodide {PYODIDE_VERSION}: run {Path(__file__).name} with the list of this version."
         )
+    if missing := lacking("skfedauc"):
+        raise RuntimeError(f"skfedauc does not run in the browser, which lacks {missing}.")
     target = site / FOLDER
     shutil.rmtree(target, ignore_errors=True)
     with tempfile.TemporaryDirectory() as name:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,25 @@ DOCS = Path(__file__).parents[1] / "docs"
 SPEC = importlib.util.spec_from_file_location("lite", DOCS / "lite.py")
 lite = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(lite)
+
+
+class Installed:
+    """A package that is installed here, in place of those of this environment."""
+
+    def __init__(self, name):
+        self.requires = {"fairlearn": ["pandas>=2", "scipy>=1.9; extra == 'x'"]}.get(name)
+        self._is_pure = name in ("fairlearn", "joblib", "scikit-lego")
+        if not self._is_pure and name not in ("numpy", "opendp", "pandas", "scipy"):
+            raise PackageNotFoundError(name)
+
+    def read_text(self, name):
+        assert name == "WHEEL"
+        return f"Root-Is-Purelib: {str(self._is_pure).lower()}\n"
+
+
+@pytest.fixture(autouse=True)
+def packages(monkeypatch):
+    monkeypatch.setattr(lite.importlib.metadata, "distribution", Installed)
 
 
 def example(folder, code):
@@ -25,7 +45,7 @@ def example(folder, code):
         # The requirements of skfedauc are not repeated.
         ("import numpy as np\nfrom sklearn.base import clone\nimport skfedauc", ["skfedauc"], []),
         ("import matplotlib.pyplot as plt", ["skfedauc", "matplotlib"], []),
-        ("from sklego.datasets import load_arrests", ["skfedauc", "scikit-lego"], None),
+        ("from sklego.datasets import load_arrests", ["skfedauc", "scikit-lego"], []),
         # The extras of the package have the oldest version.
         ("import xgboost", ["skfedauc", "xgboost"], ["xgboost>=3.2 (Pyodide has 2.1.4)"]),
         ("from skfedauc.privacy import X", ["skfedauc[privacy]"], ["opendp"]),
@@ -39,8 +59,7 @@ def example(folder, code):
 def test_a_notebook_installs_what_its_example_imports(tmp_path, code, installed, missing):
     path = example(tmp_path, code)
     assert lite.requirements(path) == installed
-    if missing is not None:
-        assert lite.reasons(path) == missing
+    assert lite.reasons(path) == missing
 
 
 def test_pyodide_satisfies_the_requirements_of_the_package(monkeypatch):
@@ -52,9 +71,11 @@ def test_pyodide_satisfies_the_requirements_of_the_package(monkeypatch):
     found = lite.lacking("skfedauc")
     assert "scikit-learn>=1.8 (Pyodide has 1.7.0)" in found
     assert "joblib" not in found  # a pure package, which comes from PyPI
-    # numpy is compiled, so it does not come from PyPI.
+    # numpy is compiled, so it does not come from PyPI. fairlearn comes with its requirements.
     del browser["packages"]["numpy"]
     assert "numpy" in lite.lacking("skfedauc")
+    browser["packages"]["pandas"] = "1.5"
+    assert "pandas>=2 (Pyodide has 1.5)" in lite.lacking("fairlearn")
 
 
 def test_the_first_cell_installs_packages(tmp_path):
