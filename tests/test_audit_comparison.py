@@ -19,6 +19,7 @@ from skfedauc.inference.joint_models import joint_cross
 from skfedauc.inference.largest_gap import GroupValues, gap_change
 from skfedauc.inference.paired import PairedRows
 from skfedauc.inference.paired_rates import rate_changes
+from skfedauc.plotting import CandidatesDisplay
 
 RATES = {
     "selection_rate": slice(None),
@@ -522,3 +523,34 @@ def test_the_page_of_a_ranking_with_small_groups_is_complete(tmp_path):
     one = compared(y, a, b, np.ones(y.size, int), threshold=None)
     one.to_html(tmp_path / "one.html")
     assert "Cross AUCs of" not in (tmp_path / "one.html").read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_candidates_of_a_search(tmp_path):
+    y, a, b, groups, _ = people(15, 300)
+    display = CandidatesDisplay(
+        scores=[0.7, np.nan, 0.8, 0.75],
+        gaps=[0.1, 0.2, 0.3, 0.3],
+        params=[{"C": 1, "penalty": "<l2>"}, {"C": 2}, {"C": 3}, {}],
+        front=[2, 0],
+        chosen=0,
+        score_name="pooled",
+        gap_name="difference",
+    )
+    comparison = compared(y, a, b, groups, threshold=None)
+    comparison.to_html(tmp_path / "page.html", candidates=display)
+    root = tree_of((tmp_path / "page.html").read_text(encoding="utf-8"))
+    table = root.find(".//div[@id='candidates-table']//table")
+    shown = [[words_of(cell) for cell in row] for row in table.iterfind("tbody/tr")]
+    assert shown == [
+        ["C=3", "0.800", "0.300", "yes", "no"],
+        ["candidate 3", "0.750", "0.300", "no", "no"],
+        ["C=1, penalty=<l2>", "0.700", "0.100", "yes", "yes"],
+        ["C=2", "\N{EN DASH}", "0.200", "no", "no"],
+    ]
+    section = root.find(".//section[@aria-labelledby='candidates']")
+    assert section.find(".//svg") is not None
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    with pytest.raises(TypeError, match="candidates must be a CandidatesDisplay"):
+        comparison.to_html(tmp_path / "other.html", candidates="search")
+    assert not (tmp_path / "other.html").exists()

@@ -29,6 +29,8 @@ from skfedauc.report import GroupAUC, of_one_label
 if TYPE_CHECKING:
     import os
 
+    from skfedauc.plotting import CandidatesDisplay
+
 Threshold = float | Literal["auto"] | None
 
 
@@ -663,16 +665,23 @@ class AuditComparison:
         """
         return text_or_file(lambda: card_of(self.to_dict()), path)
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
+    def to_html(
+        self, path: str | os.PathLike[str], *, candidates: CandidatesDisplay | None = None
+    ) -> None:
         """Write the comparison to a self-contained HTML page.
 
         Parameters
         ----------
         path : str or os.PathLike
             File to write. `to_html` replaces an existing file after completing the page.
+        candidates : CandidatesDisplay, default=None
+            Candidates of the search that chose one of the models. The page then also has the
+            scores and gaps of all candidates, as a plot and as a table.
 
         Raises
         ------
+        TypeError
+            If `candidates` is not a CandidatesDisplay.
         ImportError
             If jinja2 or matplotlib is missing; ``pip install "skfedauc[html]"`` installs both.
         OSError
@@ -681,7 +690,7 @@ class AuditComparison:
         from skfedauc.audit.comparison_page import page_of
 
         check_target(path)
-        write_whole(path, page_of(self.tables))
+        write_whole(path, page_of(self.tables, candidates))
 
     def __repr__(self) -> str:
         report = next(iter(self.audits.values())).report

@@ -30,6 +30,8 @@ from skfedauc.plotting.drawing import BLUE, GREY, LINE, MARGINS, PALE, as_writte
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from skfedauc.plotting import CandidatesDisplay
+
 _ANSWERED = {"answer": "answer", "value": "value", "ci_low": "limits from", "ci_high": "to"}
 # Largest numbers of groups in the table, and in a plot
 _MOST_ROWS, _MOST_GROUPS = 1000, 30
@@ -60,15 +62,24 @@ _PAIRS = {
 }
 
 
-def page_of(tables: ComparisonTables) -> str:
+def page_of(tables: ComparisonTables, candidates: CandidatesDisplay | None = None) -> str:
     """Return the page of a comparison.
+
+    Parameters
+    ----------
+    tables : ComparisonTables
+    candidates : CandidatesDisplay, default=None
+        Candidates of a search, for a plot and a table.
 
     Raises
     ------
+    TypeError
+        If `candidates` is not a CandidatesDisplay.
     ImportError
         If jinja2 or matplotlib is missing.
     """
     check_installed()
+    search = None if candidates is None else _candidates(candidates)
     by = cells.by(tables.columns)
     section = {
         "id": "changes",
@@ -87,6 +98,7 @@ def page_of(tables: ComparisonTables) -> str:
         facts=_facts(tables),
         sections=[section],
         section=section,
+        search=search,
         closing=list(closing(tables)),
         has_decisions=tables.has_decisions,
         is_weighted=tables.reports[0].counts.is_weighted,
@@ -171,7 +183,9 @@ def _facts(tables: ComparisonTables) -> dict[str, str]:
 def _decided(facts: Mapping[str, Any]) -> str:
     if not facts["has_decisions"]:
         return "none"
-    return "of the model" if facts["threshold"] is None else f"at {facts['threshold']:g}"
+    if facts["threshold"] is None:
+        return "of the model"
+    return f"at the threshold {facts['threshold']:g}"
 
 
 # Summary ---------------------------------------------------------------------------------------
@@ -369,6 +383,57 @@ def _heading(name: str) -> str:
     return name if name.startswith("xAUC") else name[0].upper() + name[1:]
 
 
+# Candidates ------------------------------------------------------------------------------------
+
+
+def _candidates(display: CandidatesDisplay) -> dict[str, Any]:
+    """Return the variables of the candidates of a search: plot, table, and a text on the others."""
+    from skfedauc.plotting import CandidatesDisplay
+
+    if not isinstance(display, CandidatesDisplay):
+        raise TypeError(
+            "candidates must be a CandidatesDisplay, such as CandidatesDisplay.from_search(search, "
+            f"score='pooled'); got {_words.described(display)}."
+        )
+    # Candidates with the best scores come first, and failed candidates last.
+    order = np.argsort(-np.nan_to_num(display.scores, nan=-np.inf), kind="stable")
+    front = set(display.front.tolist())
+    rows = [
+        Row(
+            [
+                cells.label_cell(_parameters(display, place)),
+                cells.number_cell("score", float(display.scores[place])),
+                cells.number_cell("gap", float(display.gaps[place])),
+                Cell("yes" if place in front else "no"),
+                Cell("yes" if place == display.chosen else "no"),
+            ]
+        )
+        for place in order[:_MOST_ROWS].tolist()
+    ]
+    columns = [
+        Column("candidate", "candidate", "row"),
+        Column("score", display.score_name),
+        Column("gap", display.gap_name),
+        Column("front", "on the front", "label"),
+        Column("chosen", "chosen", "label"),
+    ]
+    about = f"Score and gap of {_words.counted(display.scores.size, 'candidate')} of a search"
+    svg = figures.svg_of(display.plot, (figures.NARROW, 4.2), "candidates", about)
+    n_more = display.scores.size - len(rows)
+    return {
+        "table": Table("candidates-table", "Candidates of the search", columns, [Body(rows)]),
+        "svg": svg,
+        "left_out": _words.counted(n_more, "candidate") if n_more else "",
+    }
+
+
+def _parameters(display: CandidatesDisplay, place: int) -> str:
+    """Return the parameters of a candidate, or its number without parameters."""
+    if display.params is None or not display.params[place]:
+        return f"candidate {place}"
+    return ", ".join(f"{name}={value}" for name, value in display.params[place].items())
+
+
 # Plots -----------------------------------------------------------------------------------------
 
 
@@ -432,5 +497,7 @@ def _matrices(tables: ComparisonTables) -> Iterator[figures.Plot]:
             f"Cross AUCs of {_words.shortened_label(name)}",
             figures.svg_of(draw, size, f"matrix-{number}", about),
             "Probability that a positive of the row's group outranks a negative of the column's "
-            "group. Both matrices have the same scale of colors and the same order of groups.",
+            "group. Colors show by how many standard errors a cell differs from its mirror "
+            "image at the diagonal: cells within two standard errors have no color. Both matrices "
+            "have the same scale of colors and the same order of groups.",
         )
