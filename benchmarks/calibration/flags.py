@@ -228,12 +228,14 @@ def _identity(x: Any) -> Any:
     return x
 
 
-_DESIGNS = {
+_OF_TWO_GROUPS = {
     "2 groups of 200": Design([200] * 2),
     "2 groups of 50 and 2,000": Design([50, 2_000]),
     "2 groups of 200, scores of one digit": Design([200] * 2, digits=1),
     "2 groups of 1,000, 2 % positives": Design([1_000] * 2, -4.5),
     "2 groups of 500, gamma(.5) weights": Design([500] * 2, weighted=True),
+}
+_OF_MANY_GROUPS = {
     "10 groups of 200": Design([200] * 10),
     "10 groups of 200 to 2,000": Design(_unequal(10, 2_000)),
     "10 groups of 200, scores of one digit": Design([200] * 10, digits=1),
@@ -244,24 +246,36 @@ _DESIGNS = {
     "50 groups of 300, 5 % positives": Design([300] * 50, -3.5),
 }
 
+_COLUMNS = ["any claim", *_QUESTIONS, *_LIMITS, "limit of tau", "colored cells"]
+# Questions that audits of two groups do not have
+_OF_MANY = ("equal AUCs", "group AUC")
+
 TABLES = [
     Table(
-        "Statements of audits without any gap",
-        "Scores are the probabilities of the labels, and have the same distribution in all groups, "
-        "which have these numbers of rows. `any claim` is the share of audits in % with a claim: "
-        "an adjusted p value below .05, which makes a number bold and a finding claim a gap. The "
-        "next nine columns are the shares of audits with a p value below .05 of one question, "
+        "Statements of audits of two groups without any gap",
+        "Scores are the probabilities of the labels, and have the same distribution in both "
+        "groups, which have these numbers of rows. `any claim` is the share of audits in % with a "
+        "claim: an adjusted p value below .05, which makes a number bold and a finding claim a "
+        "gap. The next columns are the shares of audits with a p value below .05 of one question, "
         "adjusted for the groups of the question (Holm) but not for the other questions: the "
-        "largest difference of AUCs, whose interval then excludes 0, the test that all AUCs are "
-        "equal, an AUC that differs from the others, an xAUC disparity, the three rates, a group "
-        "that is not calibrated, and the test of equal calibration. The columns of limits are the "
-        "shares of audits whose 95 % interval of a gap excludes the value without a gap: the AUC "
-        "ratio, demographic parity, equalized odds, and tau. `colored cells` is the mean share of "
-        "cells of the cross matrix with a color.",
-        ["groups", "any claim", *_QUESTIONS, *_LIMITS, "limit of tau", "colored cells"],
-        [(name, no_gap, (design,)) for name, design in _DESIGNS.items()],
+        "difference of AUCs, whose interval then excludes 0, the xAUC disparity, the three rates, "
+        "a group that is not calibrated, and the test of equal calibration. The columns of limits "
+        "are the shares of audits whose 95 % interval of a gap excludes the value without a gap: "
+        "the AUC ratio, demographic parity, equalized odds, and tau. `colored cells` is the mean "
+        "share of cells of the cross matrix with a color.",
+        ["groups", *("" if name in _OF_MANY else name for name in _COLUMNS)],
+        [(name, no_gap, (design,)) for name, design in _OF_TWO_GROUPS.items()],
+        share=0.5,
+        error_rate=[name for name in _COLUMNS if name not in _OF_MANY],
+    ),
+    Table(
+        "Statements of audits without any gap",
+        "The columns are those of the table of two groups, and the test that all AUCs are equal, "
+        "and an AUC of a group that differs from the others.",
+        ["groups", *_COLUMNS],
+        [(name, no_gap, (design,)) for name, design in _OF_MANY_GROUPS.items()],
         share=0.2,
-        error_rate=["any claim", *_QUESTIONS, *_LIMITS, "limit of tau", "colored cells"],
+        error_rate=_COLUMNS,
     ),
     Table(
         "Statements on models that rank at random",
