@@ -187,6 +187,7 @@ def correct_roles(app, page, template, context, doctree):
     """Remove what axe reports in the HTML of pandas and docutils."""
     for wrong, right in (
         ("<th></th>", "<td></td>"),
+        ('<th class="head"><p></p></th>', '<td class="head"></td>'),
         (' role="doc-biblioentry"', ""),
         ('<div role="list" class="citation-list">', '<div class="citation-list">'),
     ):

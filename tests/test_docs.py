@@ -8,6 +8,7 @@ import io
 import re
 import shlex
 import shutil
+import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -335,6 +336,18 @@ def test_the_landing_page_says_what_its_code_computes():
     group = pd.cut(measured["bmi"], [0, 25, 30, 99], right=False, labels=False)
     cross = GroupAUC.from_predictions(label, measured["bmi"], groups=group).decomposition().cross
     assert f"{cross:.0%}".replace("%", " %") in page
+
+
+def test_the_page_on_versions_has_the_oldest_versions():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = dict(entry.split(">=") for entry in project["dependencies"])
+    page = (DOCS / "reference" / "versions.md").read_text(encoding="utf-8")
+    names, _, versions = (line.split("|")[2:-1] for line in re.findall(r"^\|.*$", page, re.M)[:3])
+    listed = {a.strip(): b.strip() for a, b in zip(names, versions, strict=True)}
+    assert listed.pop("Python") == f"{project['requires-python'].removeprefix('>=')} and newer"
+    assert len(listed) == 5
+    for name, version in listed.items():
+        assert version == f"{oldest[name]} and newer"
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path):
