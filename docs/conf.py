@@ -215,7 +215,7 @@ def setup(app):
     app.connect("builder-inited", draw_plots)
     explorer_page.setup(app)
     # sphinx-gallery runs the examples in the same event, with priority 500.
-    app.connect("builder-inited", gallery_images.save_dark_thumbnails, priority=600)
+    app.connect("builder-inited", gallery_images.save_thumbnails, priority=600)
     # Sphinx collects images in the same event, with priority 500.
     app.connect("doctree-read", gallery_images.add_dark_thumbnails, priority=400)
     app.connect("source-read", draw_calibration)

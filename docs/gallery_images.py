@@ -94,6 +94,7 @@ def scraper(block, block_vars, gallery_conf):
             raise ValueError("each figure of the gallery needs a title that states its finding")
         light = Path(next(block_vars["image_path_iterator"]))
         figure.savefig(light, dpi=2 * DPI)
+        save_first_plots(figure, light)
         for path, theme in ((light, "only-light"), (save_dark(light), "only-dark")):
             relative = path.relative_to(gallery_conf["src_dir"]).as_posix()
             width = round(DPI * figure.get_figwidth())
@@ -107,6 +108,49 @@ def titles(figure):
     found = [figure.get_suptitle()]
     found += [ax.get_title(loc) for ax in figure.axes for loc in ("left", "center", "right")]
     return [" ".join(title.split()).rstrip(".") for title in found if title]
+
+
+# Thumbnails -----------------------------------------------------------------------------------
+
+# Largest height of a thumbnail's image, as a share of its width
+TALL = 0.95
+
+
+def save_first_plots(figure, path):
+    """Save the plots at the top of a tall figure, for the thumbnail."""
+    from PIL import Image
+
+    width, height = figure.get_size_inches()
+    if height <= TALL * width:
+        return
+    figure.draw_without_rendering()
+    # Distances of the plots from the top, in inches
+    boxes = [ax.get_tightbbox() for ax in figure.axes]
+    tops = [height - box.y1 / figure.dpi for box in boxes]
+    bottoms = [height - box.y0 / figure.dpi for box in boxes]
+    cuts = [
+        bottom
+        for bottom in bottoms
+        if bottom <= TALL * width
+        and not any(t < bottom < b for t, b in zip(tops, bottoms, strict=True))
+    ]
+    if cuts:
+        with Image.open(path) as image:
+            cut = round(2 * DPI * max(cuts)) + 8
+            image.crop((0, 0, image.width, cut)).save(path.with_name(f"{path.stem}_top.png"))
+
+
+def save_thumbnails(app):
+    """Replace thumbnails of tall figures, and save each thumbnail for the dark theme."""
+    from sphinx_gallery.utils import scale_image
+
+    size = app.config.sphinx_gallery_conf["thumbnail_size"]
+    for thumbnail in Path(app.srcdir).glob("auto_examples/images/thumb/*_thumb.png"):
+        name = thumbnail.name.replace("_thumb.png", "_001_top.png")
+        top = thumbnail.parents[1] / name
+        if top.exists():
+            scale_image(top, thumbnail, *size)
+        save_dark(thumbnail)
 
 
 # The dark theme -------------------------------------------------------------------------------
@@ -159,12 +203,6 @@ def linear(colors):
     """Return the linear intensities of colors from 0 to 255."""
     part = colors / 255
     return np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
-
-
-def save_dark_thumbnails(app):
-    """Save the thumbnails, which sphinx-gallery has made, for the dark theme."""
-    for path in Path(app.srcdir).glob("auto_examples/images/thumb/*_thumb.png"):
-        save_dark(path)
 
 
 def add_dark_thumbnails(app, doctree):

@@ -104,6 +104,7 @@ ax.plot(table["exact"], range(4), "|k", markersize=16, label="exact AUC of the r
 ax.set_yticks(range(4), [f"{state}\n{level}" for state, level in zip(states, levels, strict=True)])
 ax.set_ylim(3.5, -1.6)
 ax.set_xlabel("AUC, with 95 % interval")
+ax.locator_params(axis="x", nbins=5)
 ax.set_title("Bins widen the interval, noise hardly", loc="left")
 ax.legend(frameon=False, loc="upper left")
 ax.spines[["top", "right"]].set_visible(False)

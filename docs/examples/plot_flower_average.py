@@ -90,6 +90,6 @@ ax.spines[:].set_visible(False)
 plt.show()
 
 # %%
-# Flower also weights the metrics of clients by ``num-examples`` if a strategy names no other
-# function. :doc:`/how_to/flower` replaces this function by an aggregator that merges the counts.
+# Flower weights the metrics of clients by ``num-examples`` unless a strategy names another
+# function. :doc:`/how_to/flower` replaces the average by an aggregator that merges the counts.
 # :doc:`/explanation/average_or_pooled` tells when an average of AUCs equals the AUC of all rows.

@@ -74,6 +74,7 @@ plt.show()
 
 for case, equal in exact.items():
     print(f"{cases[case]:24} {', '.join(equal)}")
+assert list(exact.values()) == [names, ["positives"], ["negatives"], []]
 
 # %%
 # All averages are blue in the first case,

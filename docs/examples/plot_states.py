@@ -45,6 +45,7 @@ for name, (model, features) in models.items():
 # errors. The standard deviation of the true AUCs, ``tau``, is estimated to be much smaller than the
 # standard deviation of the AUCs:
 
+# sphinx_gallery_thumbnail_number = 2
 report = reports["logistic regression"]
 table = report.by_group.join(report.ranking().drop(columns="auc")).sort_values("auc")
 print(table[["auc", "n_positives", "n_negatives", "shrunken_auc"]].iloc[[0, 1, -2, -1]].round(3))
