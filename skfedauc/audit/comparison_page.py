@@ -421,7 +421,13 @@ def _candidates(display: CandidatesDisplay) -> dict[str, Any]:
     svg = figures.svg_of(display.plot, (figures.NARROW, 4.2), "candidates", about)
     n_more = display.scores.size - len(rows)
     return {
-        "table": Table("candidates-table", "Candidates of the search", columns, [Body(rows)]),
+        "table": Table(
+            "candidates-table",
+            "Candidates of the search",
+            columns,
+            [Body(rows)],
+            style="candidates",
+        ),
         "svg": svg,
         "left_out": _words.counted(n_more, "candidate") if n_more else "",
     }
