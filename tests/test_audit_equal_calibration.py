@@ -175,6 +175,7 @@ def test_size_of_the_test():
         ([20, 600], {}),
         ([25] * 12, {"shift": 1.0, "curve": lambda x: 0.5 * x}),
         ([300] * 3, {"center": -4.0}),
+        ([15] * 60, {"center": -1.0}),
     ]):  # fmt: skip
         pvalues = []
         for seed in range(100):

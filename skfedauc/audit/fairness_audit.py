@@ -1042,9 +1042,9 @@ class FairnessAudit:
         The test is the score test [1]_ of an intercept and a slope of each group, in addition to a
         curve of ``logit(score)`` that all groups have in common, in a logistic regression of the
         labels [2]_. The curve is a restricted cubic spline with up to five knots [3]_. Groups with
-        few rows have a simulated null distribution, and groups of one class take part. Groups with
-        fewer than `min_per_class` rows do not. With weights, the test is the generalized score test
-        [4]_.
+        few rows have a simulated null distribution; with more than 50 such groups, it is a gamma
+        distribution. Groups of one class take part, and groups with fewer than `min_per_class` rows
+        do not. With weights, the test is the generalized score test [4]_.
 
         The p value is NaN with fewer than two groups or without positives or negatives.
         `pvalue_adjusted` is also NaN in an audit of the ranking alone. Access raises a ValueError

@@ -43,6 +43,8 @@ _ROWS_PER_KNOT = 30
 _IN_CURVE = 1e-9
 # Variance of the number of positives of each group from which the null distribution is chi-squared
 _LEAST_VARIANCE = 10.0
+# Largest number of groups below this variance whose labels are simulated
+_MOST_SIMULATED = 50
 # Largest number of simulated sets of labels, larger statistics that suffice, distinct scores of all
 # small groups together, and labels drawn at once
 _MOST_DRAWS, _ENOUGH, _MOST_CELLS, _AT_ONCE = 10_000, 100, 20_000, 1_000_000
@@ -86,8 +88,10 @@ def test_equal_calibration(cells: Cells) -> EqualCalibration:
 
     The null distribution is chi-squared. If the variance of the number of positives of a group is
     below 10, the function simulates labels of such groups from the common curve, with a fixed seed.
+    With more than 50 such groups, the null distribution is the gamma distribution whose mean and
+    variance are those of the statistic.
     """
-    from scipy.special import chdtrc
+    from scipy.special import chdtrc, gammaincc
 
     amounts, logits = Amounts.of(cells), _logits(cells.scores)
     basis = _basis(logits, amounts)
@@ -102,7 +106,10 @@ def test_equal_calibration(cells: Cells) -> EqualCalibration:
         return EqualCalibration(np.nan, n_free, np.nan, expected, deviation)
     unit = efficient.total(amounts.squares) / efficient.total(amounts.rows)
     is_small = efficient.variance / unit**2 < _LEAST_VARIANCE
-    if is_small.any():
+    if is_small.sum() > _MOST_SIMULATED:
+        spread = 2.0 * n_free + efficient.excess
+        pvalue = float(gammaincc(n_free**2 / spread, statistic * n_free / spread))
+    elif is_small.any():
         pvalue = _simulated_pvalue(statistic, efficient, is_small)
     else:
         pvalue = float(chdtrc(n_free, statistic))
@@ -204,6 +211,9 @@ class _EfficientScore:
     degrees_of_freedom : int
     variance : ndarray of float64, shape (n_groups,)
         Variance of the weight of the positives of each group.
+    excess : float
+        Variance of the statistic beyond that of the chi-squared distribution, for a known curve:
+        the sum of the fourth cumulants of the errors times the squares of their leverages.
     """
 
     def __init__(
@@ -222,6 +232,9 @@ class _EfficientScore:
         self.columns = np.column_stack(
             [of_groups[0][cells.groups], of_groups[1][cells.groups] * centered]
         )
+        fourth = ratio(amounts.squares**3, amounts.rows**2, 0.0)
+        fourth *= binomial * (1.0 - 6.0 * binomial)
+        self.excess = float(fourth @ (self.columns**2).sum(axis=1) ** 2)
         self.of_curve = (basis.T * variance) @ basis
         with_curve = self._by_group(information), self._by_group(variance)
         inverse = np.linalg.pinv((basis.T * information) @ basis, hermitian=True)
