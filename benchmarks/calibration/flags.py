@@ -389,6 +389,7 @@ TABLES = [
                 "10 groups of 30": ([30] * 10, _line, -1.0, False, (0.0, 1.0)),
                 "10 groups of 200, bent curve": ([200] * 10, _bend, -1.0, False, (0.0, 1.0)),
                 "50 groups of 100, line": ([100] * 50, _line, -1.0, False, (0.0, 1.0)),
+                "100 groups of 20, line": ([20] * 100, _line, -1.0, False, (0.0, 1.0)),
                 "2 groups of 500, intercept .5 in one": ([500] * 2, _line, -1.0, False, (0.5, 1.0)),
                 "2 groups of 500, half the slope in one": (
                     [500] * 2,
