@@ -26,6 +26,7 @@ from skfedauc import _input, _words
 from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
+from skfedauc.inference.simulation import sequential_pvalue
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
-# Least expected count for the chi-squared distribution (Cochran's rule), and the largest numbers of
-# tables and of counts in a simulation of the null distribution
-_LEAST_EXPECTED, _MOST_DRAWS, _MOST_DRAWN = 5.0, 19_999, 10_000_000
+# Least expected count for the chi-squared distribution (Cochran's rule)
+_LEAST_EXPECTED = 5.0
+# Simulation of the null distribution: largest number of tables, number of large statistics after
+# which it stops, and largest number of counts in memory
+_MOST_DRAWS, _ENOUGH, _MOST_DRAWN = 19_999, 1_000, 500_000
 # Number of points for the distributions of the largest and the smallest share
 _N_SHARES = 2_000
 # Largest number of distinct group sizes without rounding
@@ -192,15 +195,19 @@ def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
         return float(found.pvalue)
     whole = np.maximum(np.rint(n_rows), 1.0).astype(np.int64)
     n_selected = int(np.clip(np.rint(decided[:, 0].sum()), 0, whole.sum()))
-    n_draws = max(min(_MOST_DRAWS, _MOST_DRAWN // whole.size), 99)
-    rng = np.random.default_rng(0)
-    drawn = rng.multivariate_hypergeometric(whole, n_selected, n_draws, method="marginals")
     overall = n_selected / whole.sum()
     variance = whole * max(overall * (1.0 - overall), 1e-300)
-    statistics = ((drawn - whole * overall) ** 2 / variance).sum(axis=1)
-    # Statistics of identical tables can differ by rounding.
-    as_large = (statistics >= found.statistic * (1.0 - 1e-9)).sum()
-    return float((1 + as_large) / (1 + n_draws))
+    rng = np.random.default_rng(0)
+
+    def draw(n_draws: int) -> Floats:
+        drawn = rng.multivariate_hypergeometric(whole, n_selected, n_draws, method="marginals")
+        statistics: Floats = ((drawn - whole * overall) ** 2 / variance).sum(axis=1)
+        return statistics
+
+    at_once = int(np.clip(_MOST_DRAWN // whole.size, 99, _MOST_DRAWS))
+    return sequential_pvalue(
+        float(found.statistic), draw, at_once=at_once, enough=_ENOUGH, most_draws=_MOST_DRAWS
+    )
 
 
 def null_difference(shares: Floats, n_rows: Floats) -> float:

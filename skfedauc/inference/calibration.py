@@ -19,8 +19,6 @@ References
    Annals of Mathematical Statistics 27(3). https://doi.org/10.1214/aoms/1177728178
 .. [7] Bröcker, J. and Smith, L. A. (2007). Increasing the reliability of reliability diagrams.
    Weather and Forecasting 22(3). https://doi.org/10.1175/WAF993.1
-.. [8] Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78(2).
-   https://doi.org/10.1093/biomet/78.2.301
 """
 
 from __future__ import annotations
@@ -36,6 +34,7 @@ from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.proportions import wilson
+from skfedauc.inference.simulation import sequential_pvalue
 
 Floats = NDArray[np.float64]
 
@@ -555,11 +554,7 @@ def _simulated_pvalue(
     total: float,
     spread: float,
 ) -> float:
-    """Return the p value of the statistic of a group from simulated labels.
-
-    The simulation stops early after 20 statistics that are at least as large as the observed one
-    (Besag and Clifford [8]_).
-    """
+    """Return the p value of the statistic of a group from simulated labels."""
     if p.size > _MOST_CELLS:
         # Blocks of neighboring scores with equal variance have one mean score.
         block = np.cumsum(squares * p * (1.0 - p)) / total * _MOST_CELLS
@@ -571,15 +566,11 @@ def _simulated_pvalue(
     per_row = rows / n
     columns = np.column_stack([per_row, per_row * centered])
     rng = np.random.default_rng(0)
-    n_draws, n_larger = 0, 0
     totals, spreads = np.full(_DRAWS, total), np.full(_DRAWS, spread)
-    while n_draws < _MOST_DRAWS:
-        drawn = rng.binomial(n.astype(np.int64), np.clip(p, 0.0, 1.0), (_DRAWS, p.size)) - n * p
+
+    def draw(n_draws: int) -> Floats:
+        drawn = rng.binomial(n.astype(np.int64), np.clip(p, 0.0, 1.0), (n_draws, p.size)) - n * p
         first, second = (drawn @ columns).T
-        statistics = _quadratic(first, second, totals, spreads)
-        # Statistics of identical labels can differ by rounding.
-        larger = np.flatnonzero(statistics >= observed * (1.0 - 1e-9))
-        if n_larger + larger.size >= _ENOUGH:
-            return float(_ENOUGH / (n_draws + larger[_ENOUGH - n_larger - 1] + 1))
-        n_draws, n_larger = n_draws + _DRAWS, n_larger + larger.size
-    return float((1 + n_larger) / (1 + n_draws))
+        return _quadratic(first, second, totals, spreads)
+
+    return sequential_pvalue(observed, draw, at_once=_DRAWS, enough=_ENOUGH, most_draws=_MOST_DRAWS)

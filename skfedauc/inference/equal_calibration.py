@@ -13,8 +13,6 @@ References
 .. [3] Boos, D. D. (1992). On generalized score tests. The American Statistician 46(4).
    https://doi.org/10.1080/00031305.1992.10475921
 .. [4] Harrell, F. E. (2015). Regression modeling strategies. Springer. Section 2.4.5.
-.. [5] Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78(2).
-   https://doi.org/10.1093/biomet/78.2.301
 """
 
 from __future__ import annotations
@@ -27,6 +25,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.calibration import Amounts
+from skfedauc.inference.simulation import sequential_pvalue
 
 Floats = NDArray[np.float64]
 
@@ -280,8 +279,7 @@ def _simulated_pvalue(
 ) -> float:
     """Return the p value of the statistic, with simulated labels of the small groups.
 
-    The scores of the other groups are normal. The simulation stops early after 100 statistics that
-    are at least as large as the observed one (Besag and Clifford [5]_).
+    The scores of the other groups are normal.
     """
     cells, amounts, n_groups = efficient.cells, efficient.amounts, is_small.size
     in_small = is_small[cells.groups]
@@ -295,25 +293,21 @@ def _simulated_pvalue(
     residual = vectors * np.sqrt(np.maximum(rest, 0.0))
     rng = np.random.default_rng(0)
     n_at_once = int(np.clip(_AT_ONCE // max(labels.n.size, 1), 10, 200))
-    n_draws, n_larger = 0, 0
-    while n_draws < _MOST_DRAWS:
-        of_groups = np.zeros((n_at_once, 2 * n_groups))
-        of_groups[:, large] = rng.normal(size=(n_at_once, large.size))
-        of_curve = (
-            of_groups[:, large] @ shared + rng.normal(size=(n_at_once, rest.size)) @ residual.T
-        )
-        drawn = rng.binomial(labels.n, labels.mean, (n_at_once, labels.n.size))
+
+    def draw(n_draws: int) -> Floats:
+        of_groups = np.zeros((n_draws, 2 * n_groups))
+        of_groups[:, large] = rng.normal(size=(n_draws, large.size))
+        of_curve = of_groups[:, large] @ shared + rng.normal(size=(n_draws, rest.size)) @ residual.T
+        drawn = rng.binomial(labels.n, labels.mean, (n_draws, labels.n.size))
         errors = labels.per_row * (drawn - labels.n * labels.mean)
         for part, own in enumerate(labels.columns):
             sums = np.add.reduceat(errors * own, labels.starts, axis=1)
             of_groups[:, part * n_groups + labels.groups] = sums
-        statistics = efficient.statistics(of_groups, of_curve + errors @ labels.basis)
-        # Statistics of identical labels can differ by rounding.
-        larger = np.flatnonzero(statistics >= observed * (1.0 - 1e-9))
-        if n_larger + larger.size >= _ENOUGH:
-            return float(_ENOUGH / (n_draws + larger[_ENOUGH - n_larger - 1] + 1))
-        n_draws, n_larger = n_draws + n_at_once, n_larger + larger.size
-    return float((1 + n_larger) / (1 + n_draws))
+        return efficient.statistics(of_groups, of_curve + errors @ labels.basis)
+
+    return sequential_pvalue(
+        observed, draw, at_once=n_at_once, enough=_ENOUGH, most_draws=_MOST_DRAWS
+    )
 
 
 class _Labels(NamedTuple):
