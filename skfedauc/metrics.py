@@ -151,6 +151,7 @@ def group_roc_auc_score(
     --------
     GroupAUC : All statistics from one pass over the rows.
     make_group_auc_scorer : A scorer of one statistic, for searches and cross-validation.
+    MulticlassGroupAUC : All averages and tables for several classes.
 
     Notes
     -----
@@ -322,6 +323,7 @@ def compare_roc_auc(
     compare_candidates : Compare the candidates of a search with the best one.
     auc_critical_difference : The critical difference of two equally good models.
     auc_difference_pvalue : The p value of the difference of two published AUCs, without rows.
+    compare_models : Compare several models.
 
     Notes
     -----

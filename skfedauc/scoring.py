@@ -116,6 +116,10 @@ def make_group_auc_scorer(
     See Also
     --------
     group_auc_scoring : Make several scorers that share predictions and counts.
+    group_roc_auc_score : The statistic of scores, without an estimator.
+    MitigatedClassifier : Reduce gaps of an estimator.
+    LightGBMMetric : The statistic during the training with LightGBM.
+    XGBoostMetric : The statistic during the training with XGBoost.
 
     Notes
     -----
@@ -262,6 +266,8 @@ def group_auc_scoring(
     See Also
     --------
     make_group_auc_scorer : Make one scorer; its notes list the supported tools.
+    GroupAUC : All statistics of one model.
+    cross_validate_group_auc : Report of the test rows of all folds.
 
     Notes
     -----

@@ -1,5 +1,6 @@
 """The documentation runs as it is written, and says what the package has."""
 
+import ast
 import contextlib
 import doctest
 import importlib.util
@@ -17,6 +18,7 @@ import pandas as pd
 import pytest
 from colors import contrast
 from joblib.externals.loky import get_reusable_executor
+from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 from scipy.stats import norm
 from sklearn.datasets import load_diabetes
@@ -281,6 +283,72 @@ def test_docstrings_are_as_numpydoc_wants_them():
         if errors:
             wrong[name] = errors
     assert wrong == {}
+
+
+# Names that docstrings mention, with the objects that have the docstrings
+DOCUMENTED = dict(PUBLIC)
+for name, thing in PUBLIC.items():
+    if inspect.isclass(thing):
+        DOCUMENTED |= {
+            f"{name}.{member}": getattr(thing, member) for member in public_members(thing)
+        }
+
+
+def parsed(name):
+    """Sections of the docstring of a public name or of its member."""
+    return NumpyDocString(inspect.getdoc(DOCUMENTED[name]))
+
+
+def page_of(name):
+    """The public name on whose page the API has a name."""
+    return name if name in PUBLIC else name.rpartition(".")[0]
+
+
+def seen_also(name):
+    """Names of the package in See Also."""
+    for functions, _ in parsed(name)["See Also"]:
+        for written, _ in functions:
+            short = written.removeprefix("skfedauc.")
+            ends = [known for known in DOCUMENTED if f".{known}".endswith(f".{short}")]
+            here = [known for known in ends if page_of(known) == page_of(name)]
+            known = short if short in DOCUMENTED else next(iter(here + ends), None)
+            # Other packages have names, too; those of the package are not misspelled.
+            assert known or written.split(".")[0] in ("sklearn", "scipy"), f"{name}: {written}"
+            if known:
+                yield known
+
+
+def test_pages_of_the_api_link_to_each_other_in_both_directions():
+    links = {(name, other) for name in DOCUMENTED for other in seen_also(name)}
+    # A page need not link to itself.
+    apart = {(a, b) for a, b in links if page_of(a) != page_of(b)}
+    assert len(apart) > 100
+    assert sorted((b, a) for a, b in apart if (b, a) not in links) == []
+
+
+def test_docstrings_have_the_defaults_of_the_signatures():
+    wrong, n_compared = [], 0
+    for name, thing in DOCUMENTED.items():
+        if not callable(thing) or thing is skfedauc.DisclosureError:  # it has no signature
+            continue
+        types = {
+            parameter.strip("* "): entry.type
+            for entry in parsed(name)["Parameters"]
+            for parameter in entry.name.split(",")
+        }
+        for parameter in inspect.signature(thing).parameters.values():
+            if parameter.name not in types or parameter.default is parameter.empty:
+                continue
+            _, _, default = types[parameter.name].partition("default=")
+            n_compared += 1
+            try:
+                agrees = ast.literal_eval(default) == parameter.default
+            except (SyntaxError, ValueError):
+                agrees = default == str(parameter.default)
+            if not agrees:
+                wrong.append(f"{name}: {parameter}, {types[parameter.name]}")
+    assert wrong == []
+    assert n_compared > 200
 
 
 # What the site is built with ------------------------------------------------------------------

@@ -121,6 +121,7 @@ class FairnessAudit:
     --------
     GroupAUC : The ranking alone.
     MitigatedClassifier : A binary classifier with a fairlearn mitigator.
+    AuditComparison : Compare two audits of the same rows.
 
     Examples
     --------
@@ -1007,6 +1008,10 @@ class FairnessAudit:
 
         Access raises a ValueError for scores that are not from 0 to 1, and a `DisclosureError` for
         binned scores.
+
+        See Also
+        --------
+        ReliabilityDisplay : The table as a plot.
 
         References
         ----------

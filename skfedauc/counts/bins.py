@@ -64,6 +64,7 @@ class Bins:
     See Also
     --------
     ScoreCounts.reduced : Score counts by bin.
+    PrivateCounts : Counts by bin with noise for differential privacy.
 
     Notes
     -----

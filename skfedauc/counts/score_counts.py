@@ -63,6 +63,8 @@ class ScoreCounts(CountsView):
     See Also
     --------
     GroupAUC : AUCs, gaps and tables of a `ScoreCounts`.
+    MulticlassCounts : Counts for several classes.
+    PrivateCounts : Counts with noise for differential privacy.
 
     Notes
     -----
@@ -246,12 +248,12 @@ class ScoreCounts(CountsView):
 
         Parameters
         ----------
-        group : array-like of shape (n_counts,) or (n_counts, n_columns), or None
+        group : array-like of shape (n_counts,) or (n_counts, n_columns), default=None
             Group labels as in `from_predictions`; None for counts without groups.
-        score : array-like of shape (n_counts,)
-            Finite scores.
-        n_negatives, n_positives : array-like of int, shape (n_counts,)
-            Numbers of rows, 0 or more.
+        score : array-like of shape (n_counts,), default=None
+            Finite scores; required.
+        n_negatives, n_positives : array-like of int, shape (n_counts,), default=None
+            Numbers of rows, 0 or more; required.
         weight_negatives, weight_positives : array-like of shape (n_counts,), default=None
             Sums of the sample weights, ``SUM(w * (1 - label))`` and ``SUM(w * label)``. None
             means that each row has weight 1.
@@ -328,7 +330,9 @@ default=None
             Column or columns of the groups.
         weight : str, default=None
             Column of the sample weights.
-        pos_label, missing : object
+        pos_label : int, float, bool or str, default=None
+            As in `from_predictions`.
+        missing : {"raise", "drop", "group"}, default="raise"
             As in `from_predictions`.
         max_cells : int, default=10_000_000
             Largest number of combinations of group, score and label that a database or lazy table
@@ -400,11 +404,15 @@ default=None
         ----------
         table : lazy table or relation
             A table of `from_table` with rows outside memory.
-        label, score, group, weight : object
+        label, score : str
+            As in `from_table`.
+        group : str or list of str, default=None
+            As in `from_table`.
+        weight : str, default=None
             As in `from_table`.
         max_cells : int, default=10_000_000
             As in `from_table`; the limit in the query is larger by one.
-        disclosure : object, default="exact"
+        disclosure : "exact", "bins", "summary" or Bins, default="exact"
             As in `from_table`.
 
         Returns
@@ -469,7 +477,13 @@ default=None
             files, workers read only the columns below.
         label, score : str, default=None
             Columns of the labels and of the scores. Required for DataFrames and files.
-        group, weight, pos_label, missing : object
+        group : str or list of str, default=None
+            As in `from_table`.
+        weight : str, default=None
+            As in `from_table`.
+        pos_label : int, float, bool or str, default=None
+            As in `from_table`.
+        missing : {"raise", "drop", "group"}, default="raise"
             As in `from_table`.
         n_jobs : int, default=None
             Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
@@ -661,7 +675,9 @@ default=None
         ----------
         parts : iterable of (str, ScoreCounts)
             At least one pair of a name and score counts. A generator may read one part at a time.
-        repeated, disclosure : object
+        repeated : {"raise", "allow"}, default="raise"
+            As in `merge`.
+        disclosure : "exact", "bins", "summary", Bins or None, default=None
             As in `merge`.
 
         Returns
@@ -748,6 +764,10 @@ default=None
             If the mapping lacks a group.
         TypeError
             If `to` is neither a mapping nor callable, or returns an invalid label.
+
+        See Also
+        --------
+        GroupAUC.without_small_groups : Leave small groups out.
 
         Examples
         --------
@@ -933,6 +953,11 @@ default=None
         TypeError
             If `disclosure` is neither text nor `Bins`, or the call has no argument.
 
+        See Also
+        --------
+        Bins : The bins.
+        DisclosureError : Raised if a lower level does not have the rows.
+
         Notes
         -----
         The page "Choose what a site discloses" describes possible inferences at each level.
@@ -1007,6 +1032,10 @@ default=None
         -------
         lowest, highest : ScoreCounts
             Exact counts of the same rows, or summaries of exact counts.
+
+        See Also
+        --------
+        GroupAUC.bounds : The lowest and highest AUCs.
         """
         low, high = self._state.extremes
         return self._with(low), self._with(high)
@@ -1081,7 +1110,9 @@ default=None
         ----------
         vector : array-like of shape (2 * n_groups * n_bins,)
             Sum of vectors from `to_vector`. Floats must be whole numbers.
-        bins, groups : object
+        bins : Bins
+            As in `to_vector`.
+        groups : array-like of labels, default=None
             As in `to_vector`.
         modulus : int, default=None
             Power of two, such as 2**32, for a sum modulo this number. The method refuses entries of
@@ -1229,7 +1260,9 @@ default=None
 
         Parameters
         ----------
-        source, disclosure : object
+        source : str, default=None
+            As in `save`.
+        disclosure : "exact", "bins", "summary", Bins or None, default=None
             As in `save`.
 
         Returns

@@ -195,6 +195,10 @@ class CountsView:
 
         Exact counts disclose each distinct score. Binned counts disclose a range of scores for each
         row. A summary discloses the AUC of each group, but no scores.
+
+        See Also
+        --------
+        DisclosureError : Raised if the level is too low.
         """
         return self._state.disclosure
 
@@ -221,6 +225,10 @@ class CountsView:
         has the labels of the groups, or is None. `is_n_missing_low` shows whether `n_missing` is
         too low because `reduced` withheld a small number. `most_negatives` and `most_positives` are
         the numbers of rows or upper limits of these numbers.
+
+        See Also
+        --------
+        GroupAUC.bounds : AUCs that the withheld groups permit.
 
         Examples
         --------

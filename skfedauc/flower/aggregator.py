@@ -145,6 +145,7 @@ class GroupAUCAggregator:
     --------
     counts_record : Put counts into the reply of a client.
     GroupAUC : Report of all AUCs, gaps and tables.
+    secure_group_auc : Only sums over the clients reach the server.
 
     Notes
     -----

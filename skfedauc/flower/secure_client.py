@@ -105,6 +105,8 @@ def secure_reply(
     See Also
     --------
     secure_group_auc : Ask all clients, and compute the report of the sum.
+    is_secure_request : Whether a message asks for this reply.
+    ScoreCounts.to_vector : The counts that the reply masks.
 
     Notes
     -----

@@ -139,6 +139,7 @@ def secure_group_auc(
     --------
     secure_reply : Answer of the clients.
     GroupAUCAggregator : Merge counts that the server sees.
+    SecureReport : The report that it returns.
 
     Notes
     -----

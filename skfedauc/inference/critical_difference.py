@@ -102,6 +102,9 @@ def auc_critical_difference(
     compare_average_ranks : Average ranks of several models, and their critical difference.
     compare_candidates : The candidates of a search that are tied with the best.
     make_uniform_scores : Rows with uniform scores.
+    compare_roc_auc : Compare two models on the same rows.
+    rows_needed : Number of rows that a study needs.
+    CriticalDifferenceDisplay : Plot of the average ranks of models.
 
     Notes
     -----

@@ -81,6 +81,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     See Also
     --------
     make_group_auc_scorer : Scorer for the group AUCs of a classifier.
+    FairnessAudit : Measure the gaps that a mitigation should reduce.
 
     Notes
     -----

@@ -108,6 +108,7 @@ class select_within_gap(_RefitRule):
     --------
     pareto_front : List the candidates that no other candidate beats in both score and gap.
     select_simplest : Select the simplest candidate tied with the best.
+    CandidatesDisplay : Plot the candidates and the front.
 
     Notes
     -----

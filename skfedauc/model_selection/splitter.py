@@ -122,6 +122,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     See Also
     --------
     RepeatedWithinGroupStratifiedKFold : Repeat the folds with different shuffles.
+    cross_validate_group_auc : Report of the test rows of all folds.
     sklearn.model_selection.StratifiedKFold : Stratify by class only.
     sklearn.model_selection.StratifiedGroupKFold : Keep each group in one fold.
 
@@ -204,8 +205,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         ----------
         X : array-like of shape (n_rows, n_features)
             Data with the group columns of the splitter, or with the index of its Series.
-        y : array-like of shape (n_rows,)
-            Class labels.
+        y : array-like of shape (n_rows,), default=None
+            Class labels; required, although scikit-learn's splitters permit None.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Group labels, in the order of the rows as in scikit-learn's splitters. A splitter
             without `groups` requires this argument. Another splitter ignores this argument with a
@@ -410,8 +411,8 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         ----------
         X : array-like of shape (n_rows, n_features)
             Data with the group columns of the splitter, or with the index of its Series.
-        y : array-like of shape (n_rows,)
-            Class labels.
+        y : array-like of shape (n_rows,), default=None
+            Class labels; required, although scikit-learn's splitters permit None.
         groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
             Group labels; see `WithinGroupStratifiedKFold.split`.
 

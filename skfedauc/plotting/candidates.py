@@ -61,8 +61,10 @@ class CandidatesDisplay:
         Index of the chosen candidate.
     at_most : float, default=None
         Limit of the gap. Empty circles show the candidates with a larger gap.
-    score_name, gap_name : str, default="score" and "gap"
-        Names of score and gap, for the labels of the axes.
+    score_name : str, default="score"
+        Name of the score, for its axis.
+    gap_name : str, default="gap"
+        Name of the gap, for its axis.
 
     Attributes
     ----------

@@ -102,6 +102,7 @@ class GroupAUCDisplay(ReportDisplay):
     --------
     GroupAUC.confidence_intervals : The intervals as a table.
     GroupAUC.compare_groups : Tests of differences between groups.
+    RankingDisplay : Plot of ranks with intervals.
 
     Notes
     -----

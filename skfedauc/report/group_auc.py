@@ -97,6 +97,10 @@ class GroupAUC:
     --------
     group_roc_auc_score : Compute one statistic.
     group_auc_scoring : Scorers of the statistics.
+    MulticlassGroupAUC : Report for several classes.
+    ScoreCounts : Counts of the scores that a report is computed from.
+    FairnessAudit : Report on sensitive columns, with rates of decisions.
+    GroupAUCAggregator : Report from the counts of Flower's clients.
 
     Notes
     -----
@@ -609,6 +613,16 @@ class GroupAUC:
             If pairs consist of rows of the same fold only, unless the measure is a transformed AUC.
             If `undefined` is a number that the measure cannot have.
 
+        See Also
+        --------
+        AveragePrecision : Average precision.
+        Gini : Gini coefficient.
+        KolmogorovSmirnov : Kolmogorov-Smirnov distance.
+        Measure : A measure of your own.
+        PartialAUC : Partial AUC.
+        Sensitivity : Sensitivity at a specificity.
+        Specificity : Specificity at a sensitivity.
+
         Examples
         --------
         >>> from skfedauc import GroupAUC
@@ -803,6 +817,10 @@ class GroupAUC:
         The DataFrame has one row and one column for each group. Rows are the groups of the
         positives, columns are the groups of the negatives, and the diagonal holds the group AUCs.
         Access raises a ValueError if the matrix does not fit in memory.
+
+        See Also
+        --------
+        CrossAUCDisplay : The table as a plot.
         """
         import pandas as pd
 
@@ -1060,6 +1078,10 @@ class GroupAUC:
         ValueError
             If an argument is not as described.
 
+        See Also
+        --------
+        GroupAUCDisplay : The AUCs and their intervals as a plot.
+
         Notes
         -----
         The page "Calibration of intervals and tests" has the simulated coverage. DeLong's variance
@@ -1224,6 +1246,10 @@ class GroupAUC:
             of several models.
         DisclosureError
             If the counts are a summary by group.
+
+        See Also
+        --------
+        error_bounds.error_rate_bound : Bound of the error rate on new rows.
 
         Notes
         -----
@@ -1621,6 +1647,10 @@ class GroupAUC:
         ValueError
             If there is no such group. If `reference` is None with more than 500 groups.
 
+        See Also
+        --------
+        GroupAUCDisplay : The AUCs of the groups as a plot.
+
         Notes
         -----
         The confidence limits of the difference of two AUCs follow from the limits of each AUC in
@@ -1959,6 +1989,10 @@ class GroupAUC:
         ------
         ValueError
             If `delta` is not between 0 and 1, or if a class has no rows.
+
+        See Also
+        --------
+        GroupScoreDisplay : The scores of the groups as a plot.
 
         Notes
         -----

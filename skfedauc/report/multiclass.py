@@ -83,6 +83,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     --------
     group_roc_auc_score : Compute one statistic.
     GroupAUC : Report for two classes.
+    MulticlassCounts : Counts that a report is computed from.
 
     Notes
     -----
