@@ -1169,11 +1169,9 @@ def test_within_the_site(browser, axe, site, width):
             # the switch of the theme, against the browser's preference
             other = {"light": "dark", "dark": "light"}[theme]
             set_media(browser, prefers_color_scheme=other, prefers_reduced_motion="reduce")
-            # The theme follows the preference first, and would undo an earlier switch.
-            wait_until(
-                lambda other=other: (
-                    browser.execute_script("return document.documentElement.dataset.theme") == other
-                )
+            # The theme follows the preference before the next frame, and undoes earlier switches.
+            browser.execute_async_script(
+                "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
             )
             browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
             colors = browser.execute_script(

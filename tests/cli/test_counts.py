@@ -690,7 +690,7 @@ def test_clusters_of_counts_that_cannot_be(error_of, tmp_path, labels, options, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["adit", "p.csv"], "there is no command 'adit'; the commands are audit, count, merge, "),
+        (["adit", "p.csv"], "there is no command 'adit'; the commands are audit, compare, count, "),
         (["adit", "p.csv"], "; did you mean audit? (see skfedauc --help)"),
         (["reprot", "p.skfa"], "; did you mean report?"),
         (["--verison"], "unrecognized arguments: --verison; did you mean --version?"),
