@@ -108,7 +108,7 @@ def svg(table: Section, columns: list[str], nominal: float) -> str:
             f"<title>{html.escape(line[0])}</title></text>"
         )
         shapes += [
-            f'<g class="series-{k % N_COLORS}">{_mark(k, x_of(value), y)}<title>'
+            f'<g class="series-{k % N_COLORS}">{mark(k, x_of(value), y)}<title>'
             f"{html.escape(line[0])}, {html.escape(columns[k])}: {value:g} %</title></g>"
             for k, value in enumerate(row)
             if value == value
@@ -162,14 +162,15 @@ def _legend(columns: list[str]) -> tuple[str, int]:
         if x > left and x + widths[k] > WIDTH:
             x, y = left, y + LEGEND_LINE
         shapes.append(
-            f'<g class="series-{k % N_COLORS}">{_mark(k, x + 6, y)}</g>'
+            f'<g class="series-{k % N_COLORS}">{mark(k, x + 6, y)}</g>'
             f'<text x="{x + 18:.1f}" y="{y + 4}">{html.escape(column)}</text>'
         )
         x += widths[k]
     return "".join(shapes), 1 + (y - 14) // LEGEND_LINE
 
 
-def _mark(series: int, x: float, y: float) -> str:
+def mark(series: int, x: float, y: float) -> str:
+    """Return the mark of a series at a point."""
     places = {"x": x, "y": y, "x0": x - 4.5, "y0": y - 4.5, "y1": y - 6, "y2": y - 6}
     shape = SHAPES[series % len(SHAPES)]
     return shape.format(**{name: f"{value:.1f}" for name, value in places.items()})

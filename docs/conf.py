@@ -1,5 +1,6 @@
 """Configuration of the documentation; CONTRIBUTING.md has the command that builds it."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,9 +9,11 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS / "data"), str(DOCS.parent)]
 
 import architecture  # noqa: E402
+import benchmark_plots  # noqa: E402
 import calibration_plots  # noqa: E402
 import cheat_sheet  # noqa: E402
 import density_plots  # noqa: E402
+import display_images  # noqa: E402
 import explorer_page  # noqa: E402
 import gallery_images  # noqa: E402
 import inventories  # noqa: E402
@@ -60,6 +63,7 @@ myst_heading_anchors = 3
 # The API ------------------------------------------------------------------------------------
 
 autosummary_generate = True
+autosummary_context = {"pictures": display_images.NAMES}
 autodoc_typehints = "none"  # docstrings have the types
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
@@ -170,9 +174,12 @@ def draw_plots(app):
         "landing": landing.plot,
         "threshold": density_plots.threshold,
         "cases": density_plots.cases,
+        "benchmark_times": benchmark_plots.times,
+        "benchmark_memory": benchmark_plots.memory,
     }
     for name, draw in plots.items():
         (folder / f"{name}.html").write_text(draw(), encoding="utf-8")
+    display_images.save()
 
 
 def draw_calibration(app, docname, source):
@@ -185,7 +192,7 @@ def draw_calibration(app, docname, source):
 
 
 def correct_roles(app, page, template, context, doctree):
-    """Remove what axe reports in the HTML of pandas and docutils."""
+    """Mend the HTML of pandas and docutils, in which axe finds errors, and of viewcode."""
     for wrong, right in (
         ("<th></th>", "<td></td>"),
         ('<th class="head"><p></p></th>', '<td class="head"></td>'),
@@ -193,6 +200,13 @@ def correct_roles(app, page, template, context, doctree):
         ('<div role="list" class="citation-list">', '<div class="citation-list">'),
     ):
         context["body"] = context.get("body", "").replace(wrong, right)
+    if page.startswith("_modules/"):
+        # The name of the page of an object is its public name, which the link needs.
+        context["body"] = re.sub(
+            r"(api/generated/([\w.]*\.(\w+))\.html#)[\w.]*?\.\3(?=[\".])",
+            r"\1\2",
+            context["body"],
+        )
 
 
 def make_signed_off_audit(app, exception):

@@ -6,6 +6,7 @@ import doctest
 import importlib.util
 import inspect
 import io
+import json
 import re
 import shlex
 import shutil
@@ -550,3 +551,38 @@ def test_long_legends_of_plots_have_several_lines_above_the_marks():
     # No two series have the same shape and color.
     marks = [group for group in root.iter("g") if group.find("title") is not None]
     assert len({(mark[0].tag, mark[0].get("d"), mark.get("class")) for mark in marks}) == 9
+
+
+def test_plots_of_benchmarks_have_a_mark_for_each_figure(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    plots = load("benchmark_plots")
+    measured = json.loads((ROOT / "benchmarks/results/latest.json").read_text(encoding="utf-8"))
+
+    def titles(drawn):
+        return [title.text for title in ElementTree.fromstring(drawn).iter("title")]
+
+    cases = [
+        f"{n_rows} rows, {kind}no ties"
+        for kind in ("", "1,000 equal groups, ")
+        for n_rows in ("1e5", "1e6", "1e7")
+    ]
+    found = {result["case"]: result["seconds"] for result in measured["results"]}
+    expected = sorted(f"{seconds:.3g} s" for case in cases for seconds in found[case].values())
+    assert sorted(title.split(": ")[-1] for title in titles(plots.times())) == expected
+    assert measured["machine"]["processor"].replace("(R)", "") in plots.times()
+    expected = [
+        f"{case[key]:.1f} bytes"
+        for case in measured["memory"]
+        for key in ("peak_per_row", "state_per_cell")
+    ]
+    assert [title.split(": ")[-1] for title in titles(plots.memory())] == expected
+    # Slower is higher.
+    marks = [
+        (float(title.text.split(": ")[-1].split()[0]), float(circle.get("cy")))
+        for circle, title in (
+            (group.find("circle"), group.find("title"))
+            for group in ElementTree.fromstring(plots.times()).iter("g")
+        )
+        if circle is not None and title is not None
+    ]
+    assert [y for _, y in sorted(marks[:3])] == sorted((y for _, y in marks[:3]), reverse=True)
