@@ -13,11 +13,12 @@ from calibration_plots import N_COLORS, mark
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "latest.json"
 ROWS = (100_000, 1_000_000, 10_000_000)
 LOWEST, HIGHEST = 1e-4, 10.0  # seconds, the axis
-WIDTH, LEFT, RIGHT, TOP, HEIGHT, LEGEND = 680, 70, 20, 16, 260, 20
-LABELS, LINE, MOST = 330, 22, 80  # MOST: bytes, the axis of memory
+WIDTH, LEFT, RIGHT, TOP, HEIGHT, LEGEND = 520, 62, 16, 16, 260, 20
+WIDE, LABELS, LINE, MOST = 680, 330, 22, 80  # of memory; MOST: bytes, the axis
 # Names in legends; other names are those of the file
 OURS = {"skfedauc": "skfedauc, 1 thread", "skfedauc, n_jobs=2": "skfedauc, 2 threads"}
 NUMPY = "limit: numpy.sort(scores)"
+LIMIT_SERIES = 11  # gray, with a shape of its own, in both plots
 
 
 def results():
@@ -62,9 +63,9 @@ def _figure(plots, caption):
     )
 
 
-def _svg(height, described, shapes):
+def _svg(width, height, described, shapes):
     return (
-        f'<div class="calibration" tabindex="0"><svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
+        f'<div class="calibration" tabindex="0"><svg viewBox="0 0 {width} {height:.0f}" role="img" '
         f'aria-label="{html.escape(described)}">{"".join(shapes)}</svg></div>'
     )
 
@@ -80,24 +81,18 @@ def seconds(name):
     for n_rows in ROWS:
         for method, median in by_case[name.format(f"1e{math.log10(n_rows):.0f}")].items():
             found.setdefault(method, {})[n_rows] = median
-    # The limit has the last color, and the same shape in both plots.
     return {method: found[method] for method in sorted(found, key=lambda m: m == NUMPY)}
 
 
 def _plot_of_rows(title, name):
     medians = seconds(name)
-    n_lines = -(-len(medians) // 3)
+    n_lines = -(-len(medians) // 2)
     top = TOP + 24 + LEGEND * n_lines
     bottom = top + HEIGHT
 
     def x_of(n_rows):
-        return (
-            LEFT
-            + 30
-            + (WIDTH - LEFT - RIGHT - 60)
-            * math.log(n_rows / ROWS[0])
-            / math.log(ROWS[-1] / ROWS[0])
-        )
+        share = math.log(n_rows / ROWS[0]) / math.log(ROWS[-1] / ROWS[0])
+        return LEFT + 45 + (WIDTH - LEFT - RIGHT - 90) * share
 
     def y_of(median):
         if not LOWEST < median < HIGHEST:
@@ -112,7 +107,8 @@ def _plot_of_rows(title, name):
     for n_rows in ROWS:
         shapes.append(f'<path class="tick" d="M{x_of(n_rows):.1f},{top} V{bottom}"/>')
         shapes.append(_text(x_of(n_rows), bottom + 18, f"{n_rows:,} rows", "axis"))
-    for k, (method, by_rows) in enumerate(medians.items()):
+    for i, (method, by_rows) in enumerate(medians.items()):
+        k = LIMIT_SERIES if method == NUMPY else i
         shown = OURS.get(method, method)
         points = [(x_of(n_rows), y_of(median)) for n_rows, median in by_rows.items()]
         path = " L".join(f"{x:.1f},{y:.1f}" for x, y in points)
@@ -123,10 +119,10 @@ def _plot_of_rows(title, name):
             "</title></g>"
             for (x, y), (n_rows, median) in zip(points, by_rows.items(), strict=True)
         ]
-        x, y = LEFT + (k % 3) * 205, TOP + 22 + LEGEND * (k // 3)
+        x, y = LEFT + (i % 2) * 235, TOP + 22 + LEGEND * (i // 2)
         shapes.append(f"{mark(k, x + 6, y)}</g>{_text(x + 18, y + 4, shown)}")
     described = f"{title}: seconds against rows of {', '.join(medians)}; the table has the values"
-    return _svg(bottom + 26, described, shapes)
+    return _svg(WIDTH, bottom + 26, described, shapes)
 
 
 def memory():
@@ -141,7 +137,7 @@ def memory():
     def x_of(n_bytes):
         if not 0 <= n_bytes <= MOST:
             raise ValueError(f"the axis from 0 to {MOST} bytes does not contain {n_bytes}")
-        return LABELS + (WIDTH - LABELS - RIGHT) * n_bytes / MOST
+        return LABELS + (WIDE - LABELS - RIGHT) * n_bytes / MOST
 
     shapes = []
     for k, (shown, _) in enumerate(series):
@@ -151,7 +147,7 @@ def memory():
     for n_bytes in range(0, MOST + 1, 16):
         shapes.append(f'<path class="tick" d="M{x_of(n_bytes):.1f},{top} V{bottom}"/>')
         shapes.append(_text(x_of(n_bytes), bottom + 16, str(n_bytes), "axis"))
-    shapes.append(_text((LABELS + WIDTH - RIGHT) / 2, bottom + 34, "Bytes", "axis"))
+    shapes.append(_text((LABELS + WIDE - RIGHT) / 2, bottom + 34, "Bytes", "axis"))
     for i, case in enumerate(cases):
         y = top + LINE * (i + 0.5)
         shapes.append(_text(LABELS - 12, y + 4, case["case"], "label"))
@@ -161,5 +157,5 @@ def memory():
                 f"{html.escape(case['case'])}, {shown}: {case[key]:.1f} bytes</title></g>"
             )
     described = "Memory of skfedauc in bytes by case; the table below has the values"
-    plot = _svg(bottom + 42, described, shapes)
+    plot = _svg(WIDE, bottom + 42, described, shapes)
     return _figure([plot], f"Memory of skfedauc. {machine()}")
