@@ -35,7 +35,7 @@ def make_held_out():
 
 
 def audit():
-    """Return the audit of the tutorial "From a CSV file to a signed page"."""
+    """Return the audit of the tutorial that signs an audit."""
     patients = make_held_out()
     return FairnessAudit.from_predictions(
         patients["progressed"],

@@ -1,4 +1,4 @@
-"""Make patients.csv, the file of the tutorial "From a CSV file to an audit".
+"""Make patients.csv, the file of the tutorial "Fit, select and audit a model".
 
 The 442 patients are those of scikit-learn's diabetes data. The hospitals are simulated: younger
 patients tend to have lower hospital numbers. The missing values, about 3 % of the cells in four
