@@ -209,26 +209,6 @@ def correct_roles(app, page, template, context, doctree):
         )
 
 
-def drop_broken_links_to_docs(app, exception):
-    """Drop links from source code to objects that are documented with another module's name.
-
-    `sphinx.ext.viewcode` remembers one documented name of each module, and uses this name for all
-    objects of the module.
-    """
-    if exception is not None or app.builder.format != "html":
-        return
-    for page in Path(app.outdir, "_modules").rglob("*.html"):
-
-        def kept(link, folder=page.parent):
-            target, _, anchor = link["href"].partition("#")
-            documented = (folder / target).read_text(encoding="utf-8")
-            return link[0] if f'id="{anchor}"' in documented else ""
-
-        text = page.read_text(encoding="utf-8")
-        pattern = r'<a class="viewcode-back" href="(?P<href>[^"]+)">.*?</a>'
-        page.write_text(re.sub(pattern, kept, text), encoding="utf-8")
-
-
 def make_signed_off_audit(app, exception):
     """Make the page of the audit that a tutorial signs off, by the code of the tutorial."""
     if exception is None and app.builder.format == "html":
@@ -255,6 +235,5 @@ def setup(app):
     app.connect("doctree-read", gallery_images.add_dark_thumbnails, priority=400)
     app.connect("source-read", draw_calibration)
     app.connect("build-finished", draw_cheat_sheet)
-    app.connect("build-finished", drop_broken_links_to_docs)
     app.connect("html-page-context", correct_roles)
     app.connect("build-finished", make_signed_off_audit)
