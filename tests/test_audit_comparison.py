@@ -365,8 +365,9 @@ def test_tolerances_have_the_answers_of_the_audit_of_each_model(tmp_path):
     answers = []
     for model, scores in (("old", a), ("new", b)):
         audit = FairnessAudit.from_predictions(
-            y, scores, groups=groups, sample_weight=weights, tolerances=LIMITS
-        )
+            y, scores, groups=groups, sample_weight=weights, tolerances=LIMITS,
+            names=NAMES | {"model": f"credit | 3, {model}"},
+        )  # fmt: skip
         ours = comparison.tolerances.xs(model, level="model")
         pd.testing.assert_frame_equal(ours, audit.tolerances)
         answers.append(audit.tolerances["answer"].tolist())
@@ -396,13 +397,13 @@ def test_tolerances_have_the_answers_of_the_audit_of_each_model(tmp_path):
 def test_documents_have_facts_and_tables(tmp_path):
     y, a, b, groups, _ = people(14, 700)
     groups = np.where(np.arange(y.size) < 5, 7, groups)
-    comparison = compared(y, a, b, groups, tolerances=LIMITS, names=NAMES, favorable="negative")
+    comparison = compared(y, a, b, groups, tolerances=LIMITS, names=NAMES, favorable="positive")
     document = comparison.to_dict()
     comparison.to_json(tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == document
     facts = document["facts"]
     assert facts["names"] == NAMES | {"score": None}
-    assert (facts["favorable"], facts["tolerances"]) == ("negative", LIMITS)
+    assert (facts["favorable"], facts["tolerances"]) == ("positive", LIMITS)
     assert (facts["n_rows"], facts["n_groups"], facts["n_small_groups"]) == (700, 4, 1)
     assert list(facts["models"]) == ["old", "new"]
     assert facts["models"]["old"]["sha256"] != facts["models"]["new"]["sha256"]

@@ -117,6 +117,59 @@ def test_names_of_other_things_are_refused(names, error, message):
         audit_of(people(100), ["sex"], names=names)
 
 
+def test_the_hash_of_an_audit_covers_what_was_declared():
+    """Each declared argument changes the hash; other orders of rows and other dates do not."""
+    y, score, groups = rows = people(600)
+    weight = np.ones(y.size)
+    weight[0] = 2.0
+    options = {"names": NAMES, "tolerances": {"difference": 0.1, "tau": 0.2}}
+    audit = audit_of(rows, **options)
+    order = np.random.default_rng(0).permutation(y.size)
+    same = [
+        audit_of((y[order], score[order], groups.iloc[order]), **options),
+        audit_of(
+            rows, names=dict(reversed(NAMES.items())), tolerances={"tau": 0.2, "difference": 0.1}
+        ),
+        FairnessAudit(GroupAUC(audit.report.counts, undefined="ignore"), **options),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOURCE_DATE_EPOCH", "5")
+        same.append(audit_of(rows, **options))
+    assert same[-1].date != audit.date
+    assert {one.facts["sha256_of_audit"] for one in same} == {audit.facts["sha256_of_audit"]}
+    flipped = (score >= 0.5).astype(int)
+    flipped[np.flatnonzero(y == 1)[0]] ^= 1
+    changes = [
+        {"threshold": 0.4},
+        {"threshold": None},
+        {"y_pred": (score >= 0.5).astype(int)},
+        {"y_pred": flipped},
+        {"favorable": "positive"},
+        {"favorable": "negative"},
+        {"tolerances": None},
+        {"tolerances": {"difference": 0.1, "tau": 0.3}},
+        {"names": {**NAMES, "label": "relapse"}},
+        {"min_per_class": 9},
+        {"reference": ("f", 20)},
+        {"reference": ("f", 40)},
+        {"columns": ("band", "sex")},
+        {"columns": ("sex",)},
+        {"pos_label": 0},
+        {"sample_weight": weight},
+    ]
+    others = [audit_of(rows, **{**options, **change}) for change in changes]
+    others += [audit.of("band"), *audit.within("sex").values()]
+    others.append(audit_of((y[:-1], score[:-1], groups[:-1]), **options))
+    groups.loc[0, "sex"] = None
+    others.append(audit_of(rows, missing="drop", **options))
+    others.append(audit_of((y[1:], score[1:], groups[1:]), missing="drop", **options))
+    hashes = [one.facts["sha256_of_audit"] for one in (audit, *others)]
+    assert len(set(hashes)) == len(hashes)
+    assert all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes)
+    # The hash of the counts is not enough.
+    assert {one.facts["sha256"] for one in others[:11]} == {audit.facts["sha256"]}
+
+
 class Grade(enum.Enum):
     A = 1
     B = 2
@@ -220,6 +273,7 @@ def test_a_model_card_has_the_tables_of_the_audit(tmp_path):
     ]
     assert "- Model: credit \\| score \\<3\\>\n" in text
     assert f"- SHA-256 of the counts: `{audit.report.counts.sha256}`" in text
+    assert f"- SHA-256 of the audit: `{audit.facts['sha256_of_audit']}`" in text
     # Cells end at a bar that is not escaped.
     rows = [
         [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]

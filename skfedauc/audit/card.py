@@ -47,7 +47,10 @@ def card_of(document: Document) -> str:
         return as_list(map(escaped, own))
 
     facts = document["facts"]
-    hashes = {"SHA-256 of the counts": facts["sha256"]}
+    hashes = {
+        "SHA-256 of the counts": facts["sha256"],
+        "SHA-256 of the audit": facts["sha256_of_audit"],
+    }
     sections = {
         "Model details": as_list(_model_details(document)),
         "Evaluation data": as_list(evaluation_data(facts, hashes)),

@@ -76,7 +76,7 @@ GAPS = {
     ),
     "demographic_parity_ratio": (
         "Demographic parity ratio",
-        "smallest over largest selection rate",
+        "smallest over largest selection rate (of positive predictions)",
     ),
     "true_positive_rate_difference": (
         "True positive rate difference",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import importlib.metadata
+import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -16,7 +18,7 @@ from skfedauc.counts import ScoreCounts, version_of_package
 # What the user can name
 NAMES = ("model", "label", "score")
 # Facts of an audit that differ between models on the same rows
-_OF_A_MODEL = ("threshold", "has_decisions", "sha256", "sha256_of_decisions")
+_OF_A_MODEL = ("threshold", "has_decisions", "sha256", "sha256_of_decisions", "sha256_of_audit")
 _PACKAGES = ("scikit-learn", "numpy", "fairlearn")
 
 
@@ -58,7 +60,7 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
     counts, decisions = comparison.report.counts, comparison.decisions
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     positive, negative = classes_of(counts)
-    return {
+    covered = {
         **declared,
         "columns": list(comparison.columns),
         "within": {name: plain_label(label) for name, label in comparison.within_levels.items()},
@@ -78,9 +80,18 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
         "disclosure": counts.disclosure,
         "sha256": counts.sha256,
         "sha256_of_decisions": None if decisions is None else decisions.sha256,
+    }
+    return {
+        **covered,
+        "sha256_of_audit": _digest(covered),
         "date": date,
         "versions": versions(),
     }
+
+
+def _digest(facts: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of facts, for any order of their names."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def facts_of_models(

@@ -82,9 +82,10 @@ class FairnessAudit:
         its limit, and another gap at most its limit. For example, ``{"difference": 0.05}`` is a
         margin on the difference of AUCs. The four-fifths rule is ``{"demographic_parity_ratio":
         0.8}`` if the positive class is the favorable outcome, because rates are shares of positive
-        predictions. A tolerance of `xauc_disparity` limits the absolute disparities of all groups.
-        The gaps `cross_difference` and `abroca` have no tolerances.
-        The table `tolerances` has the answers.
+        predictions. With ``favorable="negative"``, `demographic_parity_ratio` and
+        `equalized_odds_ratio` are therefore refused. A tolerance of `xauc_disparity` limits the
+        absolute disparities of all groups. The gaps `cross_difference` and `abroca` have no
+        tolerances. The table `tolerances` has the answers.
 
     Attributes
     ----------
@@ -180,7 +181,7 @@ class FairnessAudit:
         self.favorable = arguments.check_favorable(favorable)
         self.names = arguments.check_names(names)
         self.date = date_of_now()
-        self._limits = tolerating.check_tolerances(tolerances)
+        self._limits = tolerating.check_tolerances(tolerances, self.favorable)
         self.reference = reference
         label = arguments.check_reference(reference, report.counts, min_per_class)
         self.threshold = arguments.check_threshold(threshold)
@@ -1199,8 +1200,12 @@ class FairnessAudit:
         without a group (`n_missing`) and withheld groups, `is_weighted`, and the level of
         `disclosure` of the scores.
 
-        The provenance is `sha256` (see `ScoreCounts.sha256`), `sha256_of_decisions` or None, the
-        `date`, and the `versions` of skfedauc, scikit-learn, numpy and fairlearn.
+        The provenance is `sha256` of the score counts (see `ScoreCounts.sha256`),
+        `sha256_of_decisions` (None without decisions), `sha256_of_audit`, the `date`, and the
+        `versions` of skfedauc, scikit-learn, numpy and fairlearn. `sha256_of_audit` covers all
+        facts except the date and the versions: the declared facts, the counted facts and both
+        other hashes. It does not depend on the order of the rows. It does not cover other audits
+        with which `adjusted_together` adjusts the p values.
 
         Examples
         --------

@@ -209,13 +209,23 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[Finding]:
 
 def _clearest(tables: AuditTables) -> str:
     """Name the pair with the most significant difference, unless another sentence did."""
+    pair = clearest_pair(tables)
+    if pair is None:
+        return ""
+    return f" The difference between {' and '.join(map(named, pair))} is established."
+
+
+def clearest_pair(tables: AuditTables) -> tuple[Any, Any] | None:
+    """Return the pair of groups with the most significant difference of AUCs.
+
+    The group with the larger AUC comes first. None if no difference is established, or if the pair
+    is the pair with the largest difference.
+    """
     test = tables.largest_difference
     is_found = row_of(tables.gaps, "difference")["pvalue_adjusted"] < SIGNIFICANT
-    if not is_found or test is None or test.clearest in (None, (test.highest, test.lowest)):
-        return ""
-    return (
-        f" The difference between {' and '.join(map(named, test.clearest or ()))} is established."
-    )
+    if not is_found or test is None or test.clearest == (test.highest, test.lowest):
+        return None
+    return test.clearest
 
 
 def _adjusted_of_equality(tables: AuditTables) -> float:
@@ -281,10 +291,17 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
         )
         return
     scores = _scored(tables, [group], gap["value"])
+    # The disparity mixes both. The AEGs compare rows of the same class.
+    cause = (
+        "The cause can be a shift of the group's scores or the ranking within the group: compare "
+        "its positive and its negative AEG."
+    )
     if tables.compared.n_groups == 2:  # The disparities of two groups differ in sign only.
-        yield Finding(f"The model {scores} {others}: {numbers}.", "xauc_disparity")
+        yield Finding(f"The model {scores} {others}: {numbers}. {cause}", "xauc_disparity")
         return
-    yield Finding(f"Most clearly, the model {scores} {others}: {numbers}.", "xauc_disparity")
+    yield Finding(
+        f"Most clearly, the model {scores} {others}: {numbers}. {cause}", "xauc_disparity"
+    )
     also = tables.by_group[tables.by_group["xauc_pvalue_adjusted"] < SIGNIFICANT].drop(group)
     by_disparity = also["xauc_disparity"].sort_values()
     higher, lower = by_disparity[by_disparity > 0], by_disparity[by_disparity < 0]

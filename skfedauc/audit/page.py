@@ -79,6 +79,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
             "Groups by": by(sections[-1].tables.columns),
             **shared,
             "SHA-256 of the counts": sections[-1].tables.facts["sha256"],
+            "SHA-256 of the audit": sections[-1].tables.facts["sha256_of_audit"],
         },
         sections=[
             _content(number, section.tables)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from skfedauc import _words
 from skfedauc.audit.cells import GAPS, by, number_text
-from skfedauc.audit.findings import SIGNIFICANT, named
+from skfedauc.audit.findings import SIGNIFICANT, clearest_pair, named
 from skfedauc.audit.tables import AuditTables, classes_in_words, row_of
 from skfedauc.audit.tolerances import ANSWERS
 
@@ -73,10 +73,20 @@ def _within(audits: Sequence[AuditTables]) -> str:
         return "fewer than two groups are large enough for a comparison of AUCs"
     established = [pair for pair in gaps if pair[0]["pvalue_adjusted"] < SIGNIFICANT]
     if established:
-        gap, audit = max(established, key=lambda pair: pair[0]["value"])
+        gap, audit = max(established, key=lambda pair: _established_difference(*pair))
+        clearest = clearest_pair(audit)
+        largest = (
+            f"{_with_interval(gap['value'], gap)}, between {named(gap['lowest'])} and "
+            f"{named(gap['highest'])}{_of(audit, audits)}"
+        )
+        if clearest is None:
+            return f"the largest established difference of AUCs is {largest}"
+        # The largest or the smallest AUC can belong to a tiny group.
         return (
-            f"the largest established difference of AUCs is {_with_interval(gap['value'], gap)}, "
-            f"between {named(gap['lowest'])} and {named(gap['highest'])}{_of(audit, audits)}"
+            "the clearest established difference of AUCs is "
+            f"{number_text(_established_difference(gap, audit))}, between {named(clearest[1])} "
+            f"and {named(clearest[0])}{_of(audit, audits)}; the largest observed difference is "
+            f"{largest}"
         )
     gap, audit = max(gaps, key=lambda pair: (_known(pair[0]["ci_high"]), pair[0]["value"]))
     text = "no difference of two groups' AUCs is established"
@@ -88,6 +98,16 @@ def _within(audits: Sequence[AuditTables]) -> str:
             "the rows (95 % interval)"
         )
     return text
+
+
+def _established_difference(gap: Mapping[str, Any], audit: AuditTables) -> float:
+    """Return the difference of AUCs of the most significant pair of groups."""
+    pair = clearest_pair(audit)
+    if pair is None:
+        return float(gap["value"])
+    aucs = audit.by_group["auc"].to_numpy()
+    high, low = (float(aucs[audit.groups.index(label)]) for label in pair)
+    return high - low
 
 
 def _between(audits: Sequence[AuditTables]) -> str:
@@ -106,14 +126,11 @@ def _between(audits: Sequence[AuditTables]) -> str:
             f"no xAUC disparity is established; the clearest one is {value}, of "
             f"{named(group)}{_of(audit, audits)}"
         )
-    scored = "scored higher" if gap["value"] > 0 else "scored lower"
-    if audit.favorable is not None:
-        is_favored = (gap["value"] > 0) == (audit.favorable == "positive")
-        scored = "favored" if is_favored else "disfavored"
+    # Not "scored higher" or "favored": a worse ranking within the group causes a disparity, too.
     return (
-        f"the clearest established xAUC disparity is {value}: {named(group)} is {scored} relative "
-        f"to {'the others' if audit.compared.n_groups > 2 else 'the other group'}"
-        f"{_of(audit, audits)}"
+        f"the clearest established xAUC disparity is {value}: positives of {named(group)} outrank "
+        f"negatives of {'the others' if audit.compared.n_groups > 2 else 'the other group'} "
+        f"{'more' if gap['value'] > 0 else 'less'} often than the reverse{_of(audit, audits)}"
     )
 
 

@@ -44,6 +44,9 @@ _OF_DECISIONS = (
     "equalized_odds_ratio",
 )
 _KNOWN = (*_OF_AUCS, *_OF_DECISIONS)
+# Ratios of rates of positive predictions. The ratio of rates of negative predictions differs, while
+# the differences are the same.
+_RATIOS_OF_RATES = ("demographic_parity_ratio", "equalized_odds_ratio")
 # Gaps without an interval that answers a tolerance
 _WITHOUT = ("cross_difference", "abroca")
 
@@ -74,8 +77,15 @@ class MissingDecisionsError(ValueError):
         )
 
 
-def check_tolerances(tolerances: Any) -> dict[str, float]:
+def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]:
     """Return the limits by name of the gap.
+
+    Parameters
+    ----------
+    tolerances : mapping of str to float, or None
+        Limits by name of the gap.
+    favorable : {"positive", "negative"} or None, default=None
+        The favorable outcome.
 
     Raises
     ------
@@ -83,7 +93,8 @@ def check_tolerances(tolerances: Any) -> dict[str, float]:
         If `tolerances` is not a mapping.
     ValueError
         If a name is not the name of a gap that can have a tolerance, or if a limit is not between 0
-        and 1.
+        and 1. If the favorable outcome is negative, and a gap is a ratio of rates of positive
+        predictions.
     """
     if tolerances is None:
         return {}
@@ -100,10 +111,19 @@ def check_tolerances(tolerances: Any) -> dict[str, float]:
             )
         if name not in _KNOWN:
             near = difflib.get_close_matches(str(name), _KNOWN, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
+            hint = f"did you mean {near[0]!r}? The" if near else "the"
             raise ValueError(
                 f"tolerances has {_words.shortened(name)}, which is not a gap with a tolerance; "
-                f"{hint}The gaps are {_words.enumerated(_KNOWN)}."
+                f"{hint} gaps are {_words.enumerated(_KNOWN)}."
+            )
+        if name in _RATIOS_OF_RATES and favorable == "negative":
+            raise ValueError(
+                f"tolerances has {name!r}, a ratio of rates of positive predictions, and "
+                "favorable='negative' declares the negative class as the favorable outcome. The "
+                "ratio says nothing of the rates of the favorable decision. Pass the favorable "
+                "class as pos_label=, with scores that are high for this class, and "
+                "favorable='positive'. Or pass a tolerance of "
+                f"'{name.removesuffix('ratio')}difference', which is the same for both outcomes."
             )
     return {
         str(name): _input.check_share(limit, f"tolerances[{name!r}]")
@@ -129,6 +149,8 @@ def in_words(name: str) -> str:
         "difference": "AUC difference",
         "ratio": "AUC ratio",
         "xauc_disparity": "largest xAUC disparity",
+        "demographic_parity_ratio": "demographic parity ratio (of positive predictions)",
+        "equalized_odds_ratio": "equalized odds ratio (of positive predictions)",
     }
     return known.get(name, name.replace("_", " "))
 

@@ -330,8 +330,9 @@ def _add_tolerances(parser: argparse.ArgumentParser, answers: str, fails: str) -
         action="append",
         default=[],
         help="limit of a gap between groups, such as difference=0.05 for AUCs that differ by at "
-        "most 0.05, or demographic_parity_ratio=0.8 for selection rates by the four-fifths rule"
-        f"{answers}; may be "
+        "most 0.05, or demographic_parity_ratio=0.8 for selection rates by the four-fifths rule "
+        "if the positive class is the favorable outcome (ratios of rates are refused with "
+        f"--favorable negative){answers}; may be "
         "repeated. Gaps that end in ratio have to be at least their limit: ratio, "
         "demographic_parity_ratio, equalized_odds_ratio. Others have to be at most their limit: "
         "difference, tau, demographic_parity_difference, true_positive_rate_difference, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,19 +30,22 @@ def check_options(options: ReportOptions) -> None:
     Raises
     ------
     CommandError
-        If a package that the page needs is missing, or if a tolerance names no gap.
+        If a package that the page needs is missing, or if a tolerance names no gap, or a ratio of
+        rates of the adverse outcome.
     """
     try:
         if options.html is not None:
             check_installed()
-        check_tolerances(options.tolerances)
+        check_tolerances(options.tolerances, options.favorable)
     except (ImportError, ValueError) as error:
         raise CommandError(_as_option(error)) from None
 
 
 def _as_option(error: Exception) -> str:
     """Return a message of the library with the option in place of the argument."""
-    return str(error).replace("tolerances has", "--tolerance has").removesuffix(".")
+    said = str(error).replace("tolerances has", "--tolerance has")
+    said = re.sub("favorable='(.*?)'", r"--favorable \1", said).replace("pos_label=", "--pos-label")
+    return said.removesuffix(".")
 
 
 def results(

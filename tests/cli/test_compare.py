@@ -48,7 +48,7 @@ def test_files_have_the_comparison_of_the_library(rows, tmp_path, capsys):
     path, frame = rows
     files = {name: tmp_path / f"a.{name}" for name in ("html", "json", "markdown")}
     options = [text for name, file in files.items() for text in (f"--{name}", str(file))]
-    options += ["--weight", "w", "--name", "model=risk 3", "--favorable", "negative"]
+    options += ["--weight", "w", "--name", "model=risk 3", "--favorable", "positive"]
     by = ["--group", "sex", "--group", "site", "--missing", "drop"]
     assert main(["compare", path, *COMPARE, *by, *options, *OPTIONS]) == 0
     printed = capsys.readouterr()
@@ -59,7 +59,7 @@ def test_files_have_the_comparison_of_the_library(rows, tmp_path, capsys):
         sample_weight=frame["w"],
         missing="drop",
         names={"model": "risk 3"},
-        favorable="negative",
+        favorable="positive",
         tolerances=LIMITS,
     )
     found = json.loads(files["json"].read_text(encoding="utf-8"))

@@ -141,6 +141,11 @@ def test_counts_give_the_same_answers(gaps, tmp_path, capsys):
         (["--tolerance", "difference=5"], "such as difference=0.05; got 'difference=5'"),
         (["--tolerance", "differnce=0.1"], "--tolerance has 'differnce', .*mean 'difference'"),
         (["--tolerance", "abroca=0.1"], "--tolerance has 'abroca', and this gap has no interval"),
+        (["--tolerance", "xyz=0.1"], "'xyz', which is not a gap with a tolerance; the gaps are d"),
+        (
+            ["--tolerance=demographic_parity_ratio=.8", "--favorable=negative"],
+            "--favorable negative declares .*class as --pos-label, with scores that are high",
+        ),
         (["--tolerance=ratio=.8", "--tolerance=ratio=.9"], "has two limits of 'ratio'; pass one"),
         (["--fail-if", "not-met"], "--fail-if needs --tolerance; pass it as well"),
         (["--tolerance=ratio=.8", "--fail-if", "met"], "invalid choice: 'met'"),
