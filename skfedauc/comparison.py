@@ -218,7 +218,7 @@ default="pooled"
         by_group = _group_table(within, pairs, confidence_level)
         by_group.index = _index(list(models), pairs, reports[0].index)
     if statistic == "pooled" or within is None:
-        joint = JointStatistic.of_pooled(joint_pooled(rows), pairs)
+        joint = JointStatistic.of_designs(joint_pooled(rows), pairs)
     else:
         share = shares(reports[0].estimates, statistic)
         share = np.zeros(rows.n_groups) if share is None else share

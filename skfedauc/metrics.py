@@ -417,11 +417,18 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
             report.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
         new_groups = not found.clusters.units.shares_clusters
     degrees_of_freedom = found.degrees_of_freedom
-    null: StudentT | OverGroups = StudentT(found.pooled_freedom)
+    null: StudentT | OverGroups = StudentT(report.variances.cluster_freedom)
     if new_groups:
-        null = StudentT(report.variances.cluster_freedom)
-    variance = found.pooled_clustered if new_groups else found.pooled_fixed
-    lines = {"pooled": _paired(found.pooled, variance, confidence_level, null)}
+        pooled = _paired(found.pooled, found.pooled_clustered, confidence_level, null)
+    else:
+        designs = zip(found.pooled_fixed.tolist(), found.pooled_freedom.tolist(), strict=True)
+        pooled = _hull(
+            *(
+                _paired(found.pooled, variance, confidence_level, StudentT(freedom))
+                for variance, freedom in designs
+            )
+        )
+    lines = {"pooled": pooled}
     if groups is None:
         return _comparison(lines, new_groups, None, rows.n_missing)
     difference = found.auc[0] - found.auc[1]
@@ -475,6 +482,13 @@ def _paired(
         pvalue = 2.0 * null.tail(abs(statistic))
     reach = null.quantile((1.0 - confidence_level) / 2.0) * error
     return [a, b, difference, difference - reach, difference + reach, statistic, pvalue]
+
+
+def _hull(one: list[float], other: list[float]) -> list[float]:
+    """Return a table row with limits that contain those of both rows, and the larger p value."""
+    limits = [float(np.fmin(one[3], other[3])), float(np.fmax(one[4], other[4]))]
+    test = other[5:] if np.isnan(one[6]) or other[6] > one[6] else one[5:]
+    return [*one[:3], *limits, *test]
 
 
 def _paired_table(lines: dict[Any, list[float]]) -> pd.DataFrame:

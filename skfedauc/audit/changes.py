@@ -98,8 +98,8 @@ class Changes:
         """Pooled AUC, and AUCs of the pairs within and across groups, of both models."""
         rows, share = self._rows, shares(self.audits[0].report.estimates, "within")
         of_all = {
-            "pooled": JointStatistic.of_pooled(joint_pooled(rows), _PAIR),
-            "cross": JointStatistic.of_pooled(joint_cross(rows), _PAIR),
+            "pooled": JointStatistic.of_designs(joint_pooled(rows), _PAIR),
+            "cross": JointStatistic.of_designs(joint_cross(rows), _PAIR),
         }
         bounded = np.array([audit.report.variances.bounded for audit in self.audits])
         share = np.zeros(rows.n_groups) if share is None else share

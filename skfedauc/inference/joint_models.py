@@ -86,14 +86,33 @@ def joint_aucs(rows: PairedRows) -> JointAUCs:
     return _clustered(found, clusters, variance, clusters.units.degrees_of_freedom())
 
 
-def joint_pooled(rows: PairedRows) -> JointAUCs:
-    """Return the pooled AUCs as AUCs of a single group, with variances for fixed groups [1]_.
+class SamplingDesigns(NamedTuple):
+    """AUCs over the rows of all groups, as AUCs of a single group, for two designs [1]_.
 
-    Deviations of placement values are from the mean in each group, because the groups have fixed
-    numbers of rows.
+    With fixed numbers, each group has fixed numbers of positives and negatives, and the deviations
+    of placement values are from the mean in each group. With random numbers, each row has a random
+    group, and the deviations are from the mean of all groups. The variance of random numbers is
+    larger if the change of the placement values differs between groups.
+
+    Attributes
+    ----------
+    fixed_numbers, random_numbers : JointAUCs
+        The same AUCs, with the variances of both designs.
     """
+
+    fixed_numbers: JointAUCs
+    random_numbers: JointAUCs
+
+
+def joint_pooled(rows: PairedRows) -> SamplingDesigns:
+    """Return the pooled AUCs; for random numbers, the variances are DeLong's [1]_."""
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
     values = np.array([placements_of(one_group, scores) for scores in rows.scores])
+    return SamplingDesigns(_pooled(rows, values), _pooled(one_group, values))
+
+
+def _pooled(rows: PairedRows, values: Floats) -> JointAUCs:
+    """Return the means of pooled placement values, with the groups of the rows as strata."""
     found = _among_all(rows, values)
     if rows.clusters is None:
         return found
@@ -103,14 +122,15 @@ def joint_pooled(rows: PairedRows) -> JointAUCs:
     return _clustered(found, clusters, variance, of_all)
 
 
-def joint_cross(rows: PairedRows) -> JointAUCs:
-    """Return the AUCs of the pairs across groups as AUCs of a single group, for fixed groups.
+def joint_cross(rows: PairedRows) -> SamplingDesigns:
+    """Return the AUCs of the pairs across groups.
 
     A pair across groups consists of a positive and a negative of different groups. The placement
     value of a row among the other class's rows of all groups is a weighted mean of two placement
     values: among the rows of its own group, and among the rows of other groups. The AUCs and the
     variances use the second placement value, times the weight of its rows in units of their mean.
-    Rows are independent.
+    With random numbers, this weight is random, too. The deviation of a row is then its value minus
+    the AUC times the weight. Rows are independent.
     """
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
     among_all = np.array([placements_of(one_group, scores) for scores in rows.scores])
@@ -120,16 +140,21 @@ def joint_cross(rows: PairedRows) -> JointAUCs:
         for label in (False, True)
     )
     share = [of_class / of_class.sum() for of_class in (positives, negatives)]
-    of_others = np.where(rows.positive, share[1][rows.codes], share[0][rows.codes])
+    of_own = np.where(rows.positive, share[1][rows.codes], share[0][rows.codes])
     across = 1.0 - float(share[0] @ share[1])
     # A row of a group that lacks the other class has no placement value within the group.
-    values = among_all - of_others * np.nan_to_num(among_own)
+    values = among_all - of_own * np.nan_to_num(among_own)
+    rows, one_group = rows._replace(clusters=None), one_group._replace(clusters=None)
     if across > 0:
-        return _among_all(rows._replace(clusters=None), values / across)
-    found = _among_all(rows._replace(clusters=None), values)
-    return found._replace(
+        values /= across
+        fixed = _among_all(rows, values)
+        deviations = values - fixed.auc * (1.0 - of_own) / across
+        return SamplingDesigns(fixed, _among_all(one_group, deviations)._replace(auc=fixed.auc))
+    found = _among_all(rows, values)
+    found = found._replace(
         auc=np.full_like(found.auc, np.nan), variance=np.full_like(found.variance, np.nan)
     )
+    return SamplingDesigns(found, found)
 
 
 def _among_all(rows: PairedRows, values: Floats) -> JointAUCs:
@@ -226,16 +251,24 @@ class JointStatistic(NamedTuple):
         Satterthwaite's degrees of freedom of the variances of the compared pairs.
     joint_freedom : float
         Degrees of freedom of the largest standardized difference.
+    other : JointStatistic or None
+        The same statistic with the variances of a second design; None for a single design.
     """
 
     auc: Floats
     variance: Floats
     degrees_of_freedom: Floats
     joint_freedom: float
+    other: JointStatistic | None = None
 
     @classmethod
-    def of_pooled(cls, joint: JointAUCs, pairs: Pairs) -> JointStatistic:
-        """Return the pooled AUCs, the result of `joint_pooled`."""
+    def of_designs(cls, designs: SamplingDesigns, pairs: Pairs) -> JointStatistic:
+        """Return the AUCs of `joint_pooled` or of `joint_cross`."""
+        fixed, random = (cls._of_one(joint, pairs) for joint in designs)
+        return fixed._replace(other=random)
+
+    @classmethod
+    def _of_one(cls, joint: JointAUCs, pairs: Pairs) -> JointStatistic:
         variance, freedom = joint.variance[..., 0], joint.degrees_of_freedom[..., 0][pairs]
         least = float(freedom[_is_tested(variance[pairs])].min(initial=np.inf))
         return cls(joint.auc[:, 0], variance, freedom, least)
@@ -294,8 +327,16 @@ class JointStatistic(NamedTuple):
         """Return the differences of pairs with simultaneous limits, and adjusted p values.
 
         No adjusted p value is below the p value of the single difference, which has its own degrees
-        of freedom.
+        of freedom. With two designs, each interval contains the intervals of both designs, and each
+        p value is the larger one.
         """
+        found = self._compared(pairs, confidence_level)
+        if self.other is None:
+            return found
+        others, of_others = self.other.compared(pairs, confidence_level)
+        return found[0].hull(others), np.fmax(found[1], of_others)
+
+    def _compared(self, pairs: Pairs, confidence_level: float) -> tuple[Differences, Floats]:
         from scipy.special import stdtrit
 
         first, second = pairs
@@ -336,6 +377,20 @@ class Differences(NamedTuple):
     ci_high: Floats
     statistic: Floats
     pvalue: Floats
+
+    def hull(self, other: Differences) -> Differences:
+        """Return the limits that contain both intervals, and the test with the larger p value.
+
+        A design without variance has no limits and no test, and the result is that of the other.
+        """
+        is_other = np.isnan(self.pvalue) | (other.pvalue > self.pvalue)
+        return Differences(
+            self.difference,
+            np.fmin(self.ci_low, other.ci_low),
+            np.fmax(self.ci_high, other.ci_high),
+            np.where(is_other, other.statistic, self.statistic),
+            np.where(is_other, other.pvalue, self.pvalue),
+        )
 
 
 def differences(

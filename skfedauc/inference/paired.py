@@ -66,13 +66,16 @@ class PairedDifferences(NamedTuple):
         Variance of the difference of a group's AUCs; NaN with fewer than two rows of a class.
     pooled : ndarray of float64, shape (2,)
         Pooled AUC of each model.
-    pooled_fixed, pooled_clustered : float
-        Variance of the difference of the pooled AUCs for fixed groups and for random groups;
-        `pooled_clustered` is NaN with fewer than two groups. Variances of fixed groups are NaN
-        below an effective sample size of 1.5 in a class.
+    pooled_fixed : ndarray of float64, shape (2,)
+        Variances of the difference of the pooled AUCs for fixed groups: for fixed numbers of rows
+        of each group and class, and for random numbers. NaN below an effective sample size of 1.5
+        in a class.
+    pooled_clustered : float
+        Variance of the difference of the pooled AUCs for random groups; NaN with fewer than two
+        groups.
     degrees_of_freedom : ndarray of float64, shape (n_groups,)
         Satterthwaite's degrees of freedom of `variance`, from effective sample sizes; at least 1.
-    pooled_freedom : float
+    pooled_freedom : ndarray of float64, shape (2,)
         Degrees of freedom of `pooled_fixed`.
     clusters : PairedClusters or None
         Difference within groups of clustered rows; None if all rows are independent.
@@ -81,10 +84,10 @@ class PairedDifferences(NamedTuple):
     auc: Floats
     variance: Floats
     pooled: Floats
-    pooled_fixed: float
+    pooled_fixed: Floats
     pooled_clustered: float
     degrees_of_freedom: Floats
-    pooled_freedom: float
+    pooled_freedom: Floats
     clusters: PairedClusters | None = None
 
 
@@ -214,7 +217,7 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         for of, each in ((rows, own), (one_group, pooled))
     )
     of_class, effective = [], []
-    of_class_fixed, effective_fixed, freedom_fixed = [], [], []
+    of_class_pooled, effective_pooled, freedom_pooled = [], [], []
     residuals, weights = [], []
     for positive in (True, False):
         sums = _ClassSums(rows, positive, own[0] - own[1])
@@ -226,34 +229,40 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         centre = np.where(sums.count > 1, sums.mean, overall)
         lost = np.where(sums.count > 1, ratio(sums.weight**2, sums.pairs), 1.0)
         squared = float((lost * sums.squared_around(centre)).sum())
-        of_class_fixed.append(np.array([squared / sums.weight.sum() ** 2]))
-        effective_fixed.append(np.array([sums.pooled_effective]))
-        freedom_fixed.append(np.array([sums.pooled_freedom]))
+        of_all = _ClassSums(one_group, positive, pooled[0] - pooled[1])
+        without_strata = ratio(of_all.squared_around(of_all.mean), of_all.pairs)
+        of_class_pooled.append(np.append(squared / sums.weight.sum() ** 2, without_strata))
+        effective_pooled.append(np.full(2, sums.pooled_effective))
+        freedom_pooled.append(np.array([sums.pooled_freedom, of_all.pooled_freedom]))
         weights.append(sums.weight)
         residuals.append(np.nan_to_num(sums.mean - overall) * sums.weight / sums.weight.sum())
     clustered = clustered_variance(residuals, weights)
     freedom = [of - 1.0 for of in effective]
     variance, degrees_of_freedom = _summed(of_class, effective, freedom)
-    fixed, fixed_freedom = _summed(of_class_fixed, effective_fixed, freedom_fixed)
+    fixed, fixed_freedom = _summed(of_class_pooled, effective_pooled, freedom_pooled)
     pooled_of_model = pooled_auc[:, 0]
     found = PairedDifferences(
         auc,
         variance,
         pooled_of_model,
-        float(fixed[0]),
+        fixed,
         clustered,
         degrees_of_freedom,
-        float(fixed_freedom[0]),
+        fixed_freedom,
     )
     if rows.clusters is None:
         return found
     clusters = ModelClusters.of_placements(rows, own).difference(0, 1)
-    of_pooled = ModelClusters.of_placements(rows, pooled, among_all=True).difference(0, 1)
+    of_pooled = [
+        ModelClusters.of_placements(of, pooled, among_all=True).difference(0, 1)
+        for of in (rows, one_group)
+    ]
+    pooled_clusters = [of.pooled_variance() for of in of_pooled]
     return found._replace(
         variance=np.where(np.isnan(variance), np.nan, clusters.variances()),
-        pooled_fixed=float("nan") if np.isnan(fixed[0]) else of_pooled.pooled_variance(),
+        pooled_fixed=np.where(np.isnan(fixed), np.nan, pooled_clusters),
         degrees_of_freedom=clusters.units.degrees_of_freedom(),
-        pooled_freedom=of_pooled.pooled_freedom(),
+        pooled_freedom=np.array([of.pooled_freedom() for of in of_pooled]),
         clusters=clusters,
     )
 
