@@ -144,6 +144,10 @@ default="pooled"
     The variances do not include the variation from fitting models again; `compare_candidates`
     includes this variation.
 
+    The comparison of pooled AUCs with `groups` holds for random numbers of positives and negatives
+    of each group, as in a random sample of rows, and for fixed numbers. Intervals contain the
+    simultaneous intervals of both designs, and p values are the larger ones; see `compare_roc_auc`.
+
     With `clusters`, each cluster has the sum of its rows' differences of placement values
     (Obuchowski [4]_). The degrees of freedom follow from the sizes of the clusters; see
     `compare_roc_auc`. Averages include the covariances of groups that share clusters.

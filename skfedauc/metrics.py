@@ -329,6 +329,14 @@ def compare_roc_auc(
     -----
     The variance of a difference follows from each row's difference of placement values [1]_.
 
+    With ``over="rows"``, the pooled comparison holds for two designs: random numbers of positives
+    and negatives of each group, as in a random sample of rows, and fixed numbers. The first design
+    has DeLong's variance of all rows, and the second design has the groups as strata. The interval
+    contains the intervals of both designs, and `pvalue` is the larger one. `statistic` belongs to
+    this p value. If models shift groups against each other, the variance of random numbers is much
+    larger, and the test is conservative for fixed numbers. Averages of group AUCs have the observed
+    shares of the groups.
+
     With ``over="groups"``, the test compares the pooled difference with Student's t distribution.
     Few groups or unequal sizes reduce its degrees of freedom. The test compares the difference of
     an average with a simulated distribution: that of a weighted mean divided by its estimated

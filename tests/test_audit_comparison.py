@@ -15,7 +15,7 @@ from test_audit_page import tree_of, words_of
 from skfedauc import AuditComparison, FairnessAudit, compare_models, compare_roc_auc
 from skfedauc.inference.changed_pairs import changed_pairs
 from skfedauc.inference.disparity_changes import disparity_changes
-from skfedauc.inference.joint_models import joint_cross
+from skfedauc.inference.joint_models import JointStatistic, joint_cross, joint_pooled
 from skfedauc.inference.largest_gap import GroupValues, gap_change
 from skfedauc.inference.paired import PairedRows
 from skfedauc.inference.paired_rates import rate_changes
@@ -172,13 +172,16 @@ def test_rates_have_newcombe_intervals_and_exact_mcnemar_tests():
 
 
 def test_variances_of_new_statistics_equal_the_jackknife():
-    """The infinitesimal jackknife over rows, stratified by group and class, without ties."""
+    """The infinitesimal jackknife over rows, without ties.
+
+    The strata are groups and classes, or classes alone for rows with random groups.
+    """
     y, a, b, groups, w = people(5, 240, weighted=True, digits=9)
     rows = PairedRows(y == 1, [a, b], w, groups, 3)
 
     def values(weights):
         of = rows._replace(weights=weights)
-        disparity, cross = disparity_changes(of).disparity, joint_cross(of).auc[:, 0]
+        disparity, cross = disparity_changes(of).disparity, joint_cross(of).fixed_numbers.auc[:, 0]
         return np.append(disparity[1] - disparity[0], cross[1] - cross[0])
 
     influence = np.zeros((y.size, 4))
@@ -194,14 +197,41 @@ def test_variances_of_new_statistics_equal_the_jackknife():
             n = w[mine].sum() ** 2 / (w[mine] ** 2).sum()
             expected += (influence[mine, g] ** 2).sum() * n / (n - 1)
         assert disparity[g] == pytest.approx(expected, rel=1e-4)
-    expected = 0.0
-    for g, label in itertools.product(range(3), (0, 1)):
-        mine = (groups == g) & (y == label)
-        n = w[mine].sum() ** 2 / (w[mine] ** 2).sum()
-        share = w[mine] / w[mine].sum()
-        centered = influence[mine, 3] - share * influence[mine, 3].sum()
-        expected += (centered**2).sum() * n / (n - 1)
-    assert joint_cross(rows).variance[0, 1, 0] == pytest.approx(expected, rel=1e-4)
+    found = joint_cross(rows)
+    for joint, strata in ((found.fixed_numbers, groups), (found.random_numbers, 0 * groups)):
+        expected = 0.0
+        for g, label in itertools.product(np.unique(strata), (0, 1)):
+            mine = (strata == g) & (y == label)
+            n = w[mine].sum() ** 2 / (w[mine] ** 2).sum()
+            share = w[mine] / w[mine].sum()
+            centered = influence[mine, 3] - share * influence[mine, 3].sum()
+            expected += (centered**2).sum() * n / (n - 1)
+        assert joint.variance[0, 1, 0] == pytest.approx(expected, rel=1e-4)
+
+
+def test_random_groups_are_part_of_the_change_of_pairs_across_groups():
+    """Each model shifts one of two groups, so that both models are equally good."""
+    rng, rejected = np.random.default_rng(0), []
+    for _ in range(400):
+        y, groups = rng.random(200) < 0.3, rng.random(200) < 0.5
+        base = rng.normal(size=200) + y
+        scores = [base + groups, base + ~groups]
+        rows = PairedRows(y, scores, np.ones(200), groups.astype(np.intp), 2)
+        pair = np.array([1]), np.array([0])
+        found = [
+            JointStatistic.of_designs(joint(rows), pair).compared(pair, 0.95)[0].pvalue[0]
+            for joint in (joint_pooled, joint_cross)
+        ]
+        rejected.append(np.array(found) < 0.05)
+    rates = np.mean(rejected, axis=0)
+    assert rates.min() > 0.025
+    assert rates.max() < 0.08
+    # An audit has the p value of the comparison without strata.
+    comparison = compared(y.astype(int), *scores, np.where(groups, "f", "m"), threshold=None)
+    expected = compare_roc_auc(y, *scores).pvalue
+    assert comparison.quality.loc["pooled", "pvalue"] == pytest.approx(expected, rel=1e-9)
+    models = compare_models(y, dict(enumerate(scores)), groups=groups)
+    assert models.table["pvalue"].iloc[0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_interval_of_a_gap_of_two_groups_is_that_of_a_contrast():

@@ -71,8 +71,11 @@ def test_everything_equals_sums_over_rows(weighted):
     same = groups[:, None] == groups
     pooled, own = (influences(y, a, w, of) - influences(y, b, w, of) for of in (every, same))
     found = compare_roc_auc(y, a, b, groups=groups, sample_weight=weights, over="rows")
-    variance, fixed = np.zeros(6), 0.0
+    variance, fixed, random = np.zeros(6), 0.0, 0.0
     for mine in (y, ~y):
+        v = w[mine]
+        d = pooled[mine] - np.average(pooled[mine], weights=v)
+        random += (v**2 * d**2).sum() / (v.sum() ** 2 - (v**2).sum())
         for g in range(6):
             rows_of_group = mine & (groups == g)
             v, total = w[rows_of_group], w[mine].sum()
@@ -92,7 +95,8 @@ def test_everything_equals_sums_over_rows(weighted):
         row = found.table.loc[name]
         assert row.auc_a == pytest.approx(one.statistic(name), rel=1e-12)
         assert row.auc_b == pytest.approx(other.statistic(name), rel=1e-12)
-        expected = fixed
+        # The larger variance of two designs: groups as strata, and rows with random groups
+        expected = max(fixed, random)
         if name != "pooled":
             expected = (shares(one.estimates, name) ** 2 * variance).sum()
         assert (row.difference / row.statistic) ** 2 == pytest.approx(expected, rel=1e-9)
@@ -238,3 +242,41 @@ def test_an_error_of_rounding_is_none():
         found = compare_roc_auc(y, [1, 2, 3, 4], [3, 4, 1, 2], sample_weight=np.full(4, scale))
         assert found.table.loc["pooled", "difference"] == 1.0
         assert np.isnan(found.pvalue)
+
+
+def opposite_shifts(rng, shift):
+    """Two models of the same AUC, each of which shifts one of two groups."""
+    y, groups = rng.random(200) < 0.3, rng.random(200) < 0.5
+    base = rng.normal(size=200) + y
+    return y, base + shift * groups, base + shift * ~groups, groups
+
+
+def test_models_that_shift_groups_are_compared_without_strata():
+    """With random groups, the pooled AUC depends on the number of positives of each group."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y, a, b, groups = opposite_shifts(rng, 1.0)
+        found = compare_roc_auc(y, a, b, groups=groups)
+        delong = compare_roc_auc(y, a, b)
+        # The variance without strata is the larger one.
+        columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue"]
+        expected = delong.table.loc["pooled", columns].tolist()
+        assert_allclose(found.table.loc["pooled", columns].tolist(), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["weighted", "clusters", "shared clusters"])
+def test_the_pooled_comparison_is_never_narrower_than_without_groups(kind):
+    rng = np.random.default_rng(1)
+    for shift in (0.0, 0.3, 2.0):
+        y, a, b, groups = opposite_shifts(rng, shift)
+        options = {"sample_weight": rng.uniform(0.5, 3, y.size)}
+        if kind != "weighted":
+            clusters = rng.integers(0, 60, y.size)
+            options["clusters"] = clusters if kind == "shared clusters" else 2 * clusters + groups
+        found = compare_roc_auc(y, a, b, groups=groups, **options).table.loc["pooled"]
+        single = compare_roc_auc(y, a, b, **options).table.loc["pooled"]
+        assert found.ci_low <= single.ci_low + 1e-12
+        assert found.ci_high >= single.ci_high - 1e-12
+        assert found.pvalue >= single.pvalue - 1e-12
+        if shift == 2.0:
+            assert_allclose([found.ci_low, found.pvalue], [single.ci_low, single.pvalue], rtol=1e-9)

@@ -87,7 +87,10 @@ def test_variances_equal_sums_over_rows(weighted):
     first, second = np.triu_indices(4, 1)
     own, pooled = (values[:, first] - values[:, second] for values in (own, pooled))
     of_class, freedom, of_all = np.zeros((2, 3, 6)), np.zeros((2, 3, 1)), np.zeros(6)
+    without_strata = np.zeros(6)
     for k, mine in enumerate((y, ~y)):
+        d = w[mine][:, None] * (pooled[mine] - np.average(pooled[mine], 0, w[mine]))
+        without_strata += (d**2).sum(axis=0) / (w[mine].sum() ** 2 - (w[mine] ** 2).sum())
         for g in range(3):
             of_group = mine & (groups == g)
             v, total = w[of_group], w[mine].sum()
@@ -98,7 +101,7 @@ def test_variances_equal_sums_over_rows(weighted):
                 share = 1.0 if values is own else v.sum() ** 2 / total**2
                 found += (d**2).sum(axis=0) / pairs * share
     found = compare_models(y, scores, groups=groups, sample_weight=weights)
-    assert_allclose(variances(found.table), of_all, rtol=1e-9)
+    assert_allclose(variances(found.table), np.maximum(of_all, without_strata), rtol=1e-9)
     of_groups = of_class.sum(axis=0)
     assert_allclose(variances(found.by_group), of_groups.ravel(), rtol=1e-9)
     found = compare_models(y, scores, groups=groups, sample_weight=weights, statistic="positives")

@@ -1,4 +1,4 @@
-"""Comparisons of the audits of two models."""
+"""Comparisons of the audits of two models, whose groups may be shifted in opposite ways."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from benchmarks.calibration.simulation import percent
 from benchmarks.calibration.table import Table
-from skfedauc import AuditComparison
+from skfedauc import AuditComparison, compare_roc_auc
 
 
 def equal_models(
@@ -43,6 +43,27 @@ def equal_models(
     ]
 
 
+def opposite_shifts(n_runs: int, seed: int, n_rows: int, shift: float, fixed: bool) -> list[str]:
+    """Error rates of the tests of AUCs of two equal models that shift one of two groups each.
+
+    `fixed` fixes the numbers of positives and negatives of each group.
+    """
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(n_runs):
+        if fixed:
+            groups, y = np.divmod(np.arange(n_rows), n_rows // 2)
+            y = y < 0.15 * n_rows
+        else:
+            groups, y = rng.integers(0, 2, n_rows), rng.random(n_rows) < 0.3
+        base = rng.normal(size=n_rows) + y
+        scores = {"first": base + shift * groups, "second": base + shift * (1 - groups)}
+        comparison = AuditComparison.from_predictions(y, scores, groups=groups, threshold=None)
+        table = comparison.decomposition
+        without_groups = compare_roc_auc(y, *scores.values()).pvalue
+        found.append([*table.loc[["pooled", "cross"], "pvalue"], without_groups])
+    return [percent(pvalues < 0.05) for pvalues in np.transpose(found)]
+
+
 def _covers_zero(low: pd.Series | np.ndarray, high: pd.Series | np.ndarray) -> float:
     """Return the share of intervals that contain 0."""
     is_known = ~np.isnan(np.asarray(low))
@@ -73,5 +94,22 @@ TABLES = [
         share=0.15,
         coverage=["changes"],
         error_rate=["any claim", "any p value"],
+    ),
+    Table(
+        "Comparisons of two models that shift groups in opposite ways",
+        "Error rates in % of tests at 5 %. The first model adds the shift to the scores of one of "
+        "two groups, and the second model adds the shift to the scores of the other group. Scores "
+        "are normal, and 30 % of the rows of each group are positives. Both models have the same "
+        "true AUCs: of all rows (`pooled`), and of pairs across groups (`cross`). The numbers of "
+        "positives and negatives of each group are random or fixed. `without groups` is DeLong's "
+        "test (`compare_roc_auc` without `groups=`).",
+        ["rows, shift, numbers", "pooled", "cross", "without groups"],
+        [
+            (f"{n}, {shift}, {'fixed' if fixed else 'random'}", opposite_shifts, (n, shift, fixed))
+            for n, shift in ((200, 0.3), (200, 1.0), (600, 1.0))
+            for fixed in (False, True)
+        ],
+        share=0.25,
+        error_rate=["pooled", "cross"],
     ),
 ]  # fmt: skip

@@ -459,6 +459,10 @@ class AuditComparison:
         `ci_high` of a 95 % interval, `pvalue` tests the null hypothesis of no change, and
         `pvalue_adjusted` accounts for all claims (see `n_claims`). The worst group has no test,
         because the models may have different worst groups.
+
+        The test of the pooled AUC holds for random numbers of positives and negatives of each
+        group, as in a random sample of rows, and for fixed numbers; see `compare_roc_auc`. The
+        average within groups has the observed shares of the groups.
         """
         return self._changes.quality()
 
@@ -469,7 +473,8 @@ class AuditComparison:
         The rows are ``within``, ``cross`` and ``pooled``: the pairs of a positive and a negative of
         the same group, of different groups, and all pairs. `share` is the share of the pairs.
         `before`, `after`, `change`, `ci_low`, `ci_high`, `pvalue` and `pvalue_adjusted` are the
-        AUCs of these pairs and the test of their change, as in `quality`. `contribution` is the
+        AUCs of these pairs and the test of their change, as in `quality`. The tests of ``cross``
+        and ``pooled`` hold for random and for fixed numbers of rows of each group. `contribution` is the
         share times the change. The two contributions add up exactly to the change of the pooled
         AUC.
 
