@@ -474,9 +474,9 @@ class AuditComparison:
         the same group, of different groups, and all pairs. `share` is the share of the pairs.
         `before`, `after`, `change`, `ci_low`, `ci_high`, `pvalue` and `pvalue_adjusted` are the
         AUCs of these pairs and the test of their change, as in `quality`. The tests of ``cross``
-        and ``pooled`` hold for random and for fixed numbers of rows of each group. `contribution` is the
-        share times the change. The two contributions add up exactly to the change of the pooled
-        AUC.
+        and ``pooled`` hold for random and for fixed numbers of rows of each group. `contribution`
+        is the share times the change. The two contributions add up exactly to the change of the
+        pooled AUC.
 
         `raised` and `lowered` are the shares of these pairs whose order became better or worse.
         `change` is `raised` minus `lowered`. `reordered` is their sum, Kendall's distance between
