@@ -245,6 +245,13 @@ def test_a_document_has_the_numbers_of_the_audit(tmp_path):
                     is_undefined = isinstance(value, float) and math.isnan(value)
                     plain = list(value) if isinstance(value, tuple) else value
                     assert row[name] == (None if is_undefined else plain)
+        rates = part.rates()
+        assert list(own["rates"]) == list(rates.index.unique("rate"))
+        for rate, rows in own["rates"].items():
+            assert [row["label"] for row in rows] == [group["label"] for group in own["groups"]]
+            for row, expected in zip(rows, rates.loc[rate].to_dict("records"), strict=True):
+                for name, value in expected.items():
+                    assert row[name] == (value if math.isfinite(value) else None)
         labels = [group["label"] for group in own["groups"]]
         assert labels == [list(g) if isinstance(g, tuple) else g for g in part.by_group.index]
         left_out = own["left_out"]["auc"]
@@ -281,15 +288,19 @@ def test_a_model_card_has_the_tables_of_the_audit(tmp_path):
         if line.startswith("|")
     ]
     by_label = {row[0]: row for row in rows}
+    rates = audit.of("sex").rates()
     for label, row in zip(["f", "m"], audit.of("sex").by_group.itertuples(), strict=True):
         assert by_label[label][1:] == [
             f"{row.n_positives}",
             f"{row.n_negatives}",
             f"{row.auc:.3f} ({row.ci_low:.3f} to {row.ci_high:.3f})",
-            *(f"{getattr(row, rate):.3f}" for rate in RATES),
+            *(
+                f"{rate.value:.3f} ({rate.ci_low:.3f} to {rate.ci_high:.3f})"
+                for rate in (rates.loc[(name, label)] for name in [*RATES, "precision"])
+            ),
         ]
     assert {r"a\|b", r"\<i\>", r"f · a\|b"} <= set(by_label)
-    assert {len(row) for row in rows} == {7, 5}
+    assert {len(row) for row in rows} == {8, 5}
     plain = text.replace("\\", "")
     for part in (audit.of("sex"), audit.of("site"), audit):
         assert all(f"- {finding}\n" in plain for finding in part.findings)
@@ -311,6 +322,7 @@ def test_a_model_card_of_many_groups_has_those_with_the_lowest_aucs():
     assert list(map(int, shown)) == list(lowest)
     assert "30 more groups with a higher AUC" in text
     assert "selection rate" not in text
+    assert audit.to_dict()["rates"] is None
 
 
 # Control columns -------------------------------------------------------------------------------

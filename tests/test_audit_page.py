@@ -244,6 +244,49 @@ def test_tables_have_the_numbers_of_the_audit(shown):
                 check_cell(cell, number)
 
 
+def test_the_table_of_rates_has_all_rates_with_limits(shown):
+    audit, tree = shown
+    tables = tables_of(tree, "sortable rates")
+    if audit.decisions is None:
+        assert tables == []
+        return
+    for part, table in zip(of_sections(audit), tables, strict=True):
+        expected, n_groups = part.rates(), part.report.n_groups
+        names = [th.get("data-name") for th in table.iter("th") if th.get("data-name")]
+        names = names[len(part.columns) :]
+        assert sorted(names) == sorted(expected.columns)
+        bodies = [body for body in table.iter("tbody") if body.get("data-rate")]
+        assert [body.get("data-rate") for body in bodies] == list(expected.index.unique("rate"))
+        for body in bodies:
+            of_rate = expected.loc[body.get("data-rate"), names]
+            assert len(body) == min(n_groups, 20)
+            place = len(part.columns) + names.index("value")
+            is_few = of_rate["n_rows"] < part.min_per_class
+            by_rate = of_rate.assign(is_few=is_few).sort_values(["is_few", "value"])
+            for few in (False, True):
+                # Cells with these numbers of rows; groups of one section may be omitted
+                of_part = [
+                    row[place].get("data-v")
+                    for row in body
+                    if (int(row[len(part.columns)].get("data-v")) < part.min_per_class) == few
+                ]
+                if n_groups <= 20:
+                    known = by_rate.loc[by_rate["is_few"] == few, "value"].dropna().tolist()
+                    assert [float(value) for value in of_part if value] == known
+            if len(part.columns) == 1 and n_groups <= 20:
+                # Sort keys identify the groups, because groups are sorted by label.
+                for row in body:
+                    numbers = of_rate.iloc[int(row[0].get("data-v"))]
+                    for cell, number in zip(row[1:], numbers, strict=True):
+                        if math.isinf(number):
+                            assert (words_of(cell), cell.get("data-v")) == ("∞", "Infinity")
+                        else:
+                            check_cell(cell, number)
+    text = words_of(tree)
+    assert ("between the lowest and the highest rates" in text) == (audit.report.n_groups > 20)
+    assert f"Groups with fewer than {max(audit.min_per_class, 1)} rows (min_per_class)" in text
+
+
 def test_groups_are_in_order_of_their_auc_and_small_ones_last(shown):
     audit, tree = shown
     table = tables_of(tree, "sortable")[-1]

@@ -17,6 +17,7 @@ _RATES = {
     "selection_rate": "selection rate",
     "true_positive_rate": "true positive rate",
     "false_positive_rate": "false positive rate",
+    "precision": "precision",
 }
 _CAVEATS = (
     "A difference that is not established may still exist. An established difference may be too "
@@ -145,20 +146,27 @@ def _by_part(parts: Sequence[Document], table: Any) -> str:
 def _groups(document: Document) -> str:
     """Return the table of the groups, sorted by AUC, with the groups with the lowest AUCs."""
     rates = _RATES if document["facts"]["has_decisions"] else {}
-    groups = sorted(document["groups"], key=_rank)
+    order = sorted(
+        range(len(document["groups"])), key=lambda place: _rank(document["groups"][place])
+    )
     rows = [
         [
             label_of(group["label"]) + (" (small)" if group["is_small"] else ""),
             f"{group['n_positives']:,}",
             f"{group['n_negatives']:,}",
             with_limits(group, group["auc"]),
-            *(number_of(group[rate]) for rate in rates),
+            *(
+                with_limits(row, row["value"])
+                for row in (document["rates"][rate][place] for rate in rates)
+            ),
         ]
-        for group in groups[:_MOST_GROUPS]
+        for place in order[:_MOST_GROUPS]
+        for group in [document["groups"][place]]
     ]
-    heading = ["group", "positives", "negatives", "AUC (95 % interval)", *rates.values()]
+    heading = ["group", "positives", "negatives", "AUC (95 % interval)"]
+    heading += [f"{name} (95 % interval)" for name in rates.values()]
     text = as_table(heading, rows)
-    n_more = len(groups) - len(rows)
+    n_more = len(order) - len(rows)
     if n_more:
         text += f"\n\n{_words.counted(n_more, 'more group')} with a higher AUC, or without an AUC."
     return text

@@ -59,6 +59,32 @@ _CALIBRATION = {
     "Brier score": {"brier": "score", "brier_low": "95 % from", "brier_high": "to"},
     "Perfect calibration": {"pvalue": "unadjusted p", "pvalue_adjusted": "adjusted p"},
 }
+# Headings of the columns of `FairnessAudit.rates`, by topic
+_RATES = {
+    "Rate": {"n_rows": "rows", "value": "rate", "ci_low": "95 % from", "ci_high": "to"},
+    "Difference to the reference": {
+        "reference_value": "reference",
+        "difference": "difference",
+        "difference_ci_low": "95 % from",
+        "difference_ci_high": "to",
+    },
+    "Ratio to the reference": {
+        "ratio": "ratio",
+        "ratio_ci_low": "95 % from",
+        "ratio_ci_high": "to",
+    },
+}
+# Rates, with the rows in their denominators
+_DENOMINATORS = {
+    "selection_rate": "of all rows",
+    "true_positive_rate": "of the positives",
+    "false_positive_rate": "of the negatives",
+    "precision": "of the rows predicted positive",
+    "false_discovery_rate": "of the rows predicted positive",
+    "false_omission_rate": "of the rows predicted negative",
+    "accuracy": "of all rows",
+    "prevalence": "of all rows",
+}
 # Names of the rows of `FairnessAudit.gaps` on the page, and definitions of the rows
 GAPS = {
     "difference": ("AUC difference", "largest minus smallest group AUC"),
@@ -110,13 +136,14 @@ QUALITY = {
     "within": ("AUC within groups", "average over the pairs of a positive and a negative"),
     "worst": ("Lowest group AUC", "groups that are not small"),
 }
-_COUNTS = ("n_positives", "n_negatives")
+_COUNTS = ("n_positives", "n_negatives", "n_rows")
 _SIGNED = (
     "rest_difference",
     "xauc_disparity",
     "positive_aeg",
     "negative_aeg",
     *("intercept", "intercept_low", "intercept_high"),
+    *("difference_ci_low", "difference_ci_high"),
 )
 _PVALUES = ("pvalue", "xauc_pvalue")
 _ADJUSTED = ("pvalue_adjusted", "xauc_pvalue_adjusted")
@@ -379,6 +406,58 @@ def calibration_table(tables: AuditTables, number: int, most: int) -> tuple[Tabl
     return found, others
 
 
+def rate_table(tables: AuditTables, number: int, most: int) -> tuple[Table | None, str]:
+    """Return the table of the rates, and a text on groups left out; None without decisions.
+
+    Each rate is a part of the table, whose groups have the order of their rates. Groups without a
+    comparison are last. With more than `most` groups, each part has the groups with the lowest and
+    with the highest rates.
+    """
+    found = tables.rates()
+    if found is None:
+        return None, ""
+    headings = {name: text for columns in _RATES.values() for name, text in columns.items()}
+    names = {"difference": "rest_difference"}  # a number with a sign, other than the gap
+    labels, n_groups, bodies = list(label_columns(tables.groups)), len(tables.groups), []
+    for rate, part in found.groupby(level="rate", sort=False):
+        values = part["value"].to_numpy()
+        is_few = part["n_rows"].to_numpy() < tables.min_per_class
+        order = np.lexsort([values, is_few])
+        lowest, _, highest = _words.ends(order, most)
+        columns = [part[name].tolist() for name in headings]
+        rows = [
+            Row(
+                [
+                    *(column[g] for column in labels),
+                    *(
+                        number_cell(names.get(name, name), column[g])
+                        for name, column in zip(headings, columns, strict=True)
+                    ),
+                ]
+            )
+            for g in [*lowest.tolist(), *highest.tolist()]
+        ]
+        title = str(rate).replace("_", " ").capitalize()
+        heading = f"{title}: share {_DENOMINATORS[str(rate)]}"
+        bodies.append(Body(rows, heading, "groups", {"rate": str(rate)}))
+    table = Table(
+        id=f"rates-{number}",
+        name=f"Rates of the decisions by {by(tables.columns)}",
+        columns=[
+            *(Column(name, name, "row") for name in map(_words.shortened_label, tables.columns)),
+            *(Column(name, text) for name, text in headings.items()),
+        ],
+        bodies=bodies,
+        topics={topic: len(columns) for topic, columns in _RATES.items()},
+        style="sortable rates",
+        sorted_by="value",
+    )
+    n_others = n_groups - most
+    if n_others <= 0:
+        return table, ""
+    return table, f"{_words.counted(n_others, 'group')} between the lowest and the highest rates"
+
+
 # Gaps and the model ----------------------------------------------------------------------------
 
 
@@ -469,6 +548,8 @@ def number_cell(name: str, value: float) -> Cell:
         return Cell(UNDEFINED)
     if name in _COUNTS:
         return Cell(f"{value:,}", value)
+    if math.isinf(value):  # limit of a ratio
+        return Cell("\N{INFINITY}", "Infinity")
     if name in _PVALUES or name in _ADJUSTED:
         text = "<0.001" if value < 0.001 else f"{value:.3f}"
         is_significant = name in _ADJUSTED and value < SIGNIFICANT

@@ -33,8 +33,21 @@ def document_of(tables: AuditTables, findings: tuple[str, ...]) -> dict[str, Any
             {"label": plain_label(label)} | row
             for label, row in zip(tables.groups, plain_rows(tables.by_group), strict=True)
         ],
+        "rates": _rates(tables),
         "calibration": _calibration(tables),
         "left_out": {name: plain_labels(labels) for name, labels in tables.left_out.items()},
+    }
+
+
+def _rates(tables: AuditTables) -> dict[str, Any] | None:
+    """Return the rates of the groups by name of the rate, or None without decisions."""
+    found = tables.rates()
+    if found is None:
+        return None
+    labels = [{"label": plain_label(label)} for label in tables.groups]
+    return {
+        str(rate): [label | row for label, row in zip(labels, plain_rows(of_rate), strict=True)]
+        for rate, of_rate in found.groupby(level="rate", sort=False)
     }
 
 

@@ -1235,12 +1235,14 @@ class FairnessAudit:
         -------
         dict
             The keys are `facts`, `findings` and `n_claims`, and the tables `quality`, `gaps`,
-            `tolerances`, `groups` (a list of the rows of `by_group`) and `left_out`. `calibration`
-            has the rows of `calibration` in `groups` and `all`, and `equal_calibration` in `equal`.
-            It is None without a test of calibration. `by_column` has the audit by each column
-            alone, and `intersections` the rows of `intersections`; both are empty for a single
-            column. Undefined values are None. Labels are text, integers or booleans, and lists for
-            several columns; other labels, such as dates, are text.
+            `tolerances`, `groups` (a list of the rows of `by_group`) and `left_out`. `rates` has a
+            list of the rows of `rates` by name of the rate, and is None in an audit of the ranking
+            alone. `calibration` has the rows of `calibration` in `groups` and `all`, and
+            `equal_calibration` in `equal`. It is None without a test of calibration. `by_column`
+            has the audit by each column alone, and `intersections` the rows of `intersections`;
+            both are empty for a single column. Undefined values and infinite limits are None.
+            Labels are text, integers or booleans, and lists for several columns; other labels, such
+            as dates, are text.
 
         Examples
         --------
@@ -1287,7 +1289,8 @@ class FairnessAudit:
 
         The sections are Model details, Evaluation data, Metrics by group, Gaps, Findings and
         Caveats, with headings of level 2 and tables that GitHub renders. The tables have at most 50
-        groups, those with the lowest AUCs.
+        groups, those with the lowest AUCs, and the selection rate, the true and the false positive
+        rate and the precision with 95 % intervals.
 
         Parameters
         ----------
@@ -1387,6 +1390,7 @@ class FairnessAudit:
                 else comparison.equal_calibration.deviation
             ),
             sweep=lambda: None if self.decisions is None else self.sweep(),
+            rates=lambda: None if self.decisions is None else self.rates(),
         )
 
     # Claims ------------------------------------------------------------------------------

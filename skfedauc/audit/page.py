@@ -21,6 +21,7 @@ from skfedauc.audit.cells import (
     intersection_table,
     number_text,
     quality_table,
+    rate_table,
     tolerance_table,
 )
 from skfedauc.audit.findings import SIGNIFICANT, Finding, answers, closing
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 # Largest number of groups in a table
 MOST_ROWS = 1000
+# Largest number of groups of each rate; a table has eight rates
+_MOST_OF_A_RATE = 20
 
 
 class Section(NamedTuple):
@@ -87,12 +90,14 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
             for number, (section, own) in enumerate(zip(sections, facts, strict=True), start=1)
         ],
         favorable=sections[0].tables.favorable,
+        has_reference=any(section.tables.reference is not None for section in sections),
         has_decisions=any(section.tables.has_decisions for section in sections),
         has_intersections=any(len(section.tables.columns) > 1 for section in sections),
         has_calibration=any(section.tables.calibration is not None for section in sections),
         is_weighted=any(section.tables.is_weighted for section in sections),
         is_binned=any(section.tables.is_binned for section in sections),
         significant=SIGNIFICANT,
+        least=_words.counted(max(sections[0].tables.min_per_class, 1), "row"),
         closing=list(closing(sections[-1].tables, found)),
         n_claims=sum(family.n_claims for family in {s.tables.claims.family for s in sections}),
         versions=sections[0].tables.facts["versions"],
@@ -138,6 +143,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
     """Return the template's variables for an audit, with HTML ids from numbers."""
     groups, left_out = group_table(tables, number, MOST_ROWS)
     calibration, others = calibration_table(tables, number, MOST_ROWS)
+    rates, without_rates = rate_table(tables, number, _MOST_OF_A_RATE)
     return {
         "id": f"by-{number}",
         "by": by(tables.columns),
@@ -148,6 +154,8 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
         "groups": groups,
         "left_out": left_out,
         "intersections": _intersections(tables, number),
+        "rates": rates,
+        "rates_left_out": without_rates,
         "calibration": calibration,
         "calibration_left_out": others,
         "plots": list(figures.plots(tables, f"plot-{number}")),

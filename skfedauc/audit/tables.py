@@ -71,6 +71,9 @@ class AuditTables:
     sweep : callable
         Function without arguments that returns the result of `FairnessAudit.sweep`, or None in an
         audit of the ranking alone.
+    rates : callable
+        Function without arguments that returns the table of `FairnessAudit.rates`, or None in an
+        audit of the ranking alone.
     """
 
     report: GroupAUC
@@ -97,6 +100,7 @@ class AuditTables:
     equal_calibration: pd.Series | None
     calibration_deviation: NDArray[np.float64]
     sweep: Callable[[], ThresholdSweep | None]
+    rates: Callable[[], pd.DataFrame | None]
 
     @property
     def groups(self) -> tuple[Any, ...]:

@@ -36,15 +36,16 @@ def check(arguments: Arguments) -> None:
     CommandError
         If there are such arguments or files.
     """
+    if isinstance(arguments, AuditArguments | CompareArguments):
+        _check_one_source(arguments.decisions, arguments.threshold)
     if isinstance(arguments, ReportOptions):
         _check_report_options(arguments)
-    if isinstance(arguments, AuditArguments):
-        if arguments.decisions is not None and arguments.threshold != "auto":
-            raise CommandError(
-                "--decisions and --threshold both define the decisions; pass one of them"
-            )
-        if arguments.reference is not None and len(arguments.group_columns) > 1:
-            raise CommandError("--reference is a group of one column; pass a single --group")
+    if (
+        isinstance(arguments, AuditArguments)
+        and arguments.reference is not None
+        and len(arguments.group_columns) > 1
+    ):
+        raise CommandError("--reference is a group of one column; pass a single --group")
     if isinstance(arguments, CompareArguments):
         _check_models(arguments)
     if isinstance(arguments, CountArguments):
@@ -90,7 +91,11 @@ def _check_models(arguments: CompareArguments) -> None:
             if len(decisions) == 1
             else f"--decisions must be passed twice; got {len(decisions)} columns"
         )
-    if decisions and arguments.threshold != "auto":
+
+
+def _check_one_source(decisions: str | list[str] | None, threshold: object) -> None:
+    """Refuse decisions of a column together with decisions at a threshold."""
+    if decisions and threshold != "auto":
         raise CommandError(
             "--decisions and --threshold both define the decisions; pass one of them"
         )

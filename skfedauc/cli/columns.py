@@ -112,6 +112,12 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
         values = values.astype(np.int64)  # These floats are integers.
     texts = _input.without_zero_decimals([str(value) for value in values])
+    found = numbers(np.array(texts, object))
+    if found.size and np.isfinite(found).all() and (found % 1 != 0).any():
+        raise CommandError(
+            f"column {shortened(column.name)} holds numbers that are not whole, and the groups of "
+            "--group must be labels; cut the numbers into bands, such as '20 to 29'"
+        )
     text = np.array([*texts, None], object)
     return pd.Series(text[codes], index=column.index, dtype=object)
 

@@ -335,8 +335,8 @@ def _add_tolerances(parser: argparse.ArgumentParser, answers: str, fails: str) -
         f"--favorable negative){answers}; may be "
         "repeated. Gaps that end in ratio have to be at least their limit: ratio, "
         "demographic_parity_ratio, equalized_odds_ratio. Others have to be at most their limit: "
-        "difference, tau, demographic_parity_difference, true_positive_rate_difference, "
-        "false_positive_rate_difference, equalized_odds_difference",
+        "difference, tau, xauc_disparity, demographic_parity_difference, "
+        "true_positive_rate_difference, false_positive_rate_difference, equalized_odds_difference",
     )
     add(
         "--fail-if",

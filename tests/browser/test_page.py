@@ -1,10 +1,12 @@
 """The page of an audit in a browser: loading, sorting, printing, and labels as text."""
 
 import base64
+import contextlib
 import io
 import json
 import re
 import time
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -39,6 +41,20 @@ def audit_of(labels, n=800, n_small=0):
     return FairnessAudit.from_predictions(y, score, groups=[labels[g] for g in group])
 
 
+def three_columns(n=2000):
+    """Return an audit by three columns, whose labels take two lines on paper."""
+    rng = np.random.default_rng(1)
+    labels = {
+        "sex": ["female", "male"],
+        "age group": ["18 to 29", "30 to 64", "65 and older"],
+        "race": ["African-American", "Caucasian", "Hispanic or Latino"],
+    }
+    groups = pd.DataFrame({name: rng.choice(found, n) for name, found in labels.items()})
+    y = rng.integers(0, 2, n)
+    score = 1 / (1 + np.exp(-(rng.normal(size=n) + y)))
+    return FairnessAudit.from_predictions(y, score, groups=groups)
+
+
 def comparison_of(n_groups, n=800):
     """Return a comparison of two models."""
     rng = np.random.default_rng(0)
@@ -55,6 +71,7 @@ def audits():
     return {
         "sites": audit_of([f"site {g}" for g in range(15)], n_small=6),
         "hostile": audit_of(HOSTILE),
+        "three columns": three_columns(),
     }
 
 
@@ -187,7 +204,7 @@ def test_tables_are_downloaded_and_copied_with_all_digits(sites, emulate, audits
         "window.copied = event.clipboardData.getData('text/plain'); })"
     )
     buttons = sites.find_elements(CSS, ".tools button")
-    assert len(buttons) == 12
+    assert len(buttons) == 15
     names = {button.accessible_name for button in buttons}
     assert {"Download as CSV: Groups by group", "Copy: Gaps between groups by group"} <= names
     for button in buttons:
@@ -203,6 +220,7 @@ def test_tables_are_downloaded_and_copied_with_all_digits(sites, emulate, audits
             "gaps-between-groups-by-group",
             "auc-of-the-model-by-group",
             "calibration-by-group",
+            "rates-of-the-decisions-by-group",
         )
     }
     for _ in range(100):
@@ -232,6 +250,13 @@ def test_tables_are_downloaded_and_copied_with_all_digits(sites, emulate, audits
         rtol=1e-13,
         atol=0,
         check_names=False,
+    )
+    rates = pd.read_csv(tmp_path / "rates-of-the-decisions-by-group.csv")
+    expected = audit.rates().reset_index()
+    found = expected[["rate", "group"]].merge(rates, how="left", validate="one_to_one")
+    assert len(rates) == len(expected)
+    pd.testing.assert_frame_equal(
+        found, expected[found.columns], check_dtype=False, rtol=1e-13, atol=0
     )
     quality = json.loads((tmp_path / "auc-of-the-model-by-group.json").read_text())
     assert [row["auc"] for row in quality] == audit.quality["auc"].tolist()
@@ -371,6 +396,24 @@ def test_print_shows_whole_tables_and_the_definitions(sites, emulate):
     printed = base64.b64decode(sites.execute_cdp_cmd("Page.printToPDF", {})["data"])
     assert printed.startswith(b"%PDF")
     assert sites.execute_script(f"return [window.n, {unfolded}]") == [6, 0]
+
+
+@pytest.mark.parametrize("name", ["sites", "hostile", "three columns", "comparison"])
+def test_pages_are_printed_in_full_size(browser, pages, emulate, name):
+    """An element wider than the paper makes browsers print the whole page smaller, or cut it."""
+    browser.get(pages[name])
+    paper = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
+    printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", paper)["data"])
+    contents = []
+    for stream in re.finditer(rb"stream\r?\n", printed):
+        with contextlib.suppress(zlib.error):
+            contents.append(zlib.decompressobj().decompress(printed[stream.end() :]))
+    printed_pages = [content for content in contents if b" Tf" in content and b" cm\n" in content]
+    assert len(printed_pages) > 3
+    for content in printed_pages:
+        # The first scales are points by dot and dots by pixel; 3/4 point is one pixel of CSS.
+        first, second = re.findall(rb"([\d.]+) 0 0 -?[\d.]+ [-\d.]+ [-\d.]+ cm", content)[:2]
+        assert float(first) * float(second) == pytest.approx(0.75, rel=0.005)
 
 
 def test_nothing_is_loaded_and_no_other_script_runs(sites):

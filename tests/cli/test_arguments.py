@@ -69,6 +69,7 @@ def test_usage_errors(error_of, arguments, message):
         (["--threshold", "0.5"], "--threshold needs --html, --json or --tolerance"),
         (["--favorable", "negative"], "--favorable needs --html, --json or --tolerance"),
         (["--json", "--decisions", "y", "--threshold", "0.5"], "pass one of them"),
+        (["--decisions", "y", "--threshold", "0.5"], "--decisions and --threshold both define"),
         (["--json", "--reference", "7", "--group", "sex"], "pass a single --group"),
         (["--json", "--favorable", "good"], "invalid choice: 'good'"),
         (["--name", "model=a"], "--name needs --html, --json or --tolerance"),

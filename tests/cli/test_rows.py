@@ -273,6 +273,7 @@ def test_integers_written_as_floats_are_integers(tmp_path, cells, labels):
     ("text", "arguments", "message"),
     [
         ("y;s;g\n0;1,5;a\n1;2;a\n", COLUMNS, "first being data row 1 ('1,5')"),
+        ("y,s,g\n0,1,0.5\n1,2,3\n", COLUMNS, "column 'g' holds numbers that are not whole"),
         ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "labels '0', '1', '2'; an AUC needs two"),
         ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "labels '2', '3'; pass the positive one of them as"),
         ("y,s,g\nno,1,a\nyes,2,a\n", COLUMNS, "labels 'no', 'yes'; pass the positive one of them"),

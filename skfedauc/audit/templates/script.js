@@ -43,6 +43,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 function recordsOf(table) {
   const names = [...table.querySelectorAll("thead th[data-name]")].map((th) => th.dataset.name);
   const records = [names];
+  const constantOf = (text) => (["true", "false"].includes(text) ? text === "true" : text);
   for (const body of table.tBodies) {
     const constants = Object.keys(body.dataset);
     for (const name of constants) {
@@ -57,7 +58,7 @@ function recordsOf(table) {
         if (label) return label.title || label.textContent;
         return cell.dataset.v === "" ? null : Number(cell.dataset.v);
       });
-      records.push([...values, ...constants.map((name) => body.dataset[name] === "true")]);
+      records.push([...values, ...constants.map((name) => constantOf(body.dataset[name]))]);
     }
   }
   return records;
