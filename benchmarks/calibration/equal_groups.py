@@ -149,6 +149,7 @@ def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
 DESIGNS = [
     ("2 groups of 50/200, AUC .8", groups(2, 50, 200, 0.8), ""),
     ("3 groups of 20/2,000, AUC .95", groups(3, 20, 2_000, 0.95), ""),
+    ("2 groups of 20/2,000, AUC .95, ratio 2", groups(2, 20, 2_000, 0.95, 2.0), ""),
     ("5 groups of 8/22 to 100/300, AUC .9", groups(5, *HOSPITALS, 0.9), ""),
     ("10 groups of 20/200, AUC .8, ratio 2", groups(10, 20, 200, 0.8, 2.0), ""),
     ("5 groups of 50/200, AUC .7 to .85", groups(5, 50, 200, [0.7, 0.8, 0.8, 0.8, 0.85]), ""),
@@ -156,7 +157,6 @@ DESIGNS = [
 
 
 FURTHER_DESIGNS = [
-    ("2 groups of 20/2,000, AUC .95, ratio 2", groups(2, 20, 2_000, 0.95, 2.0), ""),
     ("3 groups of 20/200, AUC .9, ratios .5, 1, 2", groups(3, 20, 200, 0.9, [0.5, 1.0, 2.0]), ""),
     ("10 groups of Zipf sizes, AUC .8", groups(10, *zipf(10), 0.8), ""),
     ("10 groups of 5/15, AUC .7", groups(10, 5, 15, 0.7), ""),

@@ -68,6 +68,50 @@ def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -
     return cells
 
 
+def unequal_spread(
+    n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float, share: float
+) -> list[str]:
+    """Coverage of intervals, errors of each limit, and the error rate of `test_worst`.
+
+    Scores are normal. This share of the positives has the distribution of the negatives, and the
+    AUC of the other positives is such that all positives together have the AUC.
+    """
+    rng, found = np.random.default_rng(seed), []
+    of = groups(1, m, n, (auc - share / 2.0) / (1.0 - share), ratio)
+    for _ in range(n_runs):
+        rows = draw_rows(rng, of)
+        without = rows.y & (rng.random(rows.y.size) < share)
+        scores = np.where(without, rng.normal(size=rows.y.size), rows.scores)
+        one = GroupAUC.from_predictions(rows.y, scores, groups=rows.groups)
+        low, high = one.confidence_intervals()[["ci_low", "ci_high"]].iloc[0]
+        pairs = one.confidence_intervals(method="disjoint_pairs").iloc[0]
+        found.append(
+            (
+                low <= auc <= high,
+                pairs["ci_low"] <= auc <= pairs["ci_high"],
+                low > auc,
+                high < auc,
+                one.test_worst(auc).is_shown,
+            )
+        )
+    return [percent(column) for column in np.array(found).T]
+
+
+# Positives, negatives, AUC, ratio of deviations, share of positives without signal
+UNEQUAL = [
+    (20, 2_000, 0.9, 3.0, 0.0),
+    (10, 2_000, 0.8, 3.0, 0.0),
+    (20, 500, 0.9, 4.0, 0.0),
+    (8, 500, 0.85, 4.0, 0.0),
+    (50, 200, 0.9, 3.0, 0.0),
+    (100, 400, 0.9, 3.0, 0.0),
+    (8, 200, 0.8, 1.0, 0.3),
+    (20, 200, 0.8, 1.0, 0.3),
+    (20, 2_000, 0.85, 1.0, 0.2),
+    (100, 400, 0.8, 1.0, 0.3),
+]
+
+
 SIZES = ((5, 15), (20, 80), (50, 200), (500, 500))
 
 
@@ -99,6 +143,34 @@ TABLES = [
             for auc in (0.8, 0.9, 0.95, 0.99)
         ],
         coverage=["normal", "ratio 2", "whole", "two values"],
+    ),
+    Table(
+        "Unequal spread and mixtures",
+        "One AUC in designs that are harder than those of the tables above. The ratio is the "
+        "standard deviation of the positives divided by the standard deviation of the "
+        "negatives. In a mixture, this share of the positives has the same distribution as the "
+        "negatives. `logit` and `disjoint_pairs` are the coverage in % of 95 % intervals. `low "
+        "limit too high` and `high limit too low` are the shares in % of `logit` intervals "
+        "that miss the AUC on each side, and should be 2.5. `worst` is the error rate in % of "
+        "`test_worst` at 5 % with the true AUC as the bound.",
+        [
+            "positives/negatives, AUC, design",
+            "logit",
+            "disjoint_pairs",
+            "low limit too high",
+            "high limit too low",
+            "worst",
+        ],
+        [
+            (
+                f"{m}/{n:,}, {auc}, {f'mixture {share}' if share else f'ratio {ratio:g}'}",
+                unequal_spread,
+                (m, n, auc, ratio, share),
+            )
+            for m, n, auc, ratio, share in UNEQUAL
+        ],
+        coverage=["logit", "disjoint_pairs"],
+        error_rate=["worst"],
     ),
     Table(
         "Rows with weights",
