@@ -107,31 +107,32 @@ function change(update) {
   writeHashSoon();
 }
 
-let animation = null; // the frame that comes, and the state at the end
+let animation = null; // the frame that comes, and the state whose curves are drawn
 function finishAnimation() {
   if (!animation) return;
   cancelAnimationFrame(animation.frame);
-  state = animation.end;
   animation = null;
 }
 
-// Move the curves from the present state to the next one, unless the reader wants no motion.
+// Move the curves from the present state to the next one, unless the reader wants no motion. The
+// numbers and the words are those of the next state at once: between the two, they would be wrong.
 function moveTo(update) {
-  const from = state;
-  finishAnimation();
-  const end = update(state);
-  if (reducedMotion.matches || from.nGroups !== end.nGroups) return change(() => end);
+  const from = animation?.drawn ?? state;
+  change(update);
+  const end = state;
+  if (reducedMotion.matches || from.nGroups !== end.nGroups) return;
   const duration = 700;
   let start = null;
   const step = (now) => {
     start ??= now;
     const time = Math.min(1, (now - start) / duration);
-    if (time === 1) return change(() => end);
-    state = stateBetween(from, end, (1 - Math.cos(Math.PI * time)) / 2);
-    show();
-    animation.frame = requestAnimationFrame(step);
+    if (time === 1) finishAnimation();
+    else animation.drawn = stateBetween(from, end, (1 - Math.cos(Math.PI * time)) / 2);
+    showCurves(animation?.drawn ?? end);
+    if (animation) animation.frame = requestAnimationFrame(step);
   };
-  animation = { frame: requestAnimationFrame(step), end };
+  animation = { frame: requestAnimationFrame(step), drawn: from };
+  showCurves(from);
 }
 
 // Wait until quick changes have ended, because browsers limit how often the address may change.
@@ -182,7 +183,6 @@ function showControls(groups, shown) {
       const mean = groups[KEYS_OF_CLASS[input.dataset.class]][g];
       const spoken = `${units(mean)}, AUC of the group ${digits(shown.byGroup[g])}`;
       showSlider(input, mean, "", spoken);
-      input.nextElementSibling.style.left = `${position(mean, SCORES, 0)}%`;
     }
   });
   countRows.forEach((row, g) => {
@@ -204,15 +204,18 @@ function showControls(groups, shown) {
   element("three-digits").checked = state.digits === 3;
 }
 
-function showDistributions({ meanPositives, meanNegatives, nPositives, nNegatives }, shown, rows) {
+function showDistributions({ meanPositives, meanNegatives, nPositives, nNegatives }, rows) {
   const weight = (count) => (state.proportional ? count : 1);
   const parts = (means, counts, scores) =>
     means.map((mean, g) => ({ mean, weight: counts[g], rows: scores?.[g] }));
   const negatives = parts(meanNegatives, nNegatives, rows?.negatives);
   const positives = parts(meanPositives, nPositives, rows?.positives);
   const drawn = (part) => ({ ...part, weight: weight(part.weight) });
-  shown.byGroup.forEach((auc, g) => {
-    showNumber(groupRows[g].querySelector("td"), auc);
+  meanPositives.forEach((_, g) => {
+    for (const input of groupRows[g].querySelectorAll("input")) {
+      const mean = { negatives: meanNegatives, positives: meanPositives }[input.dataset.class][g];
+      input.nextElementSibling.style.left = `${position(mean, SCORES, 0)}%`;
+    }
     drawDensities(groupRows[g].querySelector("svg"), {
       negatives: [drawn(negatives[g])],
       positives: [drawn(positives[g])],
@@ -235,7 +238,10 @@ function showRoc(groups, { values, terms }, rows) {
   drawRoc(element("roc"), curves, sameAuc(values[state.average], values.pooled));
   const current = document.activeElement?.closest?.("#groups tr");
   if (current) current.dispatchEvent(new Event("focusin"));
+  return curves;
+}
 
+function showTables(groups, curves) {
   const columns = [...curves.byGroup, curves.average, curves.pooled];
   const names = [...curves.byGroup.map((_, g) => `${g + 1}`), state.average, "pooled"];
   const table = element("roc-table");
@@ -339,6 +345,14 @@ function limitsSoon(groups) {
   return null;
 }
 
+// Draw the densities and the ROC curves of a state, and return the ROC curves.
+function showCurves(drawn) {
+  const groups = groupsOf(drawn);
+  const rows = drawn.sampled ? drawRows(groups, drawn.seed) : null;
+  showDistributions(groups, rows);
+  return showRoc(groups, rows ? sampleOf(rows) : populationOf(groups), rows);
+}
+
 let started = false;
 function show() {
   const groups = groupsOf(state);
@@ -348,8 +362,9 @@ function show() {
   if (!rows) clearTimeout(spreading);
   const limits = rows ? limitsSoon(groups) : null;
   showControls(groups, shown);
-  showDistributions(groups, shown, rows);
-  showRoc(groups, shown, rows);
+  shown.byGroup.forEach((auc, g) => showNumber(groupRows[g].querySelector("td"), auc));
+  showTables(groups, showCurves(state));
+  if (animation) showCurves(animation.drawn); // the spread of draws arrived during the motion
   showAverages(shown, limits);
   showCrossMatrix(shown);
 
@@ -416,6 +431,10 @@ function start() {
   element("again").addEventListener("click", () =>
     change((old) => ({ ...old, seed: (old.seed % RANGES.seed.high) + 1 })),
   );
+  // The numbers, the reason and the curves are far above the links that change them.
+  for (const link of all(".try a")) {
+    link.addEventListener("click", () => document.querySelector(".explorer").scrollIntoView());
+  }
   element("share").addEventListener("click", copyLink);
   element("copy").addEventListener("click", copyPython);
   addEventListener("hashchange", () => {

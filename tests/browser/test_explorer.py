@@ -457,8 +457,13 @@ def test_presets(browser):
 
 RECORD = """
 window.frames_seen = [];
+window.headlines_seen = [];
+const handles = [...document.querySelectorAll("#groups tr:not([hidden]) .handle.positive")];
+const mean = handle =>
+  SCORES.low + (SCORES.high - SCORES.low) * parseFloat(handle.style.left) / 100;
 const watch = () => {
-  frames_seen.push([...state.meanPositives.slice(0, 4)]);
+  frames_seen.push(handles.map(handle => Math.round(mean(handle) * 1e4) / 1e4));
+  headlines_seen.push(document.querySelector(".headline").innerText.replace(/\\s+/g, " "));
   window.watching = requestAnimationFrame(watch);
 };
 watch();
@@ -473,6 +478,12 @@ def test_presets_move_unless_the_reader_wants_no_motion(browser, motion):
     browser.find_element(CSS, "[data-case=identical]").click()
     wait_until(lambda: browser.execute_script("return frames_seen.at(-1).every(m => m === 1)"))
     seen = np.array(browser.execute_script("return frames_seen"))
+    # The numbers and the sign are never those of a state between two cases.
+    headlines = list(dict.fromkeys(browser.execute_script("return headlines_seen")))
+    assert [("is not" in words, words.count("0.76")) for words in headlines] == [
+        (True, 0),
+        (False, 2),
+    ]
     between = {tuple(means) for means in seen if np.ptp(means) not in (0, 1.5)}
     if motion == "reduce":
         assert not between
@@ -753,6 +764,12 @@ def test_suggestions_keep_their_promises(browser):
         target = link.get_attribute("hash")
         link.click()
         wait_until(lambda target=target: browser.execute_script("return hashOf(state)") == target)
+        # The links are far below what they change.
+        assert browser.execute_script(
+            "return ['.headline', '#verdict', '#groups'].every(name => {"
+            "const { top } = document.querySelector(name).getBoundingClientRect();"
+            "return 0 <= top && top < innerHeight; })"
+        )
         state, numbers = check_numbers(browser)
         own = [numbers[f"{g + 1}"] for g in range(len(state.positives))]
         found[" ".join(link.text.split())] = (numbers["pooled"], min(own), max(own))
