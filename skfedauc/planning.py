@@ -120,7 +120,7 @@ def rows_needed(
 
     The formulas assume groups of equal size, prevalence and score distribution, except for the
     lower AUC of one group. Without a pilot report, the formulas assume scores without ties. In
-    simulations of plans for a power of 80 %, the tests have a power of 77 to 85 %. A plan takes
+    simulations of plans for a power of 80 %, the tests have a power of 77.6 to 84.6 %. A plan takes
     less than 0.1 s for any number of groups.
 
     References

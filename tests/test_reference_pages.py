@@ -35,6 +35,66 @@ def namespace_of(page):
     return names
 
 
+# Calibration -----------------------------------------------------------------------------------
+
+
+def rates(title, column, *, of=""):
+    """Smallest and largest number of a column, in the lines whose name has this pattern."""
+    section = text_of("calibration").split(f"\n## {title}\n")[1].split("\n## ")[0]
+    columns, _, *lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in section.splitlines()
+        if line.startswith("|")
+    ]
+    found = [
+        float(line[columns.index(column)])
+        for line in lines
+        if re.search(of, line[0]) and line[columns.index(column)]
+    ]
+    return min(found), max(found)
+
+
+def test_rates_quoted_elsewhere_are_those_of_the_tables():
+    page = text_of("calibration").split("\n## ")[0]
+    gaps, plans = ((DOCS / "how_to" / f"{n}.md").read_text() for n in ("gap_real", "how_many_rows"))
+    report = skfedauc.GroupAUC
+    ranks, unequal, clusters = (
+        "Shrunken AUCs and ranks",
+        "Unequal spread and mixtures",
+        "One AUC of clustered rows",
+    )
+    few, many = r"^(8|10|20)/.*ratio", r"^(50|100)/.*ratio"
+    for found, digits, texts in [
+        (rates(ranks, "ranks"), 1, [page, report.ranking.__doc__]),
+        (rates(ranks, "interval"), 1, [page, report.ranking.__doc__]),
+        (rates(ranks, "set"), 1, [page]),
+        (rates(unequal, "logit", of=few), 1, [page]),
+        (rates(unequal, "logit", of=few), 0, [gaps, report.confidence_intervals.__doc__]),
+        (rates(unequal, "logit", of=many), 1, [page]),
+        (rates(unequal, "logit", of="mixture"), 1, [page]),
+        (rates(unequal, "low limit too high", of=few), 1, [page]),
+        (rates(unequal, "worst", of=few), 1, [page, plans, report.test_worst.__doc__]),
+        (rates(unequal, "worst", of=many), 1, [page]),
+        (rates("Equal groups of weighted rows", "equal groups"), 1,
+         [page, report.test_equal_groups.__doc__]),
+        (rates(clusters, "without clusters", of="to 20, 0.3, .*by cluster"), 0, [gaps]),
+        (rates(clusters, "without clusters", of="to 20, 0.3, .*by row"), 0, [gaps]),
+        (rates(clusters, "with clusters", of="to 20, 0.3"), 0, [gaps]),
+        (rates("Planned numbers of rows", "reached", of="^[den]"), 1,
+         [plans, skfedauc.rows_needed.__doc__]),
+    ]:  # fmt: skip
+        quoted = " to ".join(f"{rate:.{digits}f}" for rate in found).replace("100.0", "100")
+        for text in texts:
+            assert f"{quoted} %" in " ".join(text.split())
+    least = min(
+        rates("Interval of one AUC", "logit")[0],
+        rates("One AUC with few positives or tied scores", "normal")[0],
+        rates("One AUC with few positives or tied scores", "ratio 2")[0],
+    )
+    for text in (page, gaps, report.confidence_intervals.__doc__):
+        assert f"{least:.1f} % or more" in " ".join(text.split())
+
+
 # Decision trees --------------------------------------------------------------------------------
 
 CHOOSE = text_of("choose")

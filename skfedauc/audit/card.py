@@ -22,7 +22,7 @@ _RATES = {
 _CAVEATS = (
     "A difference that is not established may still exist. An established difference may be too "
     "small to matter. Read the intervals.",
-    "Adjusted p values account for all claims of the audit: at most 5 % of audits of groups "
+    "Adjusted p values account for all claims of the audit: about 5 % of audits of groups "
     "without any gap, and with calibrated scores, make a claim. Intervals of single groups are not "
     "adjusted.",
     "AUCs measure how rows are ranked, not whether scores are calibrated probabilities.",

@@ -79,7 +79,7 @@ class AuditComparison:
 
     Holm's method with weights adjusts the p values of all changes together. All questions have
     equal weight: the pooled AUC, the AUCs within and across groups, the group AUCs, the xAUC
-    disparities, each rate, and the gaps. At most 5 % of comparisons of equally good models with
+    disparities, each rate, and the gaps. About 5 % of comparisons of equally good models with
     equal scores of groups make a claim; see :doc:`/reference/calibration`.
 
     References

@@ -28,7 +28,7 @@ _PAIRS = {"within": "AUC within groups", "cross": "AUC across groups"}
 _CAVEATS = (
     "A change that is not established may still exist. An established change may be too small to "
     "matter. Read the intervals.",
-    "Adjusted p values account for all changes: at most 5 % of comparisons of models without any "
+    "Adjusted p values account for all changes: about 5 % of comparisons of models without any "
     "difference make a claim. Intervals are not adjusted.",
     "The comparison covers these two models. The variation of fitting the models again is not "
     "included, and neither is a choice of the models on the same rows.",

@@ -302,7 +302,7 @@ def closing(tables: ComparisonTables) -> Iterator[str]:
     yield (
         f"{_words.counted(tables.n_claims, 'change')} "
         f"{'is' if tables.n_claims == 1 else 'are'} tested. Adjusted p values account for all of "
-        "them (Holm): at most 5 % of comparisons of models without any difference make a claim. A "
+        "them (Holm): about 5 % of comparisons of models without any difference make a claim. A "
         "change that is not established may still exist: read its interval."
     )
 

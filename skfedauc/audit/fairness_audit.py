@@ -679,7 +679,7 @@ class FairnessAudit:
         Holm's method with weights adjusts the p values: all combinations of columns have equal
         weight, and all groups of a combination have equal weight. The comparison of two groups is
         one claim. These claims are apart from those of `gaps` and `by_group` (see `n_claims`): if
-        all groups are equal, at most 5 % of audits establish a difference here.
+        all groups are equal, about 5 % of audits establish a difference here.
 
         Examples
         --------
@@ -946,7 +946,7 @@ class FairnessAudit:
         questions of a grouping have equal weight. The questions are the largest difference of AUCs,
         the equality of all AUCs, the AUC of each group, the xAUC disparities, the three rates, the
         calibration of each group (see `calibration`), and equal calibration of all groups (see
-        `equal_calibration`). All groups of a question have equal weight. At most 5 % of audits of
+        `equal_calibration`). All groups of a question have equal weight. About 5 % of audits of
         groups without any gap, and with calibrated scores, make a claim.
 
         References

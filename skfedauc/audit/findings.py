@@ -504,7 +504,7 @@ def closing(tables: AuditTables, found: Iterable[Finding]) -> Iterator[str]:
         calibrated = "" if tables.calibration is None else ", and with calibrated scores,"
         yield (
             f"{n_claims:,} claims are tested{of}. Adjusted p values account for all of them "
-            f"(Holm): at most 5 % of audits of groups without any gap{calibrated} make a claim."
+            f"(Holm): about 5 % of audits of groups without any gap{calibrated} make a claim."
         )
     if any("is established" in sentence and "o difference" in sentence for sentence, _ in found):
         yield "A difference that is not established may still exist: read its interval."
