@@ -46,7 +46,7 @@ ROLE = re.compile(
 WORDS = """\
 # Run this cell first.
 # It loads packages, for a minute.
-%pip install -q {names}
+{needs}%pip install -q {names}
 """
 
 
@@ -146,15 +146,28 @@ def words_of_role(role: re.Match[str]) -> str:
     return f"`{shown.rpartition('.')[2] if '~' in role['target'] else shown}`"
 
 
-def notebook(path: Path, example: Path) -> dict[str, Any]:
+def needs(local: str, wheels: str) -> str:
+    """Return comments on the hosts that a browser needs, besides the site."""
+    hosts = [] if local else ["cdn.jsdelivr.net"]
+    hosts += [] if wheels else ["PyPI (pypi.org, files.pythonhosted.org)"]
+    if not hosts:
+        return ""
+    return (
+        f"# It needs {' and '.join(hosts)}.\n"
+        "# If the cell does not run, and a cross is at the top right, the network may block them.\n"
+    )
+
+
+def notebook(path: Path, example: Path, local: str = "", wheels: str = "") -> dict[str, Any]:
     """Return a notebook of the gallery with a first cell that installs packages."""
+    names = " ".join(requirements(example))
     content = json.loads(path.read_text(encoding="utf-8"))
     cell = {
         "cell_type": "code",
         "execution_count": None,
         "metadata": {},
         "outputs": [],
-        "source": WORDS.format(names=" ".join(requirements(example))).rstrip().splitlines(True),
+        "source": WORDS.format(names=names, needs=needs(local, wheels)).rstrip().splitlines(True),
     }
     for other in content["cells"]:
         if other["cell_type"] == "markdown":
@@ -268,7 +281,7 @@ def build(site: Path, notebooks: Path, examples: Path, local: str = "", wheels: 
     files.mkdir()
     for example in sorted(examples.glob("plot_*.py")):
         if not reasons(example):
-            content = notebook(notebooks / f"{example.stem}.ipynb", example)
+            content = notebook(notebooks / f"{example.stem}.ipynb", example, local, wheels)
             (files / f"{example.stem}.ipynb").write_text(json.dumps(content, indent=1))
     contents = target / "api" / "contents"
     contents.mkdir(parents=True, exist_ok=True)

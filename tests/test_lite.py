@@ -88,6 +88,11 @@ def test_the_first_cell_installs_packages(tmp_path):
     first, second = notebook["cells"]
     assert first["cell_type"] == "code"
     assert "".join(first["source"]).endswith("\n%pip install -q skfedauc matplotlib")
+    assert "cdn.jsdelivr.net and PyPI" in "".join(first["source"])
+    # A site with own copies needs no other host.
+    assert "PyPI" in lite.needs("pyodide", "")
+    assert "jsdelivr" not in lite.needs("pyodide", "")
+    assert lite.needs("pyodide", "wheels") == ""
     assert second["source"] == ["See the page `how_to/flower`, Arrests and `GroupAUC`."]
     assert notebook["metadata"]["kernelspec"]["name"] == "python"
 
