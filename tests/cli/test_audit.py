@@ -18,13 +18,13 @@ DROPPED = [*COLUMNS, "--missing", "drop"]
 
 
 def audit_of(frame, by, **options):
-    kept = frame.dropna(subset=by)
     weight = options.pop("weight", None)
     return FairnessAudit.from_predictions(
-        kept["y"],
-        kept["s"],
-        groups=kept[by].astype(str),
-        sample_weight=None if weight is None else kept[weight],
+        frame["y"],
+        frame["s"],
+        groups=frame[by].astype(str).mask(frame[by].isna()),
+        sample_weight=None if weight is None else frame[weight],
+        missing="drop",
         **options,
     )
 
