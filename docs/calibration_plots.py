@@ -1,7 +1,8 @@
 """Plots of the tables of calibration.md: coverage and error rates against nominal rates.
 
 A table becomes one plot for each nominal rate of its columns, with a dot for each cell. The table
-itself moves into a closed dropdown.
+itself moves into a closed dropdown. At the top, heat maps show the coverage of two methods by size
+of the group and AUC.
 """
 
 import html
@@ -23,6 +24,9 @@ SHAPES = (
 )
 NAMES = {95.0: "Coverage in %", 5.0: "Error rate in %"}
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+# The mark where the page gets the heat maps, and the title of the table that has their values
+HEAT_MAPS, OF_ONE_AUC = "<!-- heat maps -->", "Interval of one AUC"
+METHODS = {"logit": "logit, the default", "delong": "delong, as in pROC"}
 
 
 class Section(NamedTuple):
@@ -55,11 +59,13 @@ def with_plots(page: str, nominal: dict[str, dict[str, float]]) -> str:
     drawn = [introduction]
     for section in sections:
         title = section.split("\n")[0]
+        if title == OF_ONE_AUC:
+            drawn[0] = drawn[0].replace(HEAT_MAPS, heat_maps(_read(section, title)))
         drawn.append(_with_plots(section, title, nominal[title]) if title in nominal else section)
     return "\n## ".join(drawn)
 
 
-def _with_plots(section: str, title: str, nominal: dict[str, float]) -> str:
+def _read(section: str, title: str) -> Section:
     found = TABLE.search(section)
     runs = re.search(r"([\d,]+) runs per line", section)
     if found is None or runs is None:
@@ -67,15 +73,59 @@ def _with_plots(section: str, title: str, nominal: dict[str, float]) -> str:
     columns, _, *lines = [
         [cell.strip() for cell in line.strip()[1:-1].split("|")] for line in found[0].splitlines()
     ]
-    if unknown := nominal.keys() - set(columns):
+    return Section(title, int(runs[1].replace(",", "")), columns, lines)
+
+
+def _with_plots(section: str, title: str, nominal: dict[str, float]) -> str:
+    table = _read(section, title)
+    if unknown := nominal.keys() - set(table.columns):
         raise ValueError(f"calibration.md: {title!r} has no columns {sorted(unknown)}")
-    table = Section(title, int(runs[1].replace(",", "")), columns, lines)
     plots = ""
     for rate in sorted(set(nominal.values()), reverse=True):
-        drawn = svg(table, [column for column in columns if nominal.get(column) == rate], rate)
+        drawn = svg(
+            table, [column for column in table.columns if nominal.get(column) == rate], rate
+        )
         plots += f"```{{raw}} html\n{drawn}\n```\n\n"
+    found = TABLE.search(section)
     dropdown = f":::{{dropdown}} Table\n{found[0]}:::\n"
     return section[: found.start()] + plots + dropdown + section[found.end() :]
+
+
+def heat_maps(table: Section) -> str:
+    """Return tables of the coverage by size of the group and AUC, colored by the distance from 95.
+
+    The tables have the lines with equal standard deviations of both classes.
+    """
+    places = [line[0].split(", ") for line in table.lines]
+    sizes = list(dict.fromkeys(size for size, _, _ in places))
+    aucs = list(dict.fromkeys(auc for _, auc, _ in places))
+    error = 2.0 * (95.0 * 5.0 / table.n_runs) ** 0.5
+    drawn = ""
+    for method, name in METHODS.items():
+        column = table.columns.index(method)
+        of = {tuple(place): line[column] for place, line in zip(places, table.lines, strict=True)}
+        rows = ""
+        for size in sizes:
+            values = [of[size, auc, "1.0"] for auc in aucs]
+            kinds = [
+                "low"
+                if float(value) < 95.0 - error
+                else "high"
+                if float(value) > 95.0 + error
+                else ""
+                for value in values
+            ]
+            cells = "".join(
+                f'<td class="{kind}">{value}</td>'
+                for kind, value in zip(kinds, values, strict=True)
+            )
+            rows += f'<tr><th scope="row">{size}</th>{cells}</tr>'
+        heads = "".join(f'<th scope="col">{auc}</th>' for auc in aucs)
+        drawn += (
+            f'<table class="coverage"><caption>{name}</caption><thead><tr>'
+            f'<th scope="col">size, AUC</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        )
+    return f'```{{raw}} html\n<div class="coverages">{drawn}</div>\n```'
 
 
 def svg(table: Section, columns: list[str], nominal: float) -> str:
