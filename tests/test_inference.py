@@ -1341,6 +1341,43 @@ def test_the_bound_is_certain(seed):
             assert abs(row.difference) <= row.bound + 1e-12
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_limits_of_agreement_are_those_of_the_jackknife_for_rows_of_random_groups(weighted):
+    """Also if shifts, shares of positives and AUCs differ between groups."""
+    rng, n = np.random.default_rng(5), 900
+    groups = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+    y = rng.random(n) < np.array([0.3, 0.5, 0.4])[groups]
+    scores = (
+        rng.normal(size=n) + np.array([0, 0.8, 1.5])[groups] + y * np.array([2, 1, 0.5])[groups]
+    )
+    w = rng.integers(1, 4, n) / 2.0 if weighted else np.ones(n)
+    order = scores[y][:, None] > scores[~y]
+    members = [groups == g for g in range(3)]
+
+    def differences(w):
+        """Pooled AUC minus each average, from all pairs."""
+        pairs = w[y][:, None] * order * w[~y]
+        amounts = np.array([[w[y & of].sum(), w[~y & of].sum()] for of in members])
+        auc = np.array([pairs[np.ix_(of[y], of[~y])].sum() for of in members]) / amounts.prod(1)
+        pooled = pairs.sum() / amounts.sum(0).prod()
+        weights = {
+            "macro": np.ones(3),
+            "samples": amounts.sum(1),
+            "positives": amounts[:, 0],
+            "negatives": amounts[:, 1],
+            "within": amounts.prod(1),
+        }
+        return np.array([pooled - np.average(auc, weights=of) for of in weights.values()])
+
+    left_out = np.array([differences(np.where(np.arange(n) == i, 0.0, w)) for i in range(n)])
+    expected = np.sqrt(((left_out - left_out.mean(0)) ** 2).sum(0) * (n - 1) / n)
+    found = report_of(y.astype(int), scores, groups, w if weighted else None).agreement().averages
+    names = ["macro", "samples", "positives", "negatives", "within"]
+    assert found.loc[names, "difference"].to_numpy() == pytest.approx(differences(w), abs=1e-12)
+    errors = (found["ci_high"] - found["ci_low"])[names].to_numpy() / (2 * stats.norm.ppf(0.95))
+    assert errors == pytest.approx(expected, rel=0.07)
+
+
 def test_agreement_of_weighted_rows_and_of_one_group():
     y, scores, groups, weights = simulated(0, weighted=True)
     found = report_of(y, scores, groups, weights).agreement()

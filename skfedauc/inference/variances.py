@@ -392,20 +392,53 @@ class Variances:
             total += float((share**2 * self.bounded)[bounded].sum())
         return max(total, 0.0)
 
+    def of_random_groups(self, of_positives: Floats, of_negatives: Floats) -> float:
+        """Additional variance of the pooled AUC minus an average if the group of a row is random.
+
+        With fixed numbers of rows by group and class, only the scores within groups vary
+        (`of_difference`). Otherwise, the numbers of rows vary, too. The variance is that of the
+        linear approximation of the difference by the weights of the rows.
+
+        Parameters
+        ----------
+        of_positives, of_negatives : ndarray of float64, shape (n_groups,)
+            Derivatives of the average by the weight of the positives and of the negatives of each
+            group.
+        """
+        total = 0.0
+        sides = (self.positives, of_positives), (self.negatives, of_negatives)
+        parts = zip(self._pooled_residuals, self._pooled_moments, sides, strict=True)
+        for residual, moments, (rows, of_average) in parts:
+            per_weight = ratio(residual, rows.weight, 0.0) - of_average
+            # The squares of the estimates are too large by the sampling variance of the estimates.
+            noise = ratio(rows.weight**2, rows.pairs, 1.0) * ratio(
+                moments.squared, (rows.weight * rows.weight.sum()) ** 2, 0.0
+            )
+            total += float((rows.squares * (per_weight**2 - noise)).sum())
+        return max(total, 0.0)
+
     @functools.cached_property
     def pooled_clustered(self) -> float:
         """Variance of the pooled AUC for random groups; NaN with fewer than two groups."""
+        weights = [self.positives.weight, self.negatives.weight]
+        return clustered_variance(list(self._pooled_residuals), weights)
+
+    @property
+    def _pooled_residuals(self) -> tuple[Floats, Floats]:
+        """Influence of positives and of negatives of each group on the pooled AUC.
+
+        The influence is the sum of the placement values among all rows minus the pooled AUC,
+        divided by the weight of the class.
+        """
         auc = float(self.pooled.auc[0])
-        residuals, weights = [], []
         u2 = u2_over_all(self.cells).astype(np.float64)
-        negatives, positives = self.negatives, self.positives
-        placements_of_positives = u2[1, 0] / (2.0 * negatives.weight.sum())
-        lost = u2[0, 1] / (2.0 * positives.weight.sum())
-        sides = (positives, placements_of_positives), (negatives, negatives.weight - lost)
-        for rows, placements in sides:
-            residuals.append((placements - rows.weight * auc) / rows.weight.sum())
-            weights.append(rows.weight)
-        return clustered_variance(residuals, weights)
+        positives, negatives = self.positives.weight, self.negatives.weight
+        placements = u2[1, 0] / (2.0 * negatives.sum())
+        lost = u2[0, 1] / (2.0 * positives.sum())
+        return (
+            (placements - positives * auc) / positives.sum(),
+            (negatives - lost - negatives * auc) / negatives.sum(),
+        )
 
     # Sums over cells -----------------------------------------------------------------------
 

@@ -6,8 +6,10 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc import _input, _words
+from skfedauc.counts.moments import ratio
 from skfedauc.inference import agreement, intervals
 from skfedauc.report.bounds import statistic_bounds
 from skfedauc.report.estimates import GroupEstimates
@@ -81,7 +83,8 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
         value = float(np.dot(share[share > 0], auc[share > 0]))
         difference = pooled - value
         low, high = _difference_bounds(estimates, name, difference)
-        error = np.sqrt(variances.of_difference(share))
+        random = variances.of_random_groups(*_derivatives(estimates, name, share, value))
+        error = np.sqrt(variances.of_difference(share) + random)
         if error < 1e-12 and counts.groups is not None and len(counts) > 1:
             # The estimated variance is 0 with few rows; use a bound of the variance instead.
             error = np.sqrt(intervals.bounded_average_variance(variances, share))
@@ -117,6 +120,30 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
     table = pd.DataFrame.from_dict(scores, orient="index")
     verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
     return Agreement(verdict, averages, table, _case(averages, table), delta)
+
+
+def _derivatives(
+    estimates: GroupEstimates, name: str, share: NDArray[np.float64], average: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of an average by the weight of the positives and of the negatives of groups.
+
+    The group AUCs do not depend on the number of rows, but the shares of groups in the average do.
+    """
+    auc, used = estimates.group_aucs
+    positives, negatives = (
+        estimates.variances.positives.weight,
+        estimates.variances.negatives.weight,
+    )
+    none = np.zeros(auc.size)
+    of_positives, of_negatives = {
+        "macro": (none, none),
+        "samples": (ratio(share, positives + negatives, 0.0),) * 2,
+        "positives": (ratio(share, positives, 0.0), none),
+        "negatives": (none, ratio(share, negatives, 0.0)),
+        "within": (ratio(share, positives, 0.0), ratio(share, negatives, 0.0)),
+    }[name]
+    deviation = np.where(used, auc - average, 0.0)
+    return of_positives * deviation, of_negatives * deviation
 
 
 def _difference_bounds(

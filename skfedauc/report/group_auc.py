@@ -2013,11 +2013,14 @@ class GroupAUC:
         Notes
         -----
         The method is an equivalence test (TOST). An average is equivalent to the pooled AUC if the
-        90 % interval of their difference, for fixed groups, is within `delta` of 0. Two one-sided
-        tests then reject at 5 %. An average is not equivalent if the 99 % interval lies entirely
-        beyond `delta`. The stricter level accounts for the tests of five averages. Failing to
-        detect a difference does not show that there is no difference. The Anderson-Darling test
-        [1]_ shows which score distributions differ.
+        90 % interval of their difference is within `delta` of 0. Two one-sided tests then reject at
+        5 %. An average is not equivalent if the 99 % interval lies entirely beyond `delta`. The
+        stricter level accounts for the tests of five averages. Failing to detect a difference does
+        not show that there is no difference. The Anderson-Darling test [1]_ shows which score
+        distributions differ.
+
+        The intervals hold for new rows of the same groups if the group and the class of each row
+        are random. They are conservative for fixed numbers of rows by group and class.
 
         The interval is a normal approximation, and the error rate may exceed 5 %. Simulations used
         two groups and an AUC of .95, with 5 to 50 positives and 200 to 400 negatives per group. The
