@@ -6,7 +6,9 @@ Without Chromium, selenium or axe the tests are skipped, unless SKFEDAUC_BROWSER
 import importlib.util
 import os
 import shutil
+import time
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -54,7 +56,21 @@ def chromium(tmp_path_factory):
     ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+
+    class Chromium(webdriver.Chrome):
+        def get(self, url):
+            """Open a page; `webdriver.Chrome.get` sometimes returns while the last page is open."""
+            super().get(url)
+            until = time.monotonic() + 10
+            while not self.shows(url) and time.monotonic() < until:
+                time.sleep(0.02)
+
+        def shows(self, url):
+            shown, state = self.execute_script("return [document.URL, document.readyState]")
+            places = [unquote(place).partition("#")[0].rstrip("/") for place in (url, shown)]
+            return places[0] == places[1] and state == "complete"
+
+    started = Chromium(options=options, service=webdriver.ChromeService(driver))
     yield started
     started.quit()
 
