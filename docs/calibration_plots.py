@@ -60,12 +60,13 @@ def with_plots(page: str, nominal: dict[str, dict[str, float]]) -> str:
     for section in sections:
         title = section.split("\n")[0]
         if title == OF_ONE_AUC:
-            drawn[0] = drawn[0].replace(HEAT_MAPS, heat_maps(_read(section, title)))
+            drawn[0] = drawn[0].replace(HEAT_MAPS, heat_maps(read_table(section, title)))
         drawn.append(_with_plots(section, title, nominal[title]) if title in nominal else section)
     return "\n## ".join(drawn)
 
 
-def _read(section: str, title: str) -> Section:
+def read_table(section: str, title: str) -> Section:
+    """Return the table of a section of the page."""
     found = TABLE.search(section)
     runs = re.search(r"([\d,]+) runs per line", section)
     if found is None or runs is None:
@@ -77,7 +78,7 @@ def _read(section: str, title: str) -> Section:
 
 
 def _with_plots(section: str, title: str, nominal: dict[str, float]) -> str:
-    table = _read(section, title)
+    table = read_table(section, title)
     if unknown := nominal.keys() - set(table.columns):
         raise ValueError(f"calibration.md: {title!r} has no columns {sorted(unknown)}")
     plots = ""

@@ -522,7 +522,7 @@ def test_heat_maps_have_the_coverage_of_the_table_by_size_and_auc():
     page = (DOCS / "reference" / "calibration.md").read_text(encoding="utf-8")
     assert page.count(plots.HEAT_MAPS) == 1
     section = next(part for part in page.split("\n## ") if part.startswith(plots.OF_ONE_AUC))
-    table = plots._read(section, plots.OF_ONE_AUC)
+    table = plots.read_table(section, plots.OF_ONE_AUC)
     drawn = plots.with_plots(page, {})
     maps = [ElementTree.fromstring(one) for one in re.findall("<table class=.*?</table>", drawn)]
     assert len(maps) == len(plots.METHODS) == 2
