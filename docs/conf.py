@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-# The modules beside this file, those that make data, and `benchmarks`
-sys.path[:0] = [str(DOCS), str(DOCS / "data"), str(DOCS.parent)]
+# The modules that build the site, those that make data, and `benchmarks`
+sys.path[:0] = [str(DOCS / "build_tools"), str(DOCS / "data"), str(DOCS.parent)]
 
 import architecture  # noqa: E402
 import benchmark_plots  # noqa: E402

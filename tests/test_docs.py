@@ -160,18 +160,18 @@ def check_file_of_data(table, name):
 
 
 def test_the_file_of_patients_is_the_one_that_its_script_makes():
-    check_file_of_data(load("data/make_patients").make_patients(), "patients")
+    check_file_of_data(load("make_patients", "data").make_patients(), "patients")
 
 
 def test_the_file_of_held_out_patients_is_the_one_that_its_script_makes():
     check_file_of_data(
-        load("data/make_held_out").make_held_out().reset_index(drop=True), "held_out"
+        load("make_held_out", "data").make_held_out().reset_index(drop=True), "held_out"
     )
 
 
 @pytest.mark.parametrize("name", ["oslo", "bern"])
 def test_the_files_of_hospitals_are_those_that_their_script_makes(name):
-    check_file_of_data(load("data/make_hospitals").make_hospital(name), name)
+    check_file_of_data(load("make_hospitals", "data").make_hospital(name), name)
 
 
 SET_UP = [
@@ -186,8 +186,8 @@ SET_UP = [
     "pytest",
     "ruff check . && ruff format --check . && mypy && python .ci/words.py",
     'pip install -e ".[docs]" && python -m sphinx -nW --keep-going docs docs/_build/html',
-    "python docs/check_links.py docs/_build/html",
-    "python docs/check_pages.py docs/_build/html",
+    "python docs/build_tools/check_links.py docs/_build/html",
+    "python docs/build_tools/check_pages.py docs/_build/html",
     'pip install -e ".[bench]" && python -m benchmarks',
     "python -m benchmarks.calibration",
     "python -m benchmarks.files",
@@ -355,9 +355,9 @@ def test_docstrings_have_the_defaults_of_the_signatures():
 # What the site is built with ------------------------------------------------------------------
 
 
-def load(name):
+def load(name, folder="build_tools"):
     """A module of the documentation, which is no package."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, DOCS / folder / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -580,7 +580,7 @@ def test_long_legends_of_plots_have_several_lines_above_the_marks():
 
 
 def test_plots_of_benchmarks_have_a_mark_for_each_figure(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS)
+    monkeypatch.syspath_prepend(DOCS / "build_tools")
     plots = load("benchmark_plots")
     measured = json.loads((ROOT / "benchmarks/results/latest.json").read_text(encoding="utf-8"))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-SPEC = importlib.util.spec_from_file_location("lite", DOCS / "lite.py")
+SPEC = importlib.util.spec_from_file_location("lite", DOCS / "build_tools" / "lite.py")
 lite = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(lite)
 

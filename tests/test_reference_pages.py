@@ -133,7 +133,8 @@ def test_each_end_of_a_decision_tree_runs():
 
 
 def load_sheet():
-    spec = importlib.util.spec_from_file_location("cheat_sheet", DOCS / "cheat_sheet.py")
+    path = DOCS / "build_tools" / "cheat_sheet.py"
+    spec = importlib.util.spec_from_file_location("cheat_sheet", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

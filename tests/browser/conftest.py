@@ -78,7 +78,7 @@ def chromium(tmp_path_factory):
 @pytest.fixture(scope="session")
 def lite():
     """The module of the documentation that writes JupyterLite."""
-    path = Path(__file__).parents[2] / "docs" / "lite.py"
+    path = Path(__file__).parents[2] / "docs" / "build_tools" / "lite.py"
     spec = importlib.util.spec_from_file_location("lite", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1134,7 +1134,7 @@ def test_the_own_page_is_accessible_and_loads_nothing_from_elsewhere(browser, ax
 
 CONF = """
 import sys
-sys.path.insert(0, {docs!r})
+sys.path.insert(0, {tools!r})
 import explorer_page
 
 project = "skfedauc"
@@ -1159,7 +1159,7 @@ def site(tmp_path_factory, needs):
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
     page = (DOCS / "explorer.md").read_text(encoding="utf-8")
     (source / "explorer.md").write_text(page, encoding="utf-8")
-    conf = CONF.format(docs=str(DOCS), static=str(DOCS / "_static"))
+    conf = CONF.format(tools=str(DOCS / "build_tools"), static=str(DOCS / "_static"))
     (source / "conf.py").write_text(conf, encoding="utf-8")
     subprocess.run([sys.executable, "-m", "sphinx", "-q", source, out], check=True)
     server, origin = served(out)

@@ -6,7 +6,7 @@ from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "check_pages.py"
+SCRIPT = Path(__file__).parents[2] / "docs" / "build_tools" / "check_pages.py"
 START = '<html lang="en"><head><title>A page</title><link rel="icon" href="data:,"></head><body>'
 BAD = """<main><h1>A page</h1><p style="color: #bbb; background: #fff">Pale</p>
 <p style="width: 900px">Wide</p><img src="missing.png" alt=""></main>"""

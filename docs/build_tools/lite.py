@@ -5,8 +5,8 @@ packages come from PyPI, and the pure wheel of skfedauc comes from the site. A n
 what its example imports. `pyodide.json` lists the packages of Pyodide with their versions, so the
 build fails if a requirement of skfedauc is not satisfied in the browser.
 
-Run ``python docs/lite.py pyodide-lock.json VERSION`` to write this list for another version
-of Pyodide. The npm package ``pyodide`` of this version contains ``pyodide-lock.json``.
+Run ``python docs/build_tools/lite.py pyodide-lock.json VERSION`` to write this list for another
+version of Pyodide. The npm package ``pyodide`` of this version contains ``pyodide-lock.json``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
-LIST = DOCS / "pyodide.json"
+LIST = Path(__file__).with_name("pyodide.json")
 # Folder of the site
 FOLDER = "lite"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -1,6 +1,6 @@
 """The cheat sheet as a PDF file of one page A4, drawn from the sections of its page.
 
-``python docs/cheat_sheet.py cheat_sheet.pdf`` writes the file.
+``python docs/build_tools/cheat_sheet.py cheat_sheet.pdf`` writes the file.
 """
 
 import re
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-PAGE = Path(__file__).parent / "reference" / "cheat_sheet.md"
+PAGE = Path(__file__).parents[1] / "reference" / "cheat_sheet.md"
 # Sizes in points
 WIDTH, HEIGHT = 595.3, 841.9
 MARGIN, GUTTER = 28.0, 16.0

@@ -11,7 +11,7 @@ import make_held_out
 
 from skfedauc import GroupAUC, plotting
 
-FOLDER = Path(__file__).parent / "generated" / "displays"
+FOLDER = Path(__file__).parents[1] / "generated" / "displays"
 SIZE = (5.4, 3.9)  # inches
 # How to draw a display of a report on axes, by the name of the class
 OF_REPORT = {

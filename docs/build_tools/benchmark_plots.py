@@ -10,7 +10,7 @@ from pathlib import Path
 
 from calibration_plots import N_COLORS, mark
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "latest.json"
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "latest.json"
 ROWS = (100_000, 1_000_000, 10_000_000)
 LOWEST, HIGHEST = 1e-4, 10.0  # seconds, the axis
 WIDTH, LEFT, RIGHT, TOP, HEIGHT, LEGEND = 520, 62, 16, 16, 260, 20

@@ -4,7 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "explorer"
+FOLDER = Path(__file__).parents[1] / "explorer"
 
 
 def body():

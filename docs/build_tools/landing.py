@@ -1,8 +1,8 @@
 """The plot and the images of the landing page.
 
 ``plot()`` draws the AUCs that the first block of code of `index.md` computes. ``python
-docs/landing.py SITE`` opens the audit of a built site in Chromium, and writes its top to
-`_static/audit_light.png` and `_static/audit_dark.png`.
+docs/build_tools/landing.py SITE`` opens the audit of a built site in Chromium, and writes its top
+to `_static/audit_light.png` and `_static/audit_dark.png`.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1]
 WIDTH, LABELS, LINE, TOP = 460, 150, 40, 30
 LOWEST, HIGHEST = 0.65, 0.87  # the axis
 
