@@ -48,8 +48,8 @@ def make_group_scores(
 ) -> Bunch:
     """Simulate rows of several devices with normal scores and known AUCs.
 
-    `case` selects the score distributions that devices share. The case determines the averages of
-    the group AUCs that equal the pooled AUC.
+    A device is a group. `case` selects the class whose score distribution is the same on all
+    devices. The case determines the averages of the group AUCs that equal the pooled AUC.
 
     Parameters
     ----------

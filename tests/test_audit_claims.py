@@ -93,7 +93,7 @@ def test_the_summary_names_the_pair_that_is_established():
     (said,) = [text for about, text in summary([of_two.tables]) if about == "Within groups"]
     assert said.startswith("the largest established difference of AUCs is ")
     assert said.endswith(", between 'B' and 'A'")
-    # Of several audits, the summary has the largest difference that is established.
+    # A summary of several audits names the largest established difference of all audits.
     both = [text for about, text in summary([audit.tables, of_two.tables]) if about[0] == "W"]
     assert "between 'B' and 'A'" in both[0]
 

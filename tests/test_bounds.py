@@ -68,7 +68,7 @@ def test_bounds_hold_the_exact_value_and_are_those_of_possible_rows(bins, weight
         case = case_of(seed, weights)
         if not case.y.size:
             continue
-        # The bounds cover the rounding error of sums of weights. The oracle's error is its own.
+        # The bounds cover their own rounding error of sums of weights, but not the oracle's error.
         tolerance = 1e-14 if weights == "unit" else 1e-12
         low, high = bins.ranges_of(bins.numbers_of(case.scores))
         report = GroupAUC(binned(case, bins), undefined="ignore")
@@ -260,7 +260,7 @@ def test_limits_are_those_of_both_extremes(method, over):
             # Rounding never shortens the interval.
             value, least, most = bounds.loc[name]
             assert least - 1e-4 < ends[0] <= least <= value <= most <= ends[1] < most + 1e-4
-            # A statistic can have no interval of this kind.
+            # Some statistics have no interval of this method.
             assert np.isnan(row["ci_low"]) or row["ci_low"] <= least <= most <= row["ci_high"]
 
 
@@ -275,7 +275,7 @@ def test_notes_name_the_limit_that_they_are_about():
 
 
 def test_the_interval_of_the_difference_covers_both_extremes():
-    """The lower limit is that of a difference of one group at its lowest, one at its highest."""
+    """The lower limit is the limit of a difference of lowest and highest AUCs."""
     counts = binned(wide_case(1, shift=3.0), COARSE)
     report = GroupAUC(counts)
     found = report.confidence_intervals(of="statistics").loc["difference"]
@@ -473,7 +473,7 @@ def test_thresholds_within_a_bin_are_refused():
 
 
 def test_thresholds_within_a_range_are_refused(tmp_path, capsys):
-    """Ranges that `min_count` joined are not bins: their edges are no mend."""
+    """Ranges that `min_count` joined are not bins: messages must not suggest their edges."""
     pytest.importorskip("pyarrow")
     counts = binned(wide_case(8), Bins.of_probabilities()).reduced(min_count=20)
     report = GroupAUC(counts)

@@ -570,7 +570,8 @@ def test_the_studentized_range_equals_scipy(n_groups):
         stats.studentized_range.sf(values, n_groups, np.inf),
         rtol=1e-9,
     )
-    # For large values, the tail probability is nearly a sum over independent pairs.
+    # The tail probability of a large range is nearly the sum of the tail probabilities of all
+    # pairs.
     pairs = n_groups * (n_groups - 1)
     assert pairwise.studentized_range_tail(40.0, n_groups) == pytest.approx(
         pairs * stats.norm.sf(40 / np.sqrt(2)), rel=1e-9

@@ -74,7 +74,7 @@ MITIGATORS = {
     "CorrelationRemover": lambda: CorrelationRemover(sensitive_feature_ids=[]),
 }
 every_mitigator = pytest.mark.parametrize("name", MITIGATORS)
-# ExponentiatedGradient is fitted by the code for GridSearch.
+# Omit ExponentiatedGradient, because the code for GridSearch also fits ExponentiatedGradient.
 every_fit = pytest.mark.parametrize("name", list(MITIGATORS)[1:])
 
 

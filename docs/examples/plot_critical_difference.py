@@ -87,7 +87,7 @@ ax.set_xlabel(f"AUC of a test set; the true AUC is {true_auc:.2f}")
 ax.set_ylabel("test sets")
 ax.set_yticks([])
 ax.legend(frameon=False, loc="upper left", title="number of positives", alignment="left")
-ax.set_title("Few positives, large differences by sampling error", loc="left")
+ax.set_title("Few positives, large sampling errors", loc="left")
 ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 

@@ -30,7 +30,7 @@ std::tuple<Buffer<std::int64_t>, Buffer<std::int64_t>, Buffer<std::uint64_t>> co
     return {std::move(n_negatives), std::move(n_positives), std::move(u2)};
 }
 
-// Return twice the amount of lower cells in the group plus the amount of the cell, by cell.
+// Return for each cell: twice the amount of the lower cells in the group, plus the amount of the cell.
 inline Buffer<double> ranks_in_groups(Integers starts, Doubles amounts) {
     Buffer<double> ranks(amounts.size);
     for (std::size_t group = 0; group + 1 < starts.size; ++group) {

@@ -33,7 +33,7 @@ class Rows(NamedTuple):
     dropped : frozenset of str
         Columns of groups whose reports omit the rows without a label in the column.
     n_missing : int
-        Number of other rows, which lack all group labels, excluding rows of weight 0.
+        Number of rows without any group label, excluding rows of weight 0.
     n_weight_0 : int
         Number of rows of weight 0, which no count includes.
     """

@@ -2,10 +2,10 @@
 
 The comparison of a pair is 1 if the positive has the higher score, one half for a tie, and 0
 otherwise. The AUC is the mean comparison. The change of an AUC is the mean raise minus the mean
-fall of the comparisons. Both are at least 0, and both are 0 if and only if no pair changed its
-order. Their sum is the share of pairs whose order changed, where a new or a lost tie counts one
-half. This share is Kendall's distance [1]_ between the two scores, over pairs of a positive and a
-negative.
+fall of the comparisons. The mean raise and the mean fall are at least 0, and both are 0 if and only
+if no pair changed its order. The sum of the two means is the share of pairs whose order changed,
+where a new or a lost tie counts one half. This share is Kendall's distance [1]_ between the two
+scores, over pairs of a positive and a negative.
 
 The number of changed pairs follows from the sum over pairs of s t, where s and t are the signs of
 the differences of both scores::
@@ -85,23 +85,23 @@ def changed_pairs(rows: PairedRows) -> ChangedPairs:
 
 
 def _excess(rows: PairedRows, scores: Floats) -> Floats:
-    """Weight of the concordant minus the discordant pairs, by group."""
+    """Return the weight of the concordant minus the discordant pairs, by group."""
     of = concordance(count_rows(scores, rows.positive, rows.codes, rows.n_groups, _weights(rows)))
     found: Floats = of.u2.astype(np.float64) - of.negatives.astype(np.float64) * of.positives
     return found
 
 
 def _agreement(rows: PairedRows, rank: NDArray[np.int64]) -> Floats:
-    """Sum over pairs the products of the signs of both differences, by group.
+    """Return the sum over pairs of the products of the signs of both differences, by group.
 
     `rank` has the dense ranks of the scores before, within the group.
     """
     found, after, weights = np.zeros(rows.n_groups), rows.scores[1], _weights(rows)
     n_ranks = int(rank.max(initial=0)) + 1
     for bit in range((n_ranks - 1).bit_length()):
-        # Rows with equal higher bits form a block. In a block, a row has a higher rank than another
-        # row if only its bit is set. The first kind of pairs has the positive with the higher rank,
-        # the second kind has the negative.
+        # Rows with equal higher bits form a block. In a block, the rows with this bit set have
+        # higher ranks than the other rows. In the first kind of pairs, the positive has the higher
+        # rank. In the second kind, the negative has the higher rank.
         block = rows.codes.astype(np.int64) * ((n_ranks >> (bit + 1)) + 1) + (rank >> (bit + 1))
         is_set = (rank >> bit & 1).astype(bool)
         kinds, number = np.unique(block * 2 + (is_set != rows.positive), return_inverse=True)
@@ -113,7 +113,7 @@ def _agreement(rows: PairedRows, rank: NDArray[np.int64]) -> Floats:
 
 
 def _tied(rows: PairedRows, cell: NDArray[np.int64]) -> Floats:
-    """Weight of the pairs in the same cell, by group. The cells of different groups differ."""
+    """Return the weight of the pairs in the same cell, by group. Groups share no cells."""
     _, first, number = np.unique(cell, return_index=True, return_inverse=True)
     negatives, positives = (
         np.bincount(number, rows.weights * (rows.positive == label)) for label in (False, True)

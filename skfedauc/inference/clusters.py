@@ -311,7 +311,7 @@ class ClusterVariances(Variances):
 
     @property
     def units(self) -> Units:
-        """Units of the clustered rows."""
+        """Clusters of each group, which are the independent units of the variances."""
         return self._sums[0]
 
     @functools.cached_property

@@ -1,8 +1,8 @@
 """Ranks of the groups by their true AUCs, and the groups that may have the smallest true AUC.
 
-A group has rank 1 if no group has a larger AUC. According to simultaneous intervals, let a groups
-have larger true AUCs than group g, and let b groups have smaller true AUCs. The rank of group g
-among k groups is then from 1 + a to k - b [1]_. These ranges are simultaneous confidence sets: they
+A group has rank 1 if no group has a larger AUC. Simultaneous intervals show that a groups have
+larger true AUCs than group g, and that b groups have smaller true AUCs. The rank of group g among k
+groups is then from 1 + a to k - b [1]_. These ranges are simultaneous confidence sets: the ranges
 contain the ranks of all groups with at least the confidence level of the intervals.
 
 The set of groups that may have the smallest true AUC needs fewer comparisons [2]_. To rule out a

@@ -1,8 +1,8 @@
 """Intervals of the AUCs, averages and the difference of counts with differential privacy.
 
-An interval covers the sampling of the rows, the noise, and the unknown order of the scores within
-each bin. The lower limit is a limit of the smallest AUC that the bins permit. The upper limit is a
-limit of the largest AUC that the bins permit.
+An interval covers the sampling error of the rows, the noise, and the unknown order of the scores
+within each bin. The lower limit is a limit of the smallest AUC that the bins permit. The upper
+limit is a limit of the largest AUC that the bins permit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Estimate(NamedTuple):
     ----------
     value, low, high : float or ndarray of float64
     se_sampling, se_noise : float or ndarray of float64
-        Standard errors by the sampling of the rows and by the noise.
+        Standard errors due to the sampling of the rows, and due to the noise.
     bin_width : float or ndarray of float64
         Estimated difference between the largest and the smallest value that the bins permit.
     """
@@ -57,7 +57,7 @@ class NoisyAUCs:
     def limits(self, end: int, deviate: float) -> tuple[Floats, Floats]:
         """Return AUCs and the distances to their limits towards `end`, 0 or 1.
 
-        The function computes the limits of the estimate and of the extreme AUC that the bins
+        The method computes the limits of the estimate and of the extreme AUC that the bins
         permit, and returns the limit closer to `end`. Noise can move the smallest AUC that the bins
         permit above the estimate. The lower limit is then the limit of the estimate.
         """
@@ -153,8 +153,8 @@ def _clipped(values: float | Floats) -> Floats:
     return found
 
 
-# Weights of the group AUCs in an average, with the derivatives of the weights by the numbers of
-# positives and of negatives
+# Weights of the group AUCs in an average, with the derivatives of the weights with respect to the
+# numbers of positives and of negatives
 Weights = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
 
 

@@ -1,4 +1,4 @@
-"""AUCs of counts with noise for differential privacy, with errors by noise and by sampling.
+"""AUCs of counts with noise for differential privacy, with errors due to noise and to sampling.
 
 A group has the counts p of positives and n of negatives by bin, with noise, and the sums P and N of
 these counts. The number of concordant pairs [3]_ is ``U = sum_bc p_b M_bc n_c``. Here ``M_bc`` is 1
@@ -8,18 +8,18 @@ independent and has the mean 0, so U and P N are unbiased. Negative counts stay 
 setting these counts to 0 would bias the counts of all empty bins upwards.
 
 Noise. For a true AUC A, ``W(A) = U - A P N = sum_bc p_b K_bc n_c`` with ``K = M - A`` has the mean
-0. If the noise of each count has the variance v, the variance of W(A) by noise is
-``v (|K n|^2 + |K'p|^2) + v^2 |K|^2`` with the counts before the noise. With the counts after the
-noise, the expectation of ``v (|K n|^2 + |K'p|^2)`` is this variance plus ``v^2 |K|^2``. This sum is
-between once and twice the variance. This estimate is a polynomial of degree 2 in A. The limits by
-noise are the AUCs A at which ``W(A)^2`` equals a squared quantile times the polynomial. Fieller's
-theorem [1]_ gives such limits for a ratio whose denominator has noise.
+0. If the noise of each count has the variance v, the variance of W(A) due to noise is ``v (|K n|^2
++ |K'p|^2) + v^2 |K|^2`` with the counts before the noise. With the counts after the noise, the
+expectation of ``v (|K n|^2 + |K'p|^2)`` is this variance plus ``v^2 |K|^2``. This sum is between
+once and twice the variance. The estimate ``v (|K n|^2 + |K'p|^2)`` is a polynomial of degree 2 in
+A. The limits due to noise are the AUCs A at which ``W(A)^2`` equals a squared quantile times the
+polynomial. Fieller's theorem [1]_ gives such limits for a ratio whose denominator has noise.
 
 Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of the placement
 values divided by the number of rows. The noise inflates the squared placement value of each
 positive in bin b by ``v sum_c K_bc^2 / N^2``. The estimate subtracts this term.
 
-Noise and sampling. The errors by noise and by sampling are independent. The distance from the
+Noise and sampling. The errors due to noise and to sampling are independent. The distance from the
 estimate to a limit is therefore the root of the sum of the two squared distances [4]_.
 
 References
@@ -47,9 +47,9 @@ from skfedauc.inference.intervals import AUCSpread
 
 Floats = NDArray[np.float64]
 
-# The noise dominates if a class has fewer rows than this multiple of the standard error by noise.
-# In simulations (benchmarks/privacy.py), this rule raises the error rate of the intervals by at
-# most 1 percentage point for any number of rows.
+# The noise dominates if a class has fewer rows than this multiple of the standard error due to
+# noise. In simulations (benchmarks/privacy.py), this rule raises the error rate of the intervals by
+# at most 1 percentage point for any number of rows.
 LEAST_SIGNAL = 4.0
 
 
@@ -75,7 +75,7 @@ class NoisyCounts(NamedTuple):
 
     @property
     def total_error(self) -> Floats:
-        """Standard error by noise of the number of rows of each class."""
+        """Standard error of the number of rows of each class, due to noise."""
         return np.sqrt(self.n_bins * self.variance)
 
     @property
@@ -127,7 +127,7 @@ class NoisyPairs:
     sampling : ndarray of float64, shape (...)
         DeLong's variance, or an upper bound if noise makes the estimate negative.
     noise_of_positives, noise_of_negatives : ndarray of float64, shape (...)
-        Covariance of W(A) with the number of rows of each class, by noise.
+        Covariance of W(A) with the number of rows of each class, due to noise.
     """
 
     def __init__(self, counts: NoisyCounts, ties: Floats) -> None:
@@ -139,7 +139,7 @@ class NoisyPairs:
         above = self.positives[..., None] - np.cumsum(p, axis=-1) + ties * p
         pairs = self.positives * self.negatives
         self.auc: Floats = (p * below).sum(axis=-1) / pairs
-        # The variance of W(A) / (P N) by noise is noise[0] - 2 A noise[1] + A^2 noise[2].
+        # The variance of W(A) / (P N) due to noise is noise[0] - 2 A noise[1] + A^2 noise[2].
         squares = (below**2).sum(axis=-1) + (above**2).sum(axis=-1)
         products = self.negatives * below.sum(axis=-1) + self.positives * above.sum(axis=-1)
         sums = n_bins * (self.negatives**2 + self.positives**2)
@@ -168,7 +168,7 @@ class NoisyPairs:
 
     @property
     def noise(self) -> Floats:
-        """Variance of each AUC by noise."""
+        """Variance of each AUC, due to noise."""
         squares, products, sums = self._noise
         found: Floats = np.maximum(squares - 2.0 * self.auc * products + self.auc**2 * sums, 0.0)
         return found

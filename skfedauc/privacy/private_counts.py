@@ -329,11 +329,11 @@ class PrivateCounts:
         pandas.DataFrame
             Table with one row per group and these columns: `auc`, `ci_low`, `ci_high`,
             `se_sampling`, `se_noise`, `bin_width`, `n_positives`, `n_negatives` and `note`.
-            `se_sampling` and `se_noise` are the standard errors by the sampling of the rows and by
-            the noise. `bin_width` estimates the difference between the largest and the smallest AUC
-            that the bins permit. `n_positives` and `n_negatives` have noise. The table by statistic
-            has `value` in place of `auc`, and no numbers of rows. If the noise dominates, the
-            values are NaN and `note` gives the reason.
+            `se_sampling` and `se_noise` are the standard errors due to the sampling of the rows and
+            due to the noise. `bin_width` estimates the difference between the largest and the
+            smallest AUC that the bins permit. `n_positives` and `n_negatives` have noise. The table
+            by statistic has `value` in place of `auc`, and no numbers of rows. If the noise
+            dominates, the values are NaN and `note` gives the reason.
 
         Raises
         ------
@@ -348,14 +348,14 @@ class PrivateCounts:
         of n is independent. The estimate of an AUC is the ratio of numerator and denominator,
         clipped to the range from 0 to 1.
 
-        The variance by sampling is DeLong's variance [2]_ without the part that the noise adds. The
-        limits by sampling use the formula of `GroupAUC.confidence_intervals`. The limits by noise
-        follow from Fieller's theorem, which holds for a ratio with noise in the denominator. The
-        distance between estimate and limit is the root of the sum of the two squared distances. The
-        lower limit assumes that all positives of a bin have lower scores than all negatives of the
-        bin. The upper limit assumes the reverse. Bins of a single score, such as 0 and 1 of
-        `Bins.of_probabilities`, hold true ties. `skfedauc.privacy.noisy_pairs` has the formulas,
-        and the page "Differential privacy" has the simulated coverage.
+        The variance due to sampling is DeLong's variance [2]_ without the part that the noise adds.
+        The limits due to sampling use the formula of `GroupAUC.confidence_intervals`. The limits
+        due to noise follow from Fieller's theorem, which holds for a ratio with noise in the
+        denominator. The distance between estimate and limit is the root of the sum of the two
+        squared distances. The lower limit assumes that all positives of a bin have lower scores
+        than all negatives of the bin. The upper limit assumes the reverse. Bins of a single score,
+        such as 0 and 1 of `Bins.of_probabilities`, hold true ties. `skfedauc.privacy.noisy_pairs`
+        has the formulas, and the page "Differential privacy" has the simulated coverage.
 
         The noise dominates a group if its number of positives or of negatives is less than four
         standard errors of the noise of this number, ``4 * sqrt(n_bins * variance)``. The averages

@@ -1,4 +1,8 @@
-"""Confidence intervals of measures by group, pooled, averaged and of the worst group."""
+"""Confidence intervals of measures: by group, pooled, of averages and of the worst group.
+
+The limits are limits of an index, which is a measure on the scale from 0 to 1; see
+`skfedauc.inference.curve_measures`.
+"""
 
 from __future__ import annotations
 
@@ -187,7 +191,7 @@ def _of_worst(estimates: MeasureEstimates, tail: float) -> Ends:
 def _of_difference(estimates: MeasureEstimates, tail: float) -> Ends:
     """Return the limits of the largest minus the smallest index.
 
-    The lower limit fails only if a limit of a group fails, so it has Bonferroni's correction. The
+    The lower limit fails only if a limit of a group fails, so Bonferroni's correction applies. The
     upper limit has to cover the true difference of two groups, see `pairwise.difference_interval`.
     """
     _, used = estimates.values.group_aucs

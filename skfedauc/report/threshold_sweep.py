@@ -88,8 +88,8 @@ def threshold_sweep(
     Raises
     ------
     ValueError
-        If `thresholds` are not finite numbers. A `DisclosureError` if a threshold is within a bin
-        or range of binned scores.
+        If `thresholds` are not finite numbers. The error is a `DisclosureError` if a threshold is
+        within a bin or range of binned scores.
     """
     chosen = _default(counts, threshold) if thresholds is None else check_thresholds(thresholds)
     _check_edges(counts, chosen)
@@ -149,7 +149,7 @@ def _default(counts: ScoreCounts, threshold: float | None) -> Floats:
 
 def _is_divided(thresholds: Floats, low: Floats, high: Floats) -> NDArray[np.bool_]:
     """Return whether a range has scores on both sides, by threshold."""
-    # A range divides the thresholds above its lower end, up to its upper end.
+    # A threshold divides a range if it is above the lower end and at most the upper end.
     first = np.searchsorted(thresholds, low, side="right")
     end = np.searchsorted(thresholds, high, side="right")
     opened = np.bincount(first, minlength=thresholds.size + 1)
