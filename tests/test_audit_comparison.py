@@ -272,7 +272,7 @@ def test_a_mitigation_that_only_moves_groups_is_recognized():
     assert comparison.gaps.loc["difference", ["change", "ci_low", "ci_high"]].eq(0).all()
     text = " ".join(comparison.findings)
     assert "'new' only moves groups against each other" in text
-    assert "The selection rate fell in 2." in text
+    assert "The selection rate fell in group 2." in text
     # Thresholds alone change decisions, and no order.
     same = compared(y, a, a, groups, weights, threshold={"old": 0.5, "new": 0.7})
     assert same.decomposition["reordered"].eq(0).all()
@@ -286,7 +286,7 @@ def test_a_mitigation_that_only_moves_groups_is_recognized():
     other = compared(y, a, np.where(groups == 2, 1 - a, a), groups, weights)
     text = " ".join(other.findings)
     assert "changes the ranking within groups and across groups" in text
-    assert "The AUC became lower in 2." in text
+    assert "The AUC became lower in group 2." in text
     assert other.quality.loc["within", "pvalue_adjusted"] < 0.01
 
 

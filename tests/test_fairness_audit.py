@@ -3,7 +3,9 @@
 import collections
 import dataclasses
 import datetime
+import html
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -36,6 +38,7 @@ from sklearn.model_selection import (
 from statsmodels.stats.multitest import multipletests
 
 from skfedauc import (
+    AuditComparison,
     FairnessAudit,
     GroupAUC,
     MitigatedClassifier,
@@ -44,7 +47,7 @@ from skfedauc import (
 )
 from skfedauc.audit import decisions
 from skfedauc.audit.claims import weighted_holm
-from skfedauc.audit.findings import answers, named
+from skfedauc.audit.findings import answers, named, named_in
 from skfedauc.datasets import make_group_scores
 
 FUNCTIONS = {
@@ -740,12 +743,57 @@ def test_what_is_the_same_in_all_groups_is_said_once():
     assert "1 of 2 groups has no positives or negatives ('b')" in said
 
 
-def test_labels_of_several_columns_stand_side_by_side():
-    assert named(("va", 1.0, pd.Interval(55, 65))) == "va · 1.0 · (55, 65]"
-    assert named(("", "x\ny")) == "'' · 'x\\ny'"
+def test_labels_in_sentences_cannot_be_taken_for_figures():
+    assert named(("va", 1.0, pd.Interval(55, 65))) == "'va · 1.0 · (55, 65]'"
+    assert named(("", "x\ny")) == "\"'' · 'x\\ny'\""
     assert named("va") == "'va'"
-    assert named(7) == "7"
-    assert named(datetime.datetime(2024, 1, 31)) == "2024-01-31"
+    assert named("2") == "'2'"
+    assert named(7) == "group 7"
+    assert named(-1.5) == "group -1.5"
+    assert named(True) == "group True"
+    assert named(datetime.datetime(2024, 1, 31)) == "group 2024-01-31"
+    assert named(pd.Interval(55, 65)) == "group (55, 65]"
+    assert [named_in("site", label) for label in (3, "oslo")] == ["site 3", "site 'oslo'"]
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+@pytest.mark.parametrize("n_groups", [2, 4])
+def test_sentences_name_groups_in_words(n_columns, n_groups):
+    """Labels are odd numbers, which no sentence has except behind "group" or within quotes."""
+    rng = np.random.default_rng(8)
+    n = 4000
+    group = rng.integers(0, n_groups, n)
+    # The first group is ranked badly, the second one has high scores, and the last one is small.
+    y = rng.random(n) < 0.5
+    z = y * np.array([-0.8, 1.5, 1.5, 3.0])[group] + np.array([0, 2, 0.5, -1])[group]
+    score = 1 / (1 + np.exp(-z - rng.normal(size=n)))
+    codes = np.where((rng.random(n) < 0.003) & (n_groups > 2), n_groups, group)
+    labels = 777_001.0 + codes
+    if n_columns == 2:
+        labels = np.column_stack([labels, labels])
+    audit = FairnessAudit.from_predictions(y, score, groups=labels, tolerances={"difference": 0.1})
+    audits = [audit, *map(audit.of, audit.columns)]
+    after = np.where(codes == 1, score**4, score)
+    comparison = AuditComparison.from_predictions(y, {"a": score, "b": after}, groups=labels)
+    texts = [*comparison.findings, audit._repr_html_().partition("<details>")[0]]
+    for each in audits:
+        texts += each.findings
+        texts += each.intersections()["finding"].tolist() if len(each.columns) > 1 else []
+    texts = [html.unescape(text) for text in texts]
+    named_groups = r"group 77700\d|'77700\d · 77700\d'|column \d 77700\d"
+    assert not [text for text in texts if "77700" in re.sub(named_groups, "", text)]
+    said = " ".join(texts)
+    label = "group 777001" if n_columns == 1 else "'777001 · 777001'"
+    for topic in (
+        "below 0.5 in {}",
+        "in the worst group ({})",
+        "The AUC is lower in {}",
+        "% of {}",
+        "ranges from 0.",
+        "calibrated in",
+    ):
+        if n_groups > 2 or "lower" not in topic:
+            assert topic.format(label) in said
 
 
 # Constructors ------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import numpy as np
 
 from skfedauc import _input, _words
 from skfedauc.audit.facts import NAMES
-from skfedauc.audit.findings import named
 from skfedauc.audit.gaps import is_small
 from skfedauc.audit.tables import Favorable
 from skfedauc.counts import ScoreCounts
@@ -25,12 +24,12 @@ def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> 
         raise ValueError(
             "reference must be 'rest' or a group's label; got "
             f"{_words.shortened(reference)}, and the groups "
-            f"are {', '.join(map(named, groups[:5]))}{', ...' * (len(groups) > 5)}."
+            f"are {_words.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
         )
     place = groups.index(label)
     if is_small(counts, min_per_class)[place]:
         raise ValueError(
-            f"the reference group {named(label)} is too small for comparisons: it has "
+            f"the reference group {_words.shortened(label)} is too small for comparisons: it has "
             f"{_words.counted(int(counts.n_positives[place]), 'positive')} and "
             f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
             f"min_per_class is {min_per_class}. Pass another group, or a smaller "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +21,7 @@ from skfedauc.audit.card import card_of
 from skfedauc.audit.claims import Claims, adjusted_together
 from skfedauc.audit.document import as_json, document_of, plain_rows, text_or_file
 from skfedauc.audit.facts import NAMES, date_of_now, facts_of
-from skfedauc.audit.findings import findings, named
+from skfedauc.audit.findings import findings, named_in
 from skfedauc.audit.gaps import LEVEL, GroupComparison
 from skfedauc.audit.intersections import intersections
 from skfedauc.audit.rates import RateMethod, RateTable
@@ -598,7 +599,7 @@ class FairnessAudit:
             try:
                 arguments.check_reference([part.reference], part.report.counts, part.min_per_class)
             except ValueError as error:
-                raise ValueError(f"within {column} {named(level)}: {error}") from None
+                raise ValueError(f"within {named_in(column, level)}: {error}") from None
         audits = self._adjusted([(self, part) for part in parts.values()])
         return dict(zip(parts, audits, strict=True))
 
@@ -1443,7 +1444,7 @@ class FairnessAudit:
     def _within(self) -> str:
         """Description of the control columns."""
         levels = self.comparison.within_levels.items()
-        return "".join(f" within {column} {named(level)}" for column, level in levels)
+        return "".join(f" within {named_in(column, level)}" for column, level in levels)
 
     def _decided(self) -> str:
         """Description of the decisions."""
@@ -1462,6 +1463,6 @@ def _claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:
 
 def _grouping(comparison: GroupComparison) -> str:
     """Return the name of a grouping, such as "sex" or "sex (region 'north')"."""
-    levels = [f"{name} {named(level)}" for name, level in comparison.within_levels.items()]
+    levels = list(itertools.starmap(named_in, comparison.within_levels.items()))
     columns = " \N{MULTIPLICATION SIGN} ".join(comparison.columns)
     return f"{columns} ({', '.join(levels)})" if levels else columns

@@ -539,9 +539,26 @@ def _row_at(table: pd.DataFrame, place: int) -> dict[str, Any]:
 
 
 def named(label: Any) -> str:
-    """Return a group's label as text for a sentence, including the parts of a tuple."""
-    is_text = isinstance(label, str | bytes)
-    text = repr(label) if is_text else _words.label_text(label)
+    """Return a group's label as text for a sentence, which no reader takes for a figure.
+
+    Quotes enclose a text, and the joined parts of a tuple. "group" precedes other labels, such as
+    numbers, dates and intervals.
+    """
+    if isinstance(label, tuple):
+        parts = _words.label_text(label)
+        mark = '"' if "'" in parts else "'"
+        return _words.shortened_text(f"{mark}{parts}{mark}", _MOST_CHARACTERS)
+    text = _code_or_text(label)
+    return text if isinstance(label, str | bytes) else f"group {text}"
+
+
+def named_in(column: str, label: Any) -> str:
+    """Return a column and a label of the column as text, ``sex 'f'`` or ``site 3``."""
+    return f"{column} {_code_or_text(label)}"
+
+
+def _code_or_text(label: Any) -> str:
+    text = repr(label) if isinstance(label, str | bytes) else _words.label_text(label)
     return _words.shortened_text(text, _MOST_CHARACTERS)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit.claims import adjusted_together
-from skfedauc.audit.findings import SIGNIFICANT, named, shown_pvalue
+from skfedauc.audit.findings import SIGNIFICANT, named_in, shown_pvalue
 from skfedauc.audit.gaps import LEVEL, GroupComparison, is_small
 from skfedauc.counts import ScoreCounts
 from skfedauc.report import GroupAUC
@@ -154,4 +154,4 @@ def _whole_name(row: Mapping[str, Any]) -> str:
         by = " \N{MULTIPLICATION SIGN} ".join(columns)
         return f"Small groups by {by}"
     label = row["group"] if len(columns) > 1 else (row["group"],)
-    return ", ".join(f"{name} {named(part)}" for name, part in zip(columns, label, strict=True))
+    return ", ".join(itertools.starmap(named_in, zip(columns, label, strict=True)))
