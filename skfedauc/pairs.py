@@ -149,6 +149,26 @@ class GroupPairs:
                 f"all rows are independent.{instead}"
             )
 
+    def check_no_repeated_rows(self, condition: str = "") -> None:
+        """Raise an error if a row can count several times, so that variances are not available.
+
+        Parameters
+        ----------
+        condition : str, default=""
+            Beginning of the message: the condition of a result without this check.
+
+        Raises
+        ------
+        ValueError
+            If rows can be in several test sets.
+        """
+        if self.rows_repeat:
+            raise ValueError(
+                f"{condition}rows are in several test sets (repeated folds, or random splits), so "
+                "the variance of the AUC cannot be estimated; use folds that test each row once, "
+                "or use the report of one fold (folds[0])."
+            )
+
     def check_one_model(self, result: str, instead: str = "") -> None:
         """Raise an error if the scores are out-of-fold scores of several models.
 

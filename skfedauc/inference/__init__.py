@@ -3,28 +3,54 @@
 All results need only a `ScoreCounts`, except the paired comparison of two models, which needs the
 rows.
 
-* `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
+Variances:
+
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
+* `fold_variances.py`: variances of AUCs over the pairs of rows of the same fold;
 * `clusters.py`, `cluster_bootstrap.py`: variances and resamples of clustered rows;
+* `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
+* `class_averages.py`: variances of averages over comparisons of classes.
+
+Intervals:
+
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
-* `binomial.py`: limits of a probability, by the tails of the binomial distribution;
-* `calibration.py`: calibration of probabilities, and the test of perfect calibration;
-* `equal_calibration.py`: test that all groups have the same calibration;
 * `disjoint_pairs.py`: intervals of AUCs from random pairs without common rows;
 * `over_groups.py`: averages of random groups;
-* `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
-* `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
-* `power.py`: power of tests and width of intervals for given numbers of rows;
+* `binomial.py`, `proportions.py`: limits of probabilities, and of differences and ratios of shares.
+
+Comparisons of groups:
+
 * `heterogeneity.py`: test that all groups are equal, and standard deviation of the true AUCs;
+* `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
+* `group_comparisons.py`: comparisons of each group with the rest;
+* `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
 * `shrinkage.py`: shrunken group AUCs (empirical Bayes);
 * `rank_sets.py`: ranks of the groups, with confidence sets;
-* `group_comparisons.py`: comparisons of each group with the rest;
 * `cross_gap.py`: tests of xAUC disparities;
-* `agreement.py`: comparisons of the groups' score distributions;
-* `roc_curves.py`: ROC curves, and the area between two curves;
-* `average_ranks.py`: average ranks of several models over groups;
+* `agreement.py`: comparisons of the groups' score distributions.
+
+Comparisons of models:
+
 * `paired.py`: comparison of two models on the same rows;
+* `changed_pairs.py`: pairs of rows whose order differs between two models;
+* `largest_gap.py`, `disparity_changes.py`, `paired_rates.py`: changes of the largest difference, of
+  xAUC disparities, and of rates of decisions;
 * `joint_models.py`: comparison of several models on the same rows; `largest_difference.py`: null
   distribution of the largest difference;
+* `average_ranks.py`: average ranks of several models over groups;
 * `critical_difference.py`: critical differences of test sets.
+
+Curves and calibration:
+
+* `roc_curves.py`: ROC curves, and the area between two curves;
+* `group_curves.py`: ROC curves of all groups at once;
+* `curve_measures.py`: measures of curves; `partial_areas.py`, `curve_points.py` and
+  `average_precision.py`: formulas of the measures;
+* `calibration.py`: calibration of probabilities, and the test of perfect calibration;
+* `equal_calibration.py`: test that all groups have the same calibration.
+
+Plans and simulations:
+
+* `power.py`: power of tests and width of intervals for given numbers of rows;
+* `simulation.py`: p values from simulated statistics.
 """

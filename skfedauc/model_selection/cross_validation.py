@@ -13,7 +13,6 @@ from sklearn.model_selection import check_cv, cross_validate
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.inference import intervals
-from skfedauc.inference.variances import REPEATED_ROWS
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import (
     SplitsByGroups,
@@ -195,8 +194,7 @@ class GroupAUCCrossValidation:
         )
         if way not in ("logit", "delong"):
             raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
-        if self._rows_repeat:
-            raise ValueError(REPEATED_ROWS)
+        self.over_folds.pairs.check_no_repeated_rows()
         # Suppress warnings about groups that lack a class in a fold.
         folds = [fold.estimates.quiet() for fold in self.folds]
         rows = {}

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from skfedauc import _input, _words
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
-from skfedauc.inference.variances import REPEATED_ROWS
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import number_of_group
 from skfedauc.report.estimates import GroupEstimates
@@ -105,8 +104,7 @@ def abroca_table(
         )
     if n_resamples:
         pairs.check_independent_rows("the p value of abroca")
-    if n_resamples and pairs.rows_repeat:
-        raise ValueError(f"n_resamples must be 0: {REPEATED_ROWS}")
+        pairs.check_no_repeated_rows("n_resamples must be 0: ")
     random = check_random_state(random_state)
     groups, reference_group = np.arange(len(counts)), None
     if not (isinstance(reference, str) and reference == "rest"):

@@ -12,7 +12,6 @@ from skfedauc import _input, _words
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.inference.binomial import upper_limit
 from skfedauc.inference.intervals import check_confidence_level
-from skfedauc.inference.variances import REPEATED_ROWS
 from skfedauc.report.estimates import GroupEstimates
 
 if TYPE_CHECKING:
@@ -28,8 +27,7 @@ def error_rate_table(
     if not _input.is_number(threshold) or not math.isfinite(threshold):
         raise ValueError(f"threshold must be a finite number; got {_words.shortened(threshold)}.")
     tail = 1.0 - check_confidence_level(confidence_level)
-    if estimates.pairs.rows_repeat:
-        raise ValueError(REPEATED_ROWS)
+    estimates.pairs.check_no_repeated_rows()
     estimates.pairs.check_one_model(
         "error_rates",
         " To bound the error rate over folds, pass the n_errors and the rows of each fold's report "

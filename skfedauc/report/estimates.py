@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.inference.clusters import ClusterVariances
-from skfedauc.inference.variances import Extremes, Variances, variances_of
+from skfedauc.inference.fold_variances import variances_of
+from skfedauc.inference.variances import Extremes, Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.undefined import NotDefined, UndefinedPolicy
 

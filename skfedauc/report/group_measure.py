@@ -10,7 +10,6 @@ import numpy as np
 from skfedauc import _words
 from skfedauc.counts import left_out
 from skfedauc.inference import curve_measures, intervals
-from skfedauc.inference.variances import REPEATED_ROWS
 from skfedauc.measures import Measure
 from skfedauc.report.bounds import Bounds
 from skfedauc.report.estimates import GroupEstimates
@@ -232,8 +231,7 @@ class GroupMeasure:
         check_of(of)
         if of == "groups" and over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
-        if self._measured.pairs.rows_repeat:
-            raise ValueError(REPEATED_ROWS)
+        self._measured.pairs.check_no_repeated_rows()
         if self.measure.is_auc:
             way: intervals.Method = "logit" if method is None else intervals.check_method(method)
             return self._intervals_of_auc(level, way, of, over)
