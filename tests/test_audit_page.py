@@ -287,6 +287,56 @@ def test_the_table_of_rates_has_all_rates_with_limits(shown):
     assert f"Groups with fewer than {max(audit.min_per_class, 1)} rows (min_per_class)" in text
 
 
+def test_a_note_below_the_groups_has_both_intervals_of_the_worst_group(shown):
+    audit, tree = shown
+    for number, part in enumerate(of_sections(audit), start=1):
+        (block,) = (
+            div
+            for div in tree.iter("div")
+            if div.get("class") == "groups" and div.find(f".//*[@id='groups-{number}']") is not None
+        )
+        notes = [words_of(p) for p in block.iter("p") if "has two 95 % intervals" in words_of(p)]
+        table, worst = part.by_group, part.quality.loc["worst"]
+        is_it = [label == worst["group"] for label in table.index]
+        if part.compared.n_groups < 2 or np.isnan(worst["ci_low"]):
+            assert notes == []
+            continue
+        own, adjusted = (
+            " to ".join(f"{row[end]:.3f}" for end in ("ci_low", "ci_high"))
+            for row in (table.loc[is_it].iloc[0], worst)
+        )
+        if own == adjusted:
+            assert notes == []
+            continue
+        (note,) = notes
+        assert f"In this table, {own} is the interval of the AUC of this group." in note
+        assert f"{adjusted} is the interval of the smallest true AUC" in note
+        assert f"the choice of the worst of {part.compared.n_groups} groups" in note
+        links = {a.get("href") for p in block.iter("p") for a in p.iter("a")}
+        assert {f"#model-{number}", "#define-worst"} <= links
+
+
+def test_abbreviations_stand_for_words_and_link_to_definitions(shown):
+    audit, tree = shown
+    full = {
+        "BPSN AUC": "background positive, subgroup negative",
+        "BNSP AUC": "background negative, subgroup positive",
+        "positive AEG": "average equality gap of the positives",
+        "negative AEG": "average equality gap of the negatives",
+    }
+    n_sections = len(of_sections(audit))
+    assert [(words_of(e), e.get("title")) for e in tree.iter("abbr")] == [
+        *full.items()
+    ] * n_sections
+    found = [words_of(item) for item in tree.iter("li")]
+    for name in ("BPSN AUC", "BNSP AUC"):
+        for sentence in found:
+            assert sentence.count(name) == sentence.count(f"{name}: {full[name]}")
+    ids = {link.get("href"): words_of(link) for link in tree.iter("a")}
+    for name in ("BPSN AUC", "BNSP AUC", "AEG"):
+        assert ids[f"#define-{name.lower().replace(' ', '-')}"] == name
+
+
 def test_groups_are_in_order_of_their_auc_and_small_ones_last(shown):
     audit, tree = shown
     table = tables_of(tree, "sortable")[-1]
@@ -687,6 +737,7 @@ def test_notebooks_show_summary_findings_and_tables(name, without_plots):
         "tr",
         "th",
         "td",
+        "abbr",
         "details",
         "summary",
         "ul",

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _input, _words
-from skfedauc.audit.findings import SIGNIFICANT
-from skfedauc.audit.tables import AuditTables
+from skfedauc.audit.findings import BNSP, BPSN, SIGNIFICANT, named
+from skfedauc.audit.tables import AuditTables, row_of
 from skfedauc.audit.tolerances import required
 
 UNDEFINED = "\N{EN DASH}"
@@ -45,6 +45,13 @@ _GROUP_COLUMNS = {
         "true_positive_rate": "true positive rate",
         "false_positive_rate": "false positive rate",
     },
+}
+# What headings with abbreviations stand for
+_IN_FULL = {
+    "bpsn_auc": BPSN,
+    "bnsp_auc": BNSP,
+    "positive_aeg": "average equality gap of the positives",
+    "negative_aeg": "average equality gap of the negatives",
 }
 # Headings of the columns of `FairnessAudit.calibration`, by topic
 _CALIBRATION = {
@@ -214,11 +221,14 @@ class Column(NamedTuple):
     heading : str
     kind : {"row", "number", "label"}
         Labels of the rows, numbers, or other labels. Columns with labels of the rows come first.
+    in_full : str, default=""
+        Words for which an abbreviation in the heading stands.
     """
 
     name: str
     heading: str
     kind: Literal["row", "number", "label"] = "number"
+    in_full: str = ""
 
 
 class Table(NamedTuple):
@@ -309,7 +319,10 @@ def group_table(tables: AuditTables, number: int, most: int) -> tuple[Table, str
         name=f"Groups by {by(tables.columns)}",
         columns=[
             *(Column(name, name, "row") for name in map(_words.shortened_label, tables.columns)),
-            *(Column(name, text) for name, text in headings.items()),
+            *(
+                Column(name, text, in_full=_IN_FULL.get(name, ""))
+                for name, text in headings.items()
+            ),
         ],
         bodies=bodies,
         topics={topic: len(columns) for topic, columns in topics.items()},
@@ -317,6 +330,38 @@ def group_table(tables: AuditTables, number: int, most: int) -> tuple[Table, str
         sorted_by="auc",
     )
     return of_groups, " and ".join(left_out)
+
+
+class Intervals(NamedTuple):
+    """Two intervals of the AUC of the worst group, as text.
+
+    Attributes
+    ----------
+    group : str
+    of_group : str
+        Interval of the AUC of this group.
+    of_worst : str
+        Interval of the smallest true AUC.
+    """
+
+    group: str
+    of_group: str
+    of_worst: str
+
+
+def worst_intervals(tables: AuditTables) -> Intervals | None:
+    """Return both intervals of the AUC of the worst group, or None if they do not differ."""
+    worst = row_of(tables.quality, "worst")
+    if tables.compared.n_groups < 2 or math.isnan(worst["ci_low"]):
+        return None
+    own = tables.by_group.iloc[tables.groups.index(worst["group"])]
+    of_group, of_worst = (
+        " to ".join(number_text(float(row[end])) for end in ("ci_low", "ci_high"))
+        for row in (own, worst)
+    )
+    if of_group == of_worst:
+        return None
+    return Intervals(named(worst["group"]), of_group, of_worst)
 
 
 def label_columns(labels: Sequence[Any]) -> Iterator[list[Cell]]:

@@ -24,6 +24,9 @@ SIGNIFICANT = 0.05
 _MOST_NAMED = 5
 # Largest number of characters of a label in a sentence
 _MOST_CHARACTERS = 60
+# Meaning of the names of the AUCs between groups
+BNSP = "background negative, subgroup positive"
+BPSN = "background positive, subgroup negative"
 _NOTHING = "no difference is established"
 # Names of the rates, and of the rows in their denominators
 _RATES = {
@@ -273,8 +276,8 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
     possessive = f"{others}'" if others.endswith("s") else f"{others}'s"
     numbers = (
         f"its positives outrank {possessive} negatives with a probability of "
-        f"{row['bnsp_auc']:.3f} (BNSP AUC), {possessive} positives outrank its negatives with "
-        f"{row['bpsn_auc']:.3f} (BPSN AUC); the disparity is {_signed(gap['value'])}"
+        f"{row['bnsp_auc']:.3f} (BNSP AUC: {BNSP}), {possessive} positives outrank its negatives "
+        f"with {row['bpsn_auc']:.3f} (BPSN AUC: {BPSN}); the disparity is {_signed(gap['value'])}"
     )
     if math.isnan(gap["pvalue"]):
         yield Finding(
@@ -294,7 +297,7 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
     # The disparity mixes both. The AEGs compare rows of the same class.
     cause = (
         "The cause can be a shift of the group's scores or the ranking within the group: compare "
-        "its positive and its negative AEG."
+        "its positive and its negative average equality gap (AEG)."
     )
     if tables.compared.n_groups == 2:  # The disparities of two groups differ in sign only.
         yield Finding(f"The model {scores} {others}: {numbers}. {cause}", "xauc_disparity")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-from skfedauc.audit.cells import Row, Table, gap_table, group_table, quality_table
+from skfedauc.audit.cells import Column, Row, Table, gap_table, group_table, quality_table
 from skfedauc.audit.findings import findings
 from skfedauc.audit.summary import Line
 from skfedauc.audit.tables import AuditTables
@@ -44,25 +44,29 @@ def _unfolding(title: str, content: str) -> str:
 
 
 def _table(table: Table) -> str:
-    headings = [column.heading for column in table.columns]
     rows = [_texts(row) for body in table.bodies for row in body.rows]
-    return _as_table(rows, table.n_labels, headings)
+    return _as_table(rows, table.n_labels, table.columns)
 
 
 def _texts(row: Row) -> list[str]:
     return [cell.text for cell in row.cells]
 
 
-def _as_table(rows: Iterable[Sequence[str]], n_left: int, headings: Sequence[str] = ()) -> str:
+def _as_table(rows: Iterable[Sequence[str]], n_left: int, columns: Sequence[Column] = ()) -> str:
     """Return a table whose first `n_left` columns are left-aligned."""
 
-    def cells(texts: Sequence[str], tag: str) -> str:
-        styles = [_CELL.format("left" if i < n_left else "right") for i in range(len(texts))]
+    def cells(contents: Sequence[str], tag: str) -> str:
+        styles = [_CELL.format("left" if i < n_left else "right") for i in range(len(contents))]
         return "".join(
-            f"<{tag} style='{style}'>{html.escape(text)}</{tag}>"
-            for text, style in zip(texts, styles, strict=True)
+            f"<{tag} style='{style}'>{content}</{tag}>"
+            for content, style in zip(contents, styles, strict=True)
         )
 
-    head = f"<thead><tr>{cells(headings, 'th')}</tr></thead>" if headings else ""
-    body = "".join(f"<tr>{cells(texts, 'td')}</tr>" for texts in rows)
+    head = f"<thead><tr>{cells(list(map(_heading, columns)), 'th')}</tr></thead>" if columns else ""
+    body = "".join(f"<tr>{cells(list(map(html.escape, texts)), 'td')}</tr>" for texts in rows)
     return f"<table>{head}<tbody>{body}</tbody></table>"
+
+
+def _heading(column: Column) -> str:
+    heading = html.escape(column.heading)
+    return f"<abbr title='{column.in_full}'>{heading}</abbr>" if column.in_full else heading

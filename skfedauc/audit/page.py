@@ -23,6 +23,7 @@ from skfedauc.audit.cells import (
     quality_table,
     rate_table,
     tolerance_table,
+    worst_intervals,
 )
 from skfedauc.audit.findings import SIGNIFICANT, Finding, answers, closing
 from skfedauc.audit.intersections import MOST_WORRYING
@@ -153,6 +154,8 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
         "tolerances": tolerance_table(tables, number) if len(tables.tolerances) else None,
         "groups": groups,
         "left_out": left_out,
+        "worst": worst_intervals(tables),
+        "n_compared": tables.compared.n_groups,
         "intersections": _intersections(tables, number),
         "rates": rates,
         "rates_left_out": without_rates,
