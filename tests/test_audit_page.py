@@ -316,7 +316,7 @@ def test_a_note_below_the_groups_has_both_intervals_of_the_worst_group(shown):
         assert {f"#model-{number}", "#define-worst"} <= links
 
 
-def test_abbreviations_stand_for_words_and_link_to_definitions(shown):
+def test_abbreviations_are_in_full_and_link_to_definitions(shown):
     audit, tree = shown
     full = {
         "BPSN AUC": "background positive, subgroup negative",

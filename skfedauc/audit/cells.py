@@ -46,7 +46,7 @@ _GROUP_COLUMNS = {
         "false_positive_rate": "false positive rate",
     },
 }
-# What headings with abbreviations stand for
+# Abbreviations in headings, in full
 _IN_FULL = {
     "bpsn_auc": BPSN,
     "bnsp_auc": BNSP,
@@ -222,7 +222,7 @@ class Column(NamedTuple):
     kind : {"row", "number", "label"}
         Labels of the rows, numbers, or other labels. Columns with labels of the rows come first.
     in_full : str, default=""
-        Words for which an abbreviation in the heading stands.
+        The abbreviation of the heading in full.
     """
 
     name: str
