@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import html
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.clusters import ClusterCounts, position_of_clusters
-from skfedauc.counts import ScoreCounts, left_out
+from skfedauc.counts import ScoreCounts
 from skfedauc.inference import heterogeneity, intervals, pairwise
 from skfedauc.inference.margins import MarginTest
 from skfedauc.inference.variances import Variances
@@ -20,13 +19,7 @@ from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
 from skfedauc.report.bias import abroca_table, bias_means, bias_score, bias_table
-from skfedauc.report.bounds import (
-    binned_note,
-    bounds_table,
-    certain_range,
-    group_bounds_table,
-    statistic_bounds,
-)
+from skfedauc.report.bounds import bounds_table, group_bounds_table
 from skfedauc.report.cluster_bootstrap import bootstrap_table
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.error_rates import error_rate_table
@@ -47,6 +40,7 @@ from skfedauc.report.statistics import (
     decomposition,
     determined_statistics,
 )
+from skfedauc.report.text import html_of, text_of
 from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
 from skfedauc.report.weights import average_weights
 from skfedauc.report.withheld import cover_withheld
@@ -2081,77 +2075,8 @@ class GroupAUC:
         index = pd.Index(labels, name=name or own_name)
         return index
 
-    def _headline(self) -> str:
-        counts = self.counts
-        undefined = f" ({self.n_undefined:,} undefined)" if self.n_undefined else ""
-        return (
-            f"GroupAUC of {_words.counted(self.n_groups, 'group')}{undefined}, "
-            f"{_words.counted(int(counts.n_positives.sum()), 'positive')} and "
-            f"{_words.counted(int(counts.n_negatives.sum()), 'negative')}"
-            f"{self._clusters_note()}"
-            f"{left_out(self.n_missing)}{counts.withheld.in_words()}"
-            f"{f'; {note}' if (note := binned_note(self._estimates)) else ''}"
-            f"{self._summary_note()}"
-        )
-
-    def _clusters_note(self) -> str:
-        """Return the number of clusters in words; empty if all rows are independent."""
-        clusters = self.pairs.clusters
-        if clusters is None:
-            return ""
-        shared = f" ({clusters.n_shared:,} in several groups)" if clusters.n_shared else ""
-        return f", in {_words.counted(clusters.n_clusters, 'cluster')}{shared}"
-
-    def _summary_note(self) -> str:
-        """Return a note on the omitted statistics; empty if the counts have scores."""
-        absent = [name for name in STATISTICS if name not in self.determined_statistics]
-        if not absent:
-            return ""
-        return f"; a summary by group, which does not determine {_words.enumerated(absent, 'or')}"
-
-    def _extremes(self) -> list[tuple[str, Any, float]]:
-        """Return the groups with the smallest and the largest AUC."""
-        if not self.pairs.defined.any():
-            return []
-        groups = self.counts.groups or ("all",)
-        auc = self.pairs.auc
-        worst, best = int(np.nanargmin(auc)), int(np.nanargmax(auc))
-        return [
-            ("lowest", groups[worst], float(auc[worst])),
-            ("highest", groups[best], float(auc[best])),
-        ]
-
-    def _shown(self) -> list[tuple[str, float, str]]:
-        """Return the names and values of the statistics, with the certain intervals in words."""
-        shown = []
-        for name, value in all_statistics(self._estimates).items():
-            ends = ""
-            if self.pairs.is_binned:
-                bounds = statistic_bounds(self._estimates, name)
-                ends = "" if np.isnan(bounds.low) else f"  ({certain_range(bounds)})"
-            shown.append((name, value, ends))
-        return shown
-
     def __repr__(self) -> str:
-        lines = [self._headline()]
-        lines += [f"  {k:<16} {v:.4f}{of_bins}" for k, v, of_bins in self._shown()]
-        lines += [
-            f"  {k:<16} {auc:.4f}  {_words.shortened_label(label)}"
-            for k, label, auc in self._extremes()
-        ]
-        return "\n".join(lines)
+        return text_of(self._estimates)
 
     def _repr_html_(self) -> str:
-        statistics = "".join(
-            f"<tr><th style='text-align:left'>{name}</th><td>{value:.4f}{of_bins}</td></tr>"
-            for name, value, of_bins in self._shown()
-        )
-        extremes = "".join(
-            f"<tr><th style='text-align:left'>{name}</th><td>{auc:.4f} "
-            f"({html.escape(_words.shortened_label(label))})</td></tr>"
-            for name, label, auc in self._extremes()
-        )
-        return (
-            f"<table><caption>{html.escape(self._headline())}</caption>"
-            f"{statistics}{extremes}</table>"
-        )
+        return html_of(self._estimates)
