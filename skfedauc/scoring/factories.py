@@ -1,28 +1,17 @@
-"""Scorers of group statistics, for searches and cross-validation."""
+"""Construction of scorers: one scorer, or a dict for ``scoring=``."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
-
-import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc.counts import MultiClass, MulticlassCounts, ScoreCounts, check_multi_class
+from skfedauc.counts import MultiClass, check_multi_class
 from skfedauc.measures import Measure, check_measure
-from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
-    STATISTICS,
     ClassAverage,
-    GroupEstimates,
-    MeasureEstimates,
-    MulticlassGroupAUC,
     ScorerStatistic,
     Undefined,
-    UndefinedPolicy,
     check_class_average,
     check_measure_statistic,
     check_no_two_classes,
@@ -30,20 +19,8 @@ from skfedauc.report import (
     check_statistic,
     check_undefined,
 )
-
-# Estimates of the current scoring call, by method caller. All scorers of a multi-metric search
-# share one method caller, which lives as long as the call.
-_ESTIMATES: WeakKeyDictionary[Any, dict[Any, tuple[GroupEstimates, Any]]] = WeakKeyDictionary()
-_MEASURED: WeakKeyDictionary[Any, dict[Any, MeasureEstimates]] = WeakKeyDictionary()
-_MULTICLASS: WeakKeyDictionary[Any, dict[Any, tuple[MulticlassGroupAUC, Any]]] = WeakKeyDictionary()
-
-# Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one
-# group.
-FOLDS_REMEDY = (
-    " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
-    "of every group's positives and negatives; a group needs a row of each class for each fold."
-)
-_ONCE = " Each fold issues this warning once, for any number of undefined scores."
+from skfedauc.scoring.group_scorer import GroupAUCScorer, name_of_score
+from skfedauc.scoring.multiclass_scorer import MulticlassGroupAUCScorer
 
 
 def make_group_auc_scorer(
@@ -310,12 +287,13 @@ def group_auc_scoring(
     checked, missing = _checked_groups(groups), _input.check_missing(missing)
     check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
-        (_with_measure(_check_names(name, measure), measure), name, None) for name in statistics
+        (name_of_score(_check_names(name, measure), None, measure), name, None)
+        for name in statistics
     ]
     undefined = _checked_undefined(undefined, measure)
     labels = [_input.check_label(label, "each_group") for label in each_group]
     _check_each_group(labels, checked, missing)
-    named += [(_name_of_score(label, measure), "group", label) for label in labels]
+    named += [(name_of_score("group", label, measure), "group", label) for label in labels]
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
     if repeated or not named:
         raise ValueError(
@@ -355,18 +333,6 @@ def _checked_undefined(undefined: Any, measure: Measure | None) -> Undefined:
     if measure is not None:
         check_replacement(checked, measure)
     return checked
-
-
-def _with_measure(name: str, measure: Measure | None) -> str:
-    """Return the name of the score of a statistic."""
-    return name if measure is None else f"{name}_{measure.name}"
-
-
-def _name_of_score(label: Any, measure: Measure | None) -> str:
-    """Return the name of the score of a single group."""
-    parts = label if isinstance(label, tuple) else (label,)
-    name = "auc" if measure is None else measure.name
-    return "_".join([name, *map(str, parts)])
 
 
 def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -> None:
@@ -426,364 +392,3 @@ def _checked_groups(groups: Any) -> Any:
     _input.check_unique_index(groups, "groups")
     _input.encode_groups(groups.dropna())  # A search can leave out the rows without a label.
     return groups
-
-
-def _measured(
-    method_caller: Any, key: Any, estimates: GroupEstimates, measure: Measure
-) -> MeasureEstimates:
-    """Return a measure of estimates; scorers of one measure share it, as they share estimates."""
-    shared = _MEASURED.setdefault(method_caller, {})
-    if (key, measure) not in shared:
-        shared[key, measure] = MeasureEstimates.of(estimates, measure)
-    return shared[key, measure]
-
-
-class _StatisticOfLabels:
-    """Placeholder for the metric function of a scorer; some tools read its name.
-
-    Tools that call this function, such as TunedThresholdClassifierCV, pass predicted labels.
-
-    Parameters
-    ----------
-    name : str
-        Name of the statistic.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
-
-    def __call__(
-        self, y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None
-    ) -> float:
-        raise TypeError(
-            "group AUC scorers need scores, but this tool passes labels that are predicted at a "
-            "threshold (as TunedThresholdClassifierCV does). Select "
-            "the model with this scorer in a search first; then tune its threshold with a "
-            "metric of labels, such as scoring='balanced_accuracy'."
-        )
-
-
-class GroupAUCScorer(_sklearn.BaseScorer):
-    """Scorer of one group statistic, returned by `make_group_auc_scorer`.
-
-    Parameters
-    ----------
-    statistic : str
-        Name of the statistic in scorers, or "group" for the AUC of the group `label`.
-    groups : str, list of str, pandas.Series or None
-    undefined : {"skip", "ignore", "raise"} or float
-    pos_label : int, float, bool, str or None
-    response_method : str or tuple of str
-    label : object, default=None
-        Label of the group whose AUC is the score, if `statistic` is "group".
-    missing : {"raise", "drop", "group"}, default="raise"
-    measure : Measure, default=None
-    """
-
-    def __init__(
-        self,
-        statistic: str,
-        groups: Any,
-        undefined: Undefined,
-        pos_label: Any,
-        response_method: str | tuple[str, ...],
-        label: Any = None,
-        missing: _input.Missing = "raise",
-        measure: Measure | None = None,
-    ) -> None:
-        plain = _with_measure(statistic.removeprefix("neg_"), measure)
-        if statistic == "group":
-            plain = _name_of_score(label, measure)
-        sign = -1 if statistic.startswith("neg_") else 1
-        super().__init__(_StatisticOfLabels(plain), sign, {}, response_method)
-        self.__name__ = f"neg_{plain}" if sign < 0 else plain
-        self._statistic = statistic
-        self._groups = groups
-        self._undefined = undefined
-        self._pos_label = pos_label
-        self._label = label
-        self._missing = missing
-        self._measure = measure
-        self._requests: dict[str, Any] = {"sample_weight": None}
-        if groups is None:
-            self._requests["groups"] = True
-
-    def _score(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: Any,
-        *,
-        groups: Any = None,
-        sample_weight: Any = None,
-    ) -> float:
-        """Score an estimator; the scorers of a multi-metric search share their estimates."""
-        key, kept = self._key(groups, sample_weight)
-        shared = _ESTIMATES.setdefault(method_caller, {})
-        if key not in shared:
-            estimates = self._estimates(method_caller, estimator, X, y_true, groups, sample_weight)
-            shared[key] = estimates, kept
-        estimates = shared[key][0]
-        measured = None
-        if self._measure is not None:
-            measured = _measured(method_caller, key, estimates, self._measure)
-        if self._statistic == "group":
-            values = estimates.pairs.auc
-            if measured is not None:
-                values = measured.by_group
-            return self._of_group(estimates.pairs.counts.groups or (), values, estimates.policy)
-        name = self._statistic.removeprefix("neg_")
-        if measured is None:
-            statistic = STATISTICS[name]
-            value = estimates.value_of(statistic.score or statistic.compute)
-        else:
-            value = measured.statistic(name)
-        return -value if self._sign < 0 else value
-
-    def _key(self, groups: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """Return a key of the shared estimates, and the objects whose ids are part of the key."""
-        source = groups if self._groups is None else self._groups
-        key = (
-            id(source) if not _input.is_column_names(source) else repr(source),
-            id(sample_weight),
-            repr(self._response_method),
-            repr(self._pos_label),
-            self._undefined,
-            self._missing,
-        )
-        return key, (source, sample_weight)
-
-    def _rows(
-        self, X: Any, y_true: Any, groups: Any, sample_weight: Any
-    ) -> tuple[NDArray[Any], Any, NDArray[Any] | None]:
-        """Return the labels, the groups and the weights of the rows."""
-        if self._groups is None and groups is None:
-            raise ValueError(
-                "the scorer was made with groups=None, but received no groups. Pass groups "
-                "with the data: search.fit(X, y, groups=labels), or cross_validate(..., "
-                "params={'groups': labels}); or make the scorer with groups='site', the "
-                "name of a column of X."
-            )
-        # Match rows by position, as scikit-learn splits rows. Ignore the index of y, because
-        # permutation_test_score shuffles y with its index.
-        _input.check_row_order(
-            {"X": X, "groups": groups, "sample_weight": sample_weight}, is_cut=True
-        )
-        y_true = _input.column_of(y_true, "y_true")
-        if sample_weight is not None:
-            sample_weight = _input.column_of(sample_weight, "sample_weight")
-        if self._groups is None:
-            labels = groups
-        elif isinstance(self._groups, str):
-            labels = _input.columns_of(X, [self._groups])
-        elif isinstance(self._groups, list):
-            labels = _input.columns_of(X, self._groups)
-        else:
-            labels = _input.aligned(self._groups, X)
-        return y_true, labels, sample_weight
-
-    def _estimates(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: Any,
-        groups: Any,
-        sample_weight: Any,
-    ) -> GroupEstimates:
-        y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
-        positive, is_other = _sklearn.positive_class(estimator, self._pos_label)
-        scores = _sklearn.shared_scores(method_caller, estimator, X, self._response_method)
-        scores = _input.column_of(scores, "y_score")
-        rows = _input.check_rows(
-            y_true,
-            -scores if is_other else scores,
-            labels,
-            sample_weight,
-            positive,
-            missing=self._missing,
-            warn_labels=False,
-        )
-        policy = UndefinedPolicy(self._undefined, remedy=FOLDS_REMEDY + _ONCE, warns_once=True)
-        return GroupEstimates(GroupPairs(ScoreCounts.of_rows(rows)), policy)
-
-    def _of_group(
-        self, known: tuple[Any, ...], values: NDArray[np.float64], policy: UndefinedPolicy
-    ) -> float:
-        """Return the value of the group `label`, from the values of all groups."""
-        value = float(values[known.index(self._label)]) if self._label in known else np.nan
-        if not np.isnan(value):
-            return value
-        is_absent = self._label not in known
-        # A number replaces an undefined AUC, but must not hide a misspelled group.
-        if isinstance(self._undefined, float) and not is_absent:
-            return self._undefined
-        state = "is absent" if is_absent else "lacks a class"
-        of = "AUC" if self._measure is None else repr(self._measure)
-        message = (
-            f"group {_words.shortened(self._label)} {state} in the scored rows, so its {of} is "
-            f"undefined; the groups of these rows are {_words.all_shortened(known[:10])}"
-            f"{', ...' if len(known) > 10 else ''}.{FOLDS_REMEDY}"
-        )
-        if self._undefined == "raise":
-            raise ValueError(message)
-        if self._undefined != "ignore":
-            # An absent label may be a misspelling, which no other warning reports.
-            policy.warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
-        return value
-
-    # Interface of scikit-learn scorers -------------------------------------------------
-
-    def set_score_request(self, **requests: Any) -> GroupAUCScorer:
-        """Request metadata, or change its name, in addition to earlier requests.
-
-        Parameters
-        ----------
-        **requests : dict
-            ``groups`` (only for scorers made with ``groups=None``) and ``sample_weight``; each is
-            True, False, None or the name of the metadata in the call.
-
-        Returns
-        -------
-        GroupAUCScorer
-            The scorer itself.
-        """
-        if not _sklearn.is_routing_enabled():
-            raise RuntimeError(
-                "This method is only available with metadata routing; enable it with "
-                "sklearn.set_config(enable_metadata_routing=True)."
-            )
-        unknown = set(requests) - set(self._requests)
-        if unknown:
-            hint = (
-                " This scorer reads its groups from X; make the scorer with groups=None to route "
-                "groups."
-                if "groups" in unknown
-                else ""
-            )
-            raise TypeError(
-                f"set_score_request takes {', '.join(sorted(self._requests))}; got "
-                f"{', '.join(sorted(unknown))}.{hint}"
-            )
-        self._requests = {**self._requests, **requests}
-        return self
-
-    def _get_metadata_request(self) -> Any:
-        return _sklearn.score_requests(self, self._requests)
-
-    def _accept_sample_weight(self) -> bool:
-        return True
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> GroupAUCScorer:
-        """Copy all attributes except `groups`, so that scorers of a cloned dict share estimates."""
-        return copy.copy(self)
-
-    def __repr__(self) -> str:
-        if _input.is_column_names(self._groups) or self._groups is None:
-            groups = repr(self._groups)
-        else:
-            groups = f"<Series of {len(self._groups)} labels>"
-        parts = [f"groups={groups}"]
-        if self._label is not None:
-            parts.append(f"each_group=[{self._label!r}]")
-        if self._measure is not None:
-            parts.append(f"measure={self._measure!r}")
-        if self._undefined != "skip":
-            parts.append(f"undefined={self._undefined!r}")
-        if self._pos_label is not None:
-            parts.append(f"pos_label={self._pos_label!r}")
-        if self._response_method != ("decision_function", "predict_proba"):
-            parts.append(f"response_method={self._response_method!r}")
-        if self._missing != "raise":
-            parts.append(f"missing={self._missing!r}")
-        if self._statistic == "group":
-            return f"group_auc_scoring([], {', '.join(parts)})"
-        return f"make_group_auc_scorer({self._statistic!r}, {', '.join(parts)})"
-
-
-class MulticlassGroupAUCScorer(GroupAUCScorer):
-    """Scorer of the average over classes of one group statistic.
-
-    Parameters
-    ----------
-    statistic : str
-        Name of the statistic in scorers.
-    groups : str, list of str, pandas.Series or None
-    undefined : {"skip", "ignore", "raise"} or float
-    response_method : str or tuple of str
-    missing : {"raise", "drop", "group"}
-    multi_class : {"ovr", "ovo"}
-    class_average : {"macro", "weighted"}
-    label : object, default=None
-        Label of the group whose average over classes is the score, if `statistic` is "group".
-    """
-
-    def __init__(
-        self,
-        statistic: str,
-        groups: Any,
-        undefined: Undefined,
-        response_method: str | tuple[str, ...],
-        missing: _input.Missing,
-        multi_class: MultiClass,
-        class_average: ClassAverage,
-        label: Any = None,
-    ) -> None:
-        super().__init__(statistic, groups, undefined, None, response_method, label, missing)
-        self._multi_class = multi_class
-        self._class_average = class_average
-
-    def _score(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: Any,
-        *,
-        groups: Any = None,
-        sample_weight: Any = None,
-    ) -> float:
-        key, kept = self._key(groups, sample_weight)
-        shared = _MULTICLASS.setdefault(method_caller, {})
-        if (key, self._multi_class) not in shared:
-            report = self._report(method_caller, estimator, X, y_true, groups, sample_weight)
-            shared[key, self._multi_class] = report, kept
-        report = shared[key, self._multi_class][0]
-        if self._statistic == "group":
-            values = report.average_by_group(self._class_average).to_numpy()
-            # The policies of the reports name a comparison of classes in their messages.
-            policy = UndefinedPolicy(self._undefined)
-            return self._of_group(report.groups, values, policy)
-        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
-        value = report.averaged(statistic.score or statistic.compute, self._class_average)
-        return -value if self._sign < 0 else value
-
-    def _report(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: Any,
-        groups: Any,
-        sample_weight: Any,
-    ) -> MulticlassGroupAUC:
-        y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
-        classes = _sklearn.three_classes(estimator, "Make the scorer without multi_class.")
-        _sklearn.refuse_pairwise_scores(estimator, self._response_method)
-        counts = MulticlassCounts.from_predictions(
-            y_true,
-            _sklearn.shared_scores(method_caller, estimator, X, self._response_method),
-            groups=labels,
-            multi_class=self._multi_class,
-            labels=classes,
-            sample_weight=sample_weight,
-            missing=self._missing,
-        )
-        return MulticlassGroupAUC(counts, undefined=self._undefined)
-
-    def __repr__(self) -> str:
-        parts = f"multi_class={self._multi_class!r}"
-        if self._class_average != "macro":
-            parts += f", class_average={self._class_average!r}"
-        return f"{super().__repr__()[:-1]}, {parts})"
