@@ -98,7 +98,8 @@ class Colour(enum.Enum):
 
 
 def _dates(codes: np.ndarray) -> np.ndarray:
-    return np.datetime64("2020-01-01") + 37 * codes.astype("timedelta64[D]")
+    # Nanoseconds hold 584 years, so the days between the groups are few.
+    return np.datetime64("1850-01-01") + 7 * codes.astype("timedelta64[D]")
 
 
 def _text(codes: np.ndarray, form: str = "site {}") -> list[str]:
@@ -148,7 +149,7 @@ GROUPS: dict[str, Callable[[np.random.Generator, np.ndarray], Labelled]] = {
         lambda c: _dates(c).astype("datetime64[ns]"), lambda c: _dates(np.array([c]))[0]
     ),
     "list of dates": _plain(
-        lambda c: [datetime.date(2020, 1, 1) + datetime.timedelta(37 * int(k)) for k in c],
+        lambda c: [datetime.date(1850, 1, 1) + datetime.timedelta(7 * int(k)) for k in c],
         lambda c: _dates(np.array([c]))[0],
     ),
     "pandas text": _plain(lambda c: pd.Series(_text(c)), "site {}".format),

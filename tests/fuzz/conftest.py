@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 
 SECONDS = float(os.environ.get("SKFEDAUC_FUZZ_SECONDS", "0"))
+CASES = int(os.environ.get("SKFEDAUC_FUZZ_CASES", "0"))
 # Set the seed in the environment, so that all workers use it.
 FIRST_SEED = int(os.environ.setdefault("SKFEDAUC_FUZZ_SEED", str(time.time_ns() % 10**12)))
 PROPERTY = "random cases"
@@ -22,9 +23,10 @@ def seeds(record_property):
 
     def draw(n_of_suite, worker=0, n_workers=1):
         nonlocal n_tried
-        first, last = (n_workers * FIRST_SEED, None) if SECONDS else (0, n_of_suite)
+        first = n_workers * FIRST_SEED if SECONDS or CASES else 0
+        n_cases = None if SECONDS else CASES or n_of_suite
         until = time.monotonic() + SECONDS
-        for seed in itertools.islice(itertools.count(first), worker, last, n_workers):
+        for seed in itertools.islice(itertools.count(first), worker, n_cases, n_workers):
             if SECONDS and time.monotonic() > until:
                 return
             n_tried += 1
@@ -44,5 +46,5 @@ def pytest_terminal_summary(terminalreporter):
                     tried[report.nodeid.partition("[")[0]] += value
     for test, n in tried.items():
         terminalreporter.write_line(f"{n:,} random cases: {test}")
-    if SECONDS:
+    if SECONDS or CASES:
         terminalreporter.write_line(f"first seed: SKFEDAUC_FUZZ_SEED={FIRST_SEED}")
