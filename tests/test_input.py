@@ -22,7 +22,7 @@ from skfedauc import (
     group_roc_auc_score,
     make_group_auc_scorer,
 )
-from skfedauc._input import encode_groups, encoding, series
+from skfedauc._input import encode_groups, encoding, series, text
 from skfedauc._input import labels as label_module
 
 ROWS = {
@@ -194,6 +194,7 @@ def test_numbers_of_text(monkeypatch, column):
         assert_text_codes(given, rows, positions)
         with monkeypatch.context() as as_of_many_rows:
             as_of_many_rows.setattr(encoding, "HASHED_ROWS", 2)
+            as_of_many_rows.setattr(text, "BLOCK", 2)
             as_of_many_rows.setattr(label_module, "_FEW_LABELS", 0)
             assert_text_codes(given, rows, positions)
 
@@ -215,18 +216,21 @@ def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
     called = []
     digits = series.digits_as_integers
     monkeypatch.setattr(encoding, "HASHED_ROWS", 2)
+    monkeypatch.setattr(text, "BLOCK", 8)
     monkeypatch.setattr(
-        series, "digits_as_integers", lambda text: called.append(text) or digits(text)
+        series, "digits_as_integers", lambda rows: called.append(rows) or digits(rows)
     )
     texts = [f"é{k % 7}{k % 3}" for k in range(100)]
     codes, labels = encode_groups(flavour(texts)[30:])
-    assert [text.dtype for text in called] == [np.uint8]
+    assert [rows.dtype for rows in called] == [np.uint8]
     assert labels.tolist() == sorted(set(texts[30:]))
     assert labels[codes].tolist() == texts[30:]
     called.clear()
-    codes, labels = encode_groups(flavour([*texts, "longer"]))
-    assert not called
-    assert labels[codes].tolist() == [*texts, "longer"]
+    for place in range(1, 18):  # in two blocks, and at their limits
+        uneven = [*texts[:place], "longer", *texts[place:]]
+        codes, labels = encode_groups(flavour(uneven))
+        assert not called
+        assert labels[codes].tolist() == uneven
     with pytest.raises(ValueError, match="groups has 1 missing labels of 101"):
         encode_groups(flavour([*texts, None]))
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 # Largest length of strings to convert to integers
 MOST_CHARACTERS = 32
+# Number of rows to go over at once, so that they stay in a cache
+BLOCK = 1 << 16
 
 
 def check_text(texts: Iterable[str], name: str) -> None:
@@ -73,8 +75,11 @@ def even_text(column: Any) -> NDArray[np.uint8] | None:
     places = np.frombuffer(offsets, np.int64 if pa.types.is_large_string(text.type) else np.int32)
     places = places[text.offset : text.offset + len(text) + 1]
     width = int(places[1] - places[0])
-    if not 0 < width <= MOST_CHARACTERS or (np.diff(places) != width).any():
+    if not 0 < width <= MOST_CHARACTERS:
         return None
+    for start in range(0, len(text), BLOCK):
+        if (np.diff(places[start : start + BLOCK + 1]) != width).any():
+            return None
     return np.frombuffer(characters, np.uint8)[places[0] : places[-1]].reshape(-1, width)
 
 
@@ -100,10 +105,12 @@ def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[
     if np.prod(bases, dtype=np.float64) >= 1 << 62:
         return None
     numbers = np.zeros(n_rows, np.int64)
-    for place in np.flatnonzero(bases > 1):
-        numbers *= bases[place]
-        numbers += characters[:, place]
-        numbers -= low[place]
+    for start in range(0, n_rows, BLOCK):
+        block = numbers[start : start + BLOCK]
+        for place in np.flatnonzero(bases > 1):
+            block *= bases[place]
+            block += characters[start : start + BLOCK, place]
+            block -= low[place]
     return numbers
 
 

@@ -90,9 +90,11 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
             if constexpr (weighted) return Record{key, (*weights)[i]};
             else return Record{key};
         });
-    std::vector<std::size_t> ends(pieces.places().size() - 1);
+    std::vector<std::size_t> begins(pieces.places().size() - 1), ends(begins.size());
     pieces.sort(workers, [&](std::size_t piece, Span<Record> sorted, std::size_t n_below) {
-        std::size_t end = pieces.places()[piece];
+        // One thread, which takes the pieces in order, leaves no gaps.
+        std::size_t end = n_threads == 1 && piece > 0 ? ends[piece - 1] : pieces.places()[piece];
+        begins[piece] = end;
         const auto write_cells = [&](Span<Record> records, Key sign) {
             Record last{};
             std::uint32_t n_negatives = 0, n_positives = 0;
@@ -121,6 +123,6 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
         write_cells(sorted.part(n_below, sorted.size), SIGN<Key>);
         ends[piece] = end;
     });
-    close_gaps(cells, pieces.places(), ends, [&](std::size_t group) { return pieces.first_piece(group); });
+    close_gaps(cells, begins, ends, [&](std::size_t group) { return pieces.first_piece(group); });
     return cells;
 }
