@@ -187,8 +187,8 @@ def draw_calibration(app, docname, source):
     if docname == "reference/calibration":
         from benchmarks.calibration import TABLES
 
-        nominal = {table.title: table.nominal for table in TABLES if table.nominal}
-        source[0] = calibration_plots.with_plots(source[0], nominal)
+        plots = {table.title: table.plots for table in TABLES if table.plots}
+        source[0] = calibration_plots.with_plots(source[0], plots)
 
 
 def correct_roles(app, page, template, context, doctree):

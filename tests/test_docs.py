@@ -26,6 +26,8 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 import skfedauc
+from benchmarks.calibration import TABLES
+from benchmarks.calibration.table import Plot
 from skfedauc import GroupAUC
 from skfedauc.audit import figures
 from skfedauc.cli.main import main
@@ -501,20 +503,67 @@ Coverage of two methods. 2,000 runs per line.
 
 def test_plots_of_calibration_have_a_mark_for_each_cell():
     plots = load("calibration_plots")
-    drawn = plots.with_plots(PAGE_OF_PLOTS, {"Intervals": {"logit": 95.0, "exact": 95.0}})
+    drawn = plots.with_plots(PAGE_OF_PLOTS, coverage_of("logit", "exact"))
     assert drawn.endswith("## Not drawn\n\n| a | b |\n")
     assert ":::{dropdown} Table\n| rows | logit | exact | width |\n" in drawn
-    (svg,) = re.findall(r"<svg.*</svg>", drawn)
-    root = ElementTree.fromstring(svg)
-    titles = [title.text for group in root.iter("g") for title in group.iter("title")]
-    assert titles == ["5 < 6, logit: 94 %", "5 < 6, exact: 100 %", "many, logit: 71.5 %"]
-    assert "nominal 95" in svg
-    (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
-    # Two standard errors on each side, on an axis from 70 to 100 %
-    width = 4 * np.sqrt(0.95 * 0.05 / 2000) * 100 / 30 * plots.STRIP
-    assert float(band.get("width")) == pytest.approx(width, abs=0.1)
+    both = re.findall(r"<svg.*</svg>", drawn)
+    for svg, layout in zip(both, (plots.WIDE, plots.NARROW), strict=True):
+        root = ElementTree.fromstring(svg)
+        titles = [title.text for group in root.iter("g") for title in group.iter("title")]
+        assert titles == ["5 < 6, logit: 94 %", "5 < 6, exact: 100 %", "many, logit: 71.5 %"]
+        assert "Coverage in % (nominal 95)" in svg
+        (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
+        # Two standard errors on each side, on an axis from 70 to 100 %
+        width = 4 * np.sqrt(0.95 * 0.05 / 2000) * 100 / 30 * layout.strip
+        assert float(band.get("width")) == pytest.approx(width, abs=0.1)
     with pytest.raises(ValueError, match=r"'Intervals' has no columns \['other'\]"):
-        plots.with_plots(PAGE_OF_PLOTS, {"Intervals": {"other": 95.0}})
+        plots.with_plots(PAGE_OF_PLOTS, coverage_of("other"))
+
+
+def coverage_of(*columns):
+    return {"Intervals": [Plot("Coverage in %", columns, 95.0, True)]}
+
+
+def test_plots_of_other_numbers_than_rates_have_no_band():
+    plots = load("calibration_plots")
+    drawn = plots.with_plots(PAGE_OF_PLOTS, {"Intervals": [Plot("Mean width", ["width"])]})
+    for svg, layout in zip(
+        re.findall(r"<svg.*</svg>", drawn), (plots.WIDE, plots.NARROW), strict=True
+    ):
+        root = ElementTree.fromstring(svg)
+        marks = [group for group in root.iter("g") if group.find("title") is not None]
+        assert [mark.find("title").text for mark in marks] == [
+            "5 < 6, width: 0.1",
+            "many, width: 0.2",
+        ]
+        assert not {"band", "nominal"} & {shape.get("class") for shape in root.iter()}
+        # The axis is from 0 to .2, because 0 is on every such axis.
+        places = [float(mark.find("circle").get("cx")) for mark in marks]
+        assert places == [layout.left + layout.strip / 2, layout.left + layout.strip]
+
+
+def test_every_table_of_the_page_on_calibration_is_drawn():
+    plots = load("calibration_plots")
+    page = (DOCS / "reference" / "calibration.md").read_text(encoding="utf-8")
+    of = {table.title: table.plots for table in TABLES if table.plots}
+    drawn = plots.with_plots(page, of).split("\n## ")[1:]
+    # One line of numbers needs no plot.
+    without = [part.split("\n")[0] for part in drawn if "<svg" not in part]
+    assert without == ["Bound of the difference from the pooled AUC"]
+    # Texts are not outside of the plots. A character has about 6.5 units.
+    for svg in re.findall(r"<svg.*</svg>", "".join(drawn)):
+        root = ElementTree.fromstring(svg)
+        width, height = map(float, root.get("viewBox").split()[2:])
+        for text in root.iter("text"):
+            x, length = float(text.get("x")), 6.5 * len(text.text)
+            kind = (text.get("class") or "").split()
+            if "label" in kind:
+                x -= length
+            elif "axis" in kind and "start" not in kind:
+                x -= length / 2
+            assert x > -1, text.text
+            assert x + length < width + 8, text.text
+            assert float(text.get("y")) < height, text.text
 
 
 def test_heat_maps_have_the_coverage_of_the_table_by_size_and_auc():
@@ -546,16 +595,22 @@ def test_heat_maps_have_the_coverage_of_the_table_by_size_and_auc():
 def test_the_last_cell_of_a_line_in_a_plot_may_be_empty():
     plots = load("calibration_plots")
     page = "\n## Tests\n\n50 runs per line.\n\n| rows | a |\n| --- | --- |\n| 5 | 4.0 |\n| 6 |  |\n"
-    (svg,) = re.findall(r"<svg.*</svg>", plots.with_plots(page, {"Tests": {"a": 5.0}}))
-    groups = ElementTree.fromstring(svg).iter("g")
-    titles = [title.text for group in groups for title in group.iter("title")]
-    assert titles == ["5, a: 4 %"]
+    drawn = plots.with_plots(page, {"Tests": [Plot("Error rate in %", ["a"], 5.0, True)]})
+    for svg in re.findall(r"<svg.*</svg>", drawn):
+        groups = ElementTree.fromstring(svg).iter("g")
+        titles = [title.text for group in groups for title in group.iter("title")]
+        assert titles == ["5, a: 4 %"]
+        # The line without a value is left out.
+        labels = [text.text for text in ElementTree.fromstring(svg).iter("text")]
+        assert "5" in labels
+        assert "6" not in labels
 
 
 def test_long_labels_of_plots_fit_beside_the_marks():
     plots = load("calibration_plots")
     table = plots.Section("Tests", 500, ["rows " * 13, "a"], [["5 " * 30, "95.0"]])
-    root = ElementTree.fromstring(plots.svg(table, ["a"], 95.0))
+    plot = Plot("Coverage in %", ["a"], 95.0, True)
+    root = ElementTree.fromstring(plots.svg(table, plot, plots.WIDE))
     labels = [text for text in root.iter("text") if "label" in text.get("class", "")]
     assert all(len(text.text) <= plots.LONGEST_LABEL for text in labels)
     assert " ".join(text.text for text in labels[1:]).split() == ["rows"] * 13
@@ -566,12 +621,13 @@ def test_long_legends_of_plots_have_several_lines_above_the_marks():
     plots = load("calibration_plots")
     columns = [f"partial AUC, method {k}" for k in range(9)]
     table = plots.Section("Tests", 500, ["rows", *columns], [["5", *["95.0"] * 9]])
-    root = ElementTree.fromstring(plots.svg(table, columns, 95.0))
+    plot = Plot("Coverage in %", columns, 95.0, True)
+    root = ElementTree.fromstring(plots.svg(table, plot, plots.WIDE))
     legend = [text for text in root.iter("text") if text.text in columns]
     assert [text.text for text in legend] == columns
     assert len({text.get("y") for text in legend}) > 1
     # About 7 units per character
-    assert all(float(text.get("x")) + 7 * len(text.text) < plots.WIDTH for text in legend)
+    assert all(float(text.get("x")) + 7 * len(text.text) < plots.WIDE.width for text in legend)
     (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
     assert max(float(text.get("y")) for text in legend) < float(band.get("y"))
     # No two series have the same shape and color.

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from benchmarks.calibration.simulation import groups, percent, report
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, compare_roc_auc
 from skfedauc.datasets import make_group_scores
 
@@ -205,6 +205,10 @@ TABLES = [
             for case in ("identical", "same_negatives", "same_positives", "different")
         ],
         share=0.1,
+        others=[
+            Plot("Averages: share of runs in %", ["all correct", "any wrong", "any undecided"]),
+            Plot("Case: share of runs in %", ["case correct", "case wrong"]),
+        ],
     ),
     Table(
         "Averages that differ from the pooled AUC by delta",

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from benchmarks.calibration.simulation import auc_of_rounded_scores, percent
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, compare_models, compare_roc_auc
 
 
@@ -244,6 +244,7 @@ TABLES = [
         ],
         coverage=["macro"],
         error_rate=["error rate", "error rate without clusters"],
+        others=[Plot("Power in %", ["power", "power without clusters"])],
     ),
     Table(
         "Two models on clustered rows",

@@ -16,7 +16,7 @@ from benchmarks.calibration.simulation import (
     report,
     zipf,
 )
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC
 from skfedauc.inference import heterogeneity
 
@@ -299,6 +299,7 @@ TABLES = [
             (f"{g} groups of {m}/{n}", chance, (g, m, n))
             for g, m, n in ((4, 5, 15), (10, 5, 15), (10, 20, 80), (10, 50, 200), (100, 20, 80))
         ],
+        others=[Plot("Mean difference of AUCs", ["observed", "expected"])],
     ),
     Table(
         "Worst and difference",

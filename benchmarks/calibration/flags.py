@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from benchmarks.calibration.simulation import draw_rows, groups, percent
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit, ScoreCounts
 from skfedauc.audit.claims import adjusted_together
 from skfedauc.inference.cross_gap import pair_errors
@@ -187,7 +187,7 @@ def equally_miscalibrated(
     weighted: bool,
     change: tuple[float, float],
 ) -> list[str]:
-    """Share of tests of equal calibration that reject.
+    """Share of tests of equal calibration that reject: error rate without a change, or power.
 
     The logits of the scores have means from one below to one above the center. The curve gives the
     logits of the probabilities, to which the first group adds a constant and whose slope it
@@ -208,7 +208,8 @@ def equally_miscalibrated(
             sample_weight=rng.gamma(0.5, size=p.size) if weighted else None,
         )
         rejected.append(test_equal_calibration(counts.cells).pvalue < 0.05)
-    return [percent(rejected)]
+    share = percent(rejected)
+    return [share, ""] if change == (0.0, 1.0) else ["", share]
 
 
 def _unequal(n_groups: int, largest: int) -> Any:
@@ -365,12 +366,12 @@ TABLES = [
     Table(
         "Test of equal calibration",
         "Share in % of tests of equal calibration (`FairnessAudit.equal_calibration`) that reject "
-        "at 5 %. Scores are shifted between the groups, and rows with equal scores are equally "
-        "often positive in all groups, except in the last three lines. The curve of calibration is "
-        "the identity for perfect calibration. The line has intercept .5 and slope .5 on the logit "
-        "scale. The bent curve has slope 2, and is constant above probability .27. In the last "
-        "three lines, one group has another calibration.",
-        ["groups of rows", "rejected"],
+        "at 5 %: the error rate, or the power. Scores are shifted between the groups, and rows "
+        "with equal scores are equally often positive in all groups, except in the last three "
+        "lines. The curve of calibration is the identity for perfect calibration. The line has "
+        "intercept .5 and slope .5 on the logit scale. The bent curve has slope 2, and is constant "
+        "above probability .27. In the last three lines, one group has another calibration.",
+        ["groups of rows", "error rate", "power"],
         [
             (name, equally_miscalibrated, arguments)
             for name, arguments in {
@@ -408,5 +409,7 @@ TABLES = [
             }.items()
         ],
         share=0.5,
+        error_rate=["error rate"],
+        others=[Plot("Power in %", ["power"])],
     ),
 ]

@@ -15,7 +15,7 @@ from benchmarks.calibration.simulation import (
     percent,
     report,
 )
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, rows_needed
 
 
@@ -87,8 +87,8 @@ def planned(
         else:
             true = auc_of_rounded_scores(auc) if whole else auc
             reached.append(found.test_worst(true, margin=value).is_shown)
-    shown = f"{np.mean(reached):.4f}" if target == "width" else percent(reached)
-    return [f"{plan.n_positives:,}", f"{plan.n_rows:,}", shown]
+    shown = ["", f"{np.mean(reached):.4f}"] if target == "width" else [percent(reached), ""]
+    return [f"{plan.n_positives:,}", f"{plan.n_rows:,}", *shown]
 
 
 # Target, value, AUC, share of positives, number of groups, ratio, whole scores, name
@@ -128,12 +128,12 @@ TABLES = [
     Table(
         "Planned numbers of rows",
         "`positives` and `rows` are the numbers per group that `rows_needed` returns for a "
-        "power of 80 % (or for the width). `reached` is the simulated power in % of the test "
-        "that was planned, or the mean width of the intervals. The ratio is the standard "
+        "power of 80 % (or for the width). `power` is the simulated power in % of the test that "
+        "was planned, and `width` is the mean width of the intervals. The ratio is the standard "
         "deviation of the positives divided by the standard deviation of the negatives. Whole "
         "scores are rounded to whole numbers, and the plan is made from a pilot report of "
         "400,000 such rows.",
-        ["target, AUC, share of positives, groups", "positives", "rows", "reached"],
+        ["target, AUC, share of positives, groups", "positives", "rows", "power", "width"],
         [
             (
                 f"{target} {value}, {auc}, {share}, {n_groups}{kind}",
@@ -142,5 +142,6 @@ TABLES = [
             )
             for target, value, auc, share, n_groups, ratio, whole, kind in PLANS
         ],
+        others=[Plot("Power in %", ["power"], 80.0, True)],
     ),
 ]

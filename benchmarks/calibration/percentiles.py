@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.calibration.simulation import draw_rows, groups, percent
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, GroupPercentileTransformer
 
 
@@ -71,6 +71,10 @@ TABLES = [
                 (500, 20, 5, 20, 0.8, 9),
             )
         ],
-        0.25,
+        share=0.25,
+        others=[
+            Plot("Mean difference in thousandths", ["percentiles: mean", "scores: mean"], 0.0),
+            Plot("False positive rate in %", ["false positive rate"], 10.0),
+        ],
     ),
 ]

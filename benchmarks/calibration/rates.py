@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.calibration.simulation import Groups, draw_rows, groups, percent
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit
 from skfedauc.inference import proportions
 from skfedauc.inference.proportions import (
@@ -171,5 +171,9 @@ TABLES = [
         ],
         [(name, answers, (of, rates)) for name, of, rates in ANSWERS],
         share=0.1,
+        others=[
+            Plot(f"{gap}: share of audits in %", [f"{gap} met", f"{gap} not met"])
+            for gap in ("AUC difference", "selection rates", "equalized odds")
+        ],
     ),
 ]

@@ -22,6 +22,27 @@ class Line(NamedTuple):
     arguments: tuple[Any, ...]
 
 
+class Plot(NamedTuple):
+    """A plot of columns of a table, which have one axis.
+
+    Attributes
+    ----------
+    axis : str
+        Name of the axis.
+    columns : sequence of str
+    nominal : float or None
+        The value that the cells should have.
+    is_rate : bool
+        Whether the cells are shares of runs in %, so that the number of runs gives their sampling
+        error at the nominal value.
+    """
+
+    axis: str
+    columns: Sequence[str]
+    nominal: float | None = None
+    is_rate: bool = False
+
+
 class Table(NamedTuple):
     """A table of the page.
 
@@ -38,6 +59,8 @@ class Table(NamedTuple):
         Columns with the coverage in % of 95 % intervals.
     error_rate : sequence of str
         Columns with the error rate in % of tests at 5 %.
+    others : sequence of Plot
+        Plots of other columns.
     """
 
     title: str
@@ -47,8 +70,13 @@ class Table(NamedTuple):
     share: float = 1.0
     coverage: Sequence[str] = ()
     error_rate: Sequence[str] = ()
+    others: Sequence[Plot] = ()
 
     @property
-    def nominal(self) -> dict[str, float]:
-        """Nominal rates in % of the columns that the documentation draws."""
-        return dict.fromkeys(self.coverage, 95.0) | dict.fromkeys(self.error_rate, 5.0)
+    def plots(self) -> list[Plot]:
+        """The plots that the documentation draws of the table."""
+        rates = [
+            Plot("Coverage in %", self.coverage, 95.0, True),
+            Plot("Error rate in %", self.error_rate, 5.0, True),
+        ]
+        return [plot for plot in (*rates, *self.others) if plot.columns]

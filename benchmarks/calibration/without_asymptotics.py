@@ -14,7 +14,7 @@ from benchmarks.calibration.simulation import (
     report,
     two_values,
 )
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.inference.intervals import Method, average_interval, group_limits
 
@@ -99,6 +99,7 @@ TABLES = [
             for auc in (0.6, 0.8, 0.95)
         ],
         coverage=FREE,
+        others=[Plot("Mean width", [*WIDTHS, "width, Hoeffding", "width, McDiarmid"])],
     ),
     Table(
         "Intervals of an average without asymptotic approximation",
@@ -112,5 +113,6 @@ TABLES = [
             if g * (m + n) < 20_000
         ],
         coverage=FREE,
+        others=[Plot("Mean width", WIDTHS)],
     ),
 ]

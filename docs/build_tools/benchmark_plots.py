@@ -13,8 +13,9 @@ from calibration_plots import N_COLORS, mark
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "latest.json"
 ROWS = (100_000, 1_000_000, 10_000_000)
 LOWEST, HIGHEST = 1e-4, 10.0  # seconds, the axis
-WIDTH, LEFT, RIGHT, TOP, HEIGHT, LEGEND = 520, 62, 16, 16, 260, 20
-WIDE, LABELS, LINE, MOST = 680, 330, 22, 80  # of memory; MOST: bytes, the axis
+# The width is about that of a phone, so that texts are readable there without scrolling.
+WIDTH, LEFT, RIGHT, TOP, HEIGHT, LEGEND = 420, 62, 16, 16, 260, 20
+LINE, MOST = 40, 80  # of memory; MOST: bytes, the axis
 # Names in legends; other names are those of the file
 OURS = {"skfedauc": "skfedauc, 1 thread", "skfedauc, n_jobs=2": "skfedauc, 2 threads"}
 NUMPY = "limit: numpy.sort(scores)"
@@ -92,14 +93,14 @@ def _plot_of_rows(title, name):
 
     def x_of(n_rows):
         share = math.log(n_rows / ROWS[0]) / math.log(ROWS[-1] / ROWS[0])
-        return LEFT + 45 + (WIDTH - LEFT - RIGHT - 90) * share
+        return LEFT + 35 + (WIDTH - LEFT - RIGHT - 70) * share
 
     def y_of(median):
         if not LOWEST < median < HIGHEST:
             raise ValueError(f"the axis from {LOWEST} to {HIGHEST} s does not contain {median}")
         return bottom - HEIGHT * math.log(median / LOWEST) / math.log(HIGHEST / LOWEST)
 
-    shapes = [f'<text x="{LEFT}" y="{TOP}" class="title">{html.escape(title)}</text>']
+    shapes = [f'<text x="0" y="{TOP}" class="title">{html.escape(title)}</text>']
     for exponent in range(-4, 2):
         y = bottom - HEIGHT * (exponent + 4) / 5
         shapes.append(f'<path class="tick" d="M{LEFT},{y:.1f} H{WIDTH - RIGHT}"/>')
@@ -119,43 +120,48 @@ def _plot_of_rows(title, name):
             "</title></g>"
             for (x, y), (n_rows, median) in zip(points, by_rows.items(), strict=True)
         ]
-        x, y = LEFT + (i % 2) * 235, TOP + 22 + LEGEND * (i // 2)
+        x, y = (i % 2) * 230, TOP + 22 + LEGEND * (i // 2)
         shapes.append(f"{mark(k, x + 6, y)}</g>{_text(x + 18, y + 4, shown)}")
     described = f"{title}: seconds against rows of {', '.join(medians)}; the table has the values"
     return _svg(WIDTH, bottom + 26, described, shapes)
 
 
 def memory():
-    """Return a plot of bytes per row and per distinct score, with two marks for each case."""
+    """Return two plots of bytes per row and per distinct score, with two marks for each case."""
     cases = results()["memory"]
-    top, bottom = TOP + 14, TOP + 14 + LINE * len(cases)
+    half = -(-len(cases) // 2)
+    plots = [_plot_of_memory(cases[:half]), _plot_of_memory(cases[half:])]
+    return _figure(plots, f"Memory of skfedauc. {machine()}")
+
+
+def _plot_of_memory(cases):
     series = [
         ("peak beyond the rows, per row", "peak_per_row"),
         ("score counts, per distinct score and group", "state_per_cell"),
     ]
+    top = TOP + LEGEND * len(series)
+    bottom = top + LINE * len(cases)
 
     def x_of(n_bytes):
         if not 0 <= n_bytes <= MOST:
             raise ValueError(f"the axis from 0 to {MOST} bytes does not contain {n_bytes}")
-        return LABELS + (WIDE - LABELS - RIGHT) * n_bytes / MOST
+        return RIGHT + (WIDTH - 2 * RIGHT) * n_bytes / MOST
 
     shapes = []
     for k, (shown, _) in enumerate(series):
-        x = LEFT + 40 + 240 * k
-        shapes.append(f'<g class="series-{k}">{mark(k, x, TOP - 4)}</g>')
-        shapes.append(_text(x + 12, TOP, shown))
+        y = TOP - 4 + LEGEND * k
+        shapes.append(f'<g class="series-{k}">{mark(k, 6, y)}</g>{_text(18, y + 4, shown)}')
     for n_bytes in range(0, MOST + 1, 16):
         shapes.append(f'<path class="tick" d="M{x_of(n_bytes):.1f},{top} V{bottom}"/>')
         shapes.append(_text(x_of(n_bytes), bottom + 16, str(n_bytes), "axis"))
-    shapes.append(_text((LABELS + WIDE - RIGHT) / 2, bottom + 34, "Bytes", "axis"))
+    shapes.append(_text(WIDTH / 2, bottom + 34, "Bytes", "axis"))
     for i, case in enumerate(cases):
-        y = top + LINE * (i + 0.5)
-        shapes.append(_text(LABELS - 12, y + 4, case["case"], "label"))
+        y = top + LINE * i
+        shapes.append(_text(0, y + 16, case["case"], "start"))
         for k, (shown, key) in enumerate(series):
             shapes.append(
-                f'<g class="series-{k}">{mark(k, x_of(case[key]), y)}<title>'
+                f'<g class="series-{k}">{mark(k, x_of(case[key]), y + 29)}<title>'
                 f"{html.escape(case['case'])}, {shown}: {case[key]:.1f} bytes</title></g>"
             )
     described = "Memory of skfedauc in bytes by case; the table below has the values"
-    plot = _svg(WIDE, bottom + 42, described, shapes)
-    return _figure([plot], f"Memory of skfedauc. {machine()}")
+    return _svg(WIDTH, bottom + 42, described, shapes)

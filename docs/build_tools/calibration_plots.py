@@ -1,20 +1,59 @@
-"""Plots of the tables of calibration.md: coverage and error rates against nominal rates.
+"""Plots of the tables of calibration.md: coverage, error rates and other numbers of each line.
 
-A table becomes one plot for each nominal rate of its columns, with a dot for each cell. The table
-itself moves into a closed dropdown. At the top, heat maps show the coverage of two methods by size
-of the group and AUC.
+Each plot of a table has the columns of one axis, with a dot for each cell. The table itself moves
+into a closed dropdown. At the top, heat maps show the coverage of two methods by size of the group
+and AUC.
 """
 
+from __future__ import annotations
+
 import html
+import math
 import re
 import textwrap
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-LABELS, STRIP, LINE, TOP, BOTTOM = 330, 400, 22, 34, 40
-LEGEND_LINE = 20
-LONGEST_LABEL = 48  # characters beside the strip
-WIDTH = LABELS + STRIP + 30
+if TYPE_CHECKING:
+    from benchmarks.calibration.table import Plot
+
+
+class Layout(NamedTuple):
+    """Places in a plot, in pixels.
+
+    Attributes
+    ----------
+    name : str
+        Class of the plot: `skfedauc.css` shows "narrow" plots on phones, "wide" ones elsewhere.
+    left, strip, right : int
+        Widths of the part of the labels, of the part of the marks, and of the margin.
+    line : int
+        Height of a line.
+    label : int
+        Distance of a label from the top of its line.
+    middle : int
+        Distance of the marks from the top of their line.
+    """
+
+    name: str
+    left: int
+    strip: int
+    right: int
+    line: int
+    label: int
+    middle: int
+
+    @property
+    def width(self) -> int:
+        """Width of the plot."""
+        return self.left + self.strip + self.right
+
+
+WIDE = Layout("wide", 330, 400, 30, 22, 15, 11)
+# Labels are above the marks.
+NARROW = Layout("narrow", 16, 344, 20, 38, 14, 27)
+TOP, BOTTOM, LEGEND_LINE = 34, 40, 20
+LONGEST_LABEL = 48  # characters of a label
 N_COLORS = 6  # skfedauc.css has them; the first 12 series differ in shape or color
 SHAPES = (
     '<circle cx="{x}" cy="{y}" r="5"/>',
@@ -22,7 +61,6 @@ SHAPES = (
     '<path d="M{x},{y1} l6,10 h-12 z"/>',
     '<path d="M{x},{y2} l6,6 l-6,6 l-6,-6 z"/>',
 )
-NAMES = {95.0: "Coverage in %", 5.0: "Error rate in %"}
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 # The mark where the page gets the heat maps, and the title of the table that has their values
 HEAT_MAPS, OF_ONE_AUC = "<!-- heat maps -->", "Interval of one AUC"
@@ -46,14 +84,14 @@ class Section(NamedTuple):
     lines: list[list[str]]
 
 
-def with_plots(page: str, nominal: dict[str, dict[str, float]]) -> str:
+def with_plots(page: str, plots: dict[str, list[Plot]]) -> str:
     """Return the Markdown page with plots above the tables.
 
     Parameters
     ----------
     page : str
-    nominal : dict
-        Nominal rates in %, by title and column. Other columns are not drawn.
+    plots : dict
+        The plots of a table, by its title. Other tables are not drawn.
     """
     introduction, *sections = page.split("\n## ")
     drawn = [introduction]
@@ -61,7 +99,7 @@ def with_plots(page: str, nominal: dict[str, dict[str, float]]) -> str:
         title = section.split("\n")[0]
         if title == OF_ONE_AUC:
             drawn[0] = drawn[0].replace(HEAT_MAPS, heat_maps(read_table(section, title)))
-        drawn.append(_with_plots(section, title, nominal[title]) if title in nominal else section)
+        drawn.append(_with_plots(section, title, plots[title]) if title in plots else section)
     return "\n## ".join(drawn)
 
 
@@ -77,19 +115,17 @@ def read_table(section: str, title: str) -> Section:
     return Section(title, int(runs[1].replace(",", "")), columns, lines)
 
 
-def _with_plots(section: str, title: str, nominal: dict[str, float]) -> str:
+def _with_plots(section: str, title: str, plots: list[Plot]) -> str:
     table = read_table(section, title)
-    if unknown := nominal.keys() - set(table.columns):
-        raise ValueError(f"calibration.md: {title!r} has no columns {sorted(unknown)}")
-    plots = ""
-    for rate in sorted(set(nominal.values()), reverse=True):
-        drawn = svg(
-            table, [column for column in table.columns if nominal.get(column) == rate], rate
-        )
-        plots += f"```{{raw}} html\n{drawn}\n```\n\n"
+    drawn = ""
+    for plot in plots:
+        if unknown := set(plot.columns) - set(table.columns):
+            raise ValueError(f"calibration.md: {title!r} has no columns {sorted(unknown)}")
+        both = "\n".join(svg(table, plot, layout) for layout in (WIDE, NARROW))
+        drawn += f"```{{raw}} html\n{both}\n```\n\n"
     found = TABLE.search(section)
     dropdown = f":::{{dropdown}} Table\n{found[0]}:::\n"
-    return section[: found.start()] + plots + dropdown + section[found.end() :]
+    return section[: found.start()] + drawn + dropdown + section[found.end() :]
 
 
 def heat_maps(table: Section) -> str:
@@ -129,88 +165,121 @@ def heat_maps(table: Section) -> str:
     return f'```{{raw}} html\n<div class="coverages">{drawn}</div>\n```'
 
 
-def svg(table: Section, columns: list[str], nominal: float) -> str:
-    """Return one plot as SVG; its colors come from the page, light or dark."""
-    values = [
-        [float(line[table.columns.index(column)] or "nan") for column in columns]
-        for line in table.lines
-    ]
-    seen = [value for line in values for value in line if value == value]
-    error = 2.0 * (nominal * (100.0 - nominal) / table.n_runs) ** 0.5
-    step, low, high = _axis(min(*seen, nominal - error), max(*seen, nominal + error), nominal)
+def svg(table: Section, plot: Plot, layout: Layout) -> str:
+    """Return one plot as SVG; its colors come from the page, light or dark.
+
+    Lines without a value are left out.
+    """
+    lines = []
+    for line in table.lines:
+        cells = [line[table.columns.index(column)] for column in plot.columns]
+        if any(cells):
+            lines.append((line[0], [float(cell) if cell else None for cell in cells]))
+    seen = [value for _, values in lines for value in values if value is not None]
+    nominal, error = plot.nominal, 0.0
+    if plot.is_rate:
+        error = 2.0 * (nominal * (100.0 - nominal) / table.n_runs) ** 0.5
+    if nominal is not None:
+        seen += [nominal - error, nominal + error]
+    step, low, high = _axis(min(seen), max(seen), nominal or 0.0)
 
     def x_of(value: float) -> float:
-        return LABELS + (value - low) / (high - low) * STRIP
+        return layout.left + (value - low) / (high - low) * layout.strip
 
-    legend, n_lines = _legend(columns)
+    legend, n_lines = _legend(plot.columns, layout)
     top = TOP + LEGEND_LINE * (n_lines - 1)
-    bottom = top + LINE * len(values)
-    shapes = [
-        f'<rect class="band" x="{x_of(max(nominal - error, low)):.1f}" y="{top}" '
-        f'width="{x_of(min(nominal + error, high)) - x_of(max(nominal - error, low)):.1f}" '
-        f'height="{bottom - top}"/>',
-        *_ticks(x_of, low, high, step, top, bottom),
-        f'<path class="nominal" d="M{x_of(nominal):.1f},{top} V{bottom}"/>',
-    ]
-    for i, (line, row) in enumerate(zip(table.lines, values, strict=True)):
-        y = top + LINE * (i + 0.5)
+    bottom = top + layout.line * len(lines)
+    shapes = []
+    if plot.is_rate:
+        ends = x_of(max(nominal - error, low)), x_of(min(nominal + error, high))
         shapes.append(
-            f'<text x="{LABELS - 14}" y="{y + 4:.1f}" class="label">{_short(line[0])}'
-            f"<title>{html.escape(line[0])}</title></text>"
+            f'<rect class="band" x="{ends[0]:.1f}" y="{top}" '
+            f'width="{ends[1] - ends[0]:.1f}" height="{bottom - top}"/>'
+        )
+    shapes += _ticks(x_of, low, high, step, top, bottom)
+    if nominal is not None:
+        shapes.append(f'<path class="nominal" d="M{x_of(nominal):.1f},{top} V{bottom}"/>')
+    unit = " %" if plot.axis.endswith("%") else ""
+    of_label = _of_label(layout)
+    for i, (label, values) in enumerate(lines):
+        y = top + layout.line * i
+        if layout is NARROW and i:
+            shapes.append(f'<path class="tick" d="M0,{y} H{layout.width}"/>')
+        shapes.append(
+            f'<text {of_label} y="{y + layout.label}">{_short(label)}'
+            f"<title>{html.escape(label)}</title></text>"
         )
         shapes += [
-            f'<g class="series-{k % N_COLORS}">{mark(k, x_of(value), y)}<title>'
-            f"{html.escape(line[0])}, {html.escape(columns[k])}: {value:g} %</title></g>"
-            for k, value in enumerate(row)
-            if value == value
+            f'<g class="series-{k % N_COLORS}">{mark(k, x_of(value), y + layout.middle)}<title>'
+            f"{html.escape(label)}, {html.escape(plot.columns[k])}: {value:g}{unit}</title></g>"
+            for k, value in enumerate(values)
+            if value is not None
         ]
-    axis = "".join(
-        f'<text class="axis label" x="{LABELS - 14}" y="{bottom + 16 + 18 * i}">'
-        f"{html.escape(words)}</text>"
-        for i, words in enumerate(textwrap.wrap(table.columns[0], LONGEST_LABEL))
-    )
-    axis += (
-        f'<text class="axis" x="{LABELS + STRIP / 2}" y="{bottom + 34}">{NAMES[nominal]} '
-        f"(nominal {nominal:g})</text>"
-    )
-    words = f"{NAMES[nominal]} of {', '.join(columns)}; the table below has the values"
+    axis, height = _names_of_axes(table.columns[0], plot, layout, bottom)
+    words = f"{plot.axis} of {', '.join(plot.columns)}; the table below has the values"
     return (
-        '<div class="calibration" tabindex="0">'
-        f'<svg viewBox="0 0 {WIDTH} {bottom + BOTTOM}" role="img" '
+        f'<div class="calibration {layout.name}" tabindex="0">'
+        f'<svg viewBox="0 0 {layout.width} {height}" role="img" '
         f'aria-label="{html.escape(words)}">{legend}{"".join(shapes)}{axis}'
         "</svg></div>"
     )
 
 
+def _of_label(layout: Layout, kind: str = "") -> str:
+    """Return the attributes of a label: it ends beside the marks, or starts above them."""
+    if layout is NARROW:
+        return f'x="0" class="{kind}start"'
+    return f'x="{layout.left - 14}" class="{kind}label"'
+
+
+def _names_of_axes(lines: str, plot: Plot, layout: Layout, bottom: float) -> tuple[str, float]:
+    """Return the names of the lines and of the axis, and the height of the plot."""
+    name = plot.axis if plot.nominal is None else f"{plot.axis} (nominal {plot.nominal:g})"
+    middle = layout.left + layout.strip / 2
+    axis = f'<text class="axis" x="{middle}" y="{bottom + 34}">{html.escape(name)}</text>'
+    y = bottom + (54 if layout is NARROW else 16)
+    of_label = _of_label(layout, "axis ")
+    words = f"Lines: {lines}" if layout is NARROW else lines
+    wrapped = textwrap.wrap(words, LONGEST_LABEL)
+    for i, part in enumerate(wrapped):
+        axis += f'<text {of_label} y="{y + 18 * i}">{html.escape(part)}</text>'
+    return axis, max(bottom + BOTTOM, y + 18 * (len(wrapped) - 1) + 6)
+
+
 def _axis(lowest: float, highest: float, nominal: float) -> tuple[float, float, float]:
-    """Return step, low end and high end of an axis of percentages with at most 7 ticks."""
+    """Return step, low end and high end of an axis with at most 7 ticks.
+
+    The axis contains 0, except for rates with a nominal rate above 50 %.
+    """
     if nominal > 50.0:
         lowest, highest = min(lowest, 90.0), 100.0
-    else:
+    elif nominal > 0.0:
         lowest, highest = 0.0, max(highest, 10.0)
-    step = next(step for step in (1, 2, 5, 10, 20) if (highest - lowest) / step <= 6.0)
-    low, high = lowest // step * step, -(-highest // step) * step
+    else:
+        lowest, highest = min(lowest, 0.0), max(highest, 0.0)
+    size = 10.0 ** math.floor(math.log10((highest - lowest) / 6.0))
+    step = next(size * n for n in (1, 2, 5, 10, 20) if (highest - lowest) / (size * n) <= 6.0)
+    low, high = math.floor(lowest / step) * step, math.ceil(highest / step) * step
     return step, low, high
 
 
 def _ticks(
     x_of: Callable[[float], float], low: float, high: float, step: float, top: float, bottom: float
 ) -> Iterator[str]:
-    value = low
-    while value <= high:
+    for k in range(round((high - low) / step) + 1):
+        value = low + k * step
         x = x_of(value)
         yield f'<path class="tick" d="M{x:.1f},{top} V{bottom}"/>'
-        yield f'<text class="axis" x="{x:.1f}" y="{bottom + 16}">{value:g}</text>'
-        value += step
+        yield f'<text class="axis" x="{x:.1f}" y="{bottom + 16}">{round(value, 6):g}</text>'
 
 
-def _legend(columns: list[str]) -> tuple[str, int]:
+def _legend(columns: list[str], layout: Layout) -> tuple[str, int]:
     """Return the legend and its number of lines; a series that does not fit starts a new line."""
     widths = [36 + 7.0 * len(column) for column in columns]
-    left = x = max(10.0, min(LABELS, WIDTH - sum(widths)))
+    left = x = max(0.0, min(layout.left, layout.width - sum(widths)))
     y, shapes = 14, []
     for k, column in enumerate(columns):
-        if x > left and x + widths[k] > WIDTH:
+        if x > left and x + widths[k] > layout.width:
             x, y = left, y + LEGEND_LINE
         shapes.append(
             f'<g class="series-{k % N_COLORS}">{mark(k, x + 6, y)}</g>'
