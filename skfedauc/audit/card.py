@@ -34,10 +34,16 @@ _CAVEATS = (
 Document = Mapping[str, Any]
 
 
-def card_of(document: Document) -> str:
-    """Return a model card section from the result of `FairnessAudit.to_dict`."""
-    by_column: Mapping[str, Document] = document["by_column"]
-    parts = [*by_column.values(), document]
+def card_of(parts: Sequence[Document]) -> str:
+    """Return sections of a model card from documents, see `FairnessAudit.to_dict`.
+
+    Parameters
+    ----------
+    parts : sequence of mapping
+        Documents of audits of the same predictions by different groups. The last document has the
+        facts of the model.
+    """
+    document = parts[-1]
     # Audits by several columns share the sentences on the adjustment, which the last list has.
     findings = [finding for part in parts for finding in part["findings"]]
     last = {finding: place for place, finding in enumerate(findings)}
@@ -47,14 +53,10 @@ def card_of(document: Document) -> str:
         own = [finding for finding in part["findings"] if last[finding] == next(places)]
         return as_list(map(escaped, own))
 
-    facts = document["facts"]
-    hashes = {
-        "SHA-256 of the counts": facts["sha256"],
-        "SHA-256 of the audit": facts["sha256_of_audit"],
-    }
+    has_other_rows = len({_rows_of(part) for part in parts}) > 1
     sections = {
         "Model details": as_list(_model_details(document)),
-        "Evaluation data": as_list(evaluation_data(facts, hashes)),
+        "Evaluation data": _by_part(parts if has_other_rows else [document], _evaluation_data),
         "Metrics by group": _by_part(parts, _groups),
         "Gaps": _by_part(parts, _gaps),
         "Findings": _by_part(parts, own_findings),
@@ -98,6 +100,22 @@ def decisions(facts: Mapping[str, Any]) -> str:
     if facts["threshold"] is not None:
         return f"at the threshold {facts['threshold']:g}"
     return "of the model" if facts["has_decisions"] else "none, the audit covers the ranking alone"
+
+
+def _rows_of(document: Document) -> tuple[Any, ...]:
+    """Return what differs between audits of different rows."""
+    facts = document["facts"]
+    levels = tuple(map(str, facts["within"].items()))
+    return facts["n_positives"], facts["n_negatives"], facts["n_missing"], levels
+
+
+def _evaluation_data(document: Document) -> str:
+    facts = document["facts"]
+    hashes = {
+        "SHA-256 of the counts": facts["sha256"],
+        "SHA-256 of the audit": facts["sha256_of_audit"],
+    }
+    return as_list(evaluation_data(facts, hashes))
 
 
 def evaluation_data(facts: Mapping[str, Any], hashes: Mapping[str, str]) -> Iterator[str]:

@@ -1322,7 +1322,12 @@ class FairnessAudit:
         - Model: credit score 3
         <BLANKLINE>
         """
-        return text_or_file(lambda: card_of(self.to_dict()), path)
+
+        def card() -> str:
+            document = self.to_dict()
+            return card_of([*document["by_column"].values(), document])
+
+        return text_or_file(card, path)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the audit to a self-contained HTML page.

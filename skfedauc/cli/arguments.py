@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
 STDIN = "-"
+# Default of --min-per-class. A group with fewer positives or negatives is small.
+SMALL = 10
 # Keys of --name, which are the keys of `names` of a FairnessAudit. This module does not import the
 # audit, because help and errors of usage do not need numpy.
 NAMED = ("model", "label", "score")
@@ -66,6 +68,8 @@ class ReportOptions:
     """Files for a report, and options of the fairness audit."""
 
     html: str | None = None
+    markdown: str | None = None
+    min_per_class: int = SMALL
     threshold: float | Literal["auto"] | None = "auto"
     reference: str | None = None
     favorable: Literal["positive", "negative"] | None = None
@@ -92,7 +96,8 @@ class ReportOptions:
     @property
     def has_audit(self) -> bool:
         """True if the command makes a fairness audit."""
-        return self.html is not None or self.json is not None or bool(self.tolerance)
+        files = (self.html, self.json, self.markdown)
+        return bool(self.tolerance) or any(path is not None for path in files)
 
     @property
     def names(self) -> dict[str, str]:
@@ -102,14 +107,23 @@ class ReportOptions:
     @property
     def outputs(self) -> dict[str, str]:
         """Files that the command writes, by option."""
-        written = {"--html": self.html, "--json": self.json_file}
+        written = {"--html": self.html, "--json": self.json_file, "--markdown": self.markdown}
         return {option: path for option, path in written.items() if path is not None}
 
     @property
     def described_outputs(self) -> dict[str, str]:
         """Files that the command writes, by description."""
-        about = {"--html": "fairness audit", "--json": "JSON document"}
+        about = {
+            "--html": self.what,
+            "--json": "JSON document",
+            "--markdown": "model card",
+        }
         return {about[option]: path for option, path in self.outputs.items()}
+
+    @property
+    def what(self) -> str:
+        """Description of the page."""
+        return "fairness audit"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -127,7 +141,6 @@ class CompareArguments(FileArguments, ReportOptions):
 
     score: list[str]
     decisions: list[str] = dataclasses.field(default_factory=list)
-    markdown: str | None = None
 
     @property
     def models(self) -> list[PredictionsArguments]:
@@ -153,16 +166,9 @@ class CompareArguments(FileArguments, ReportOptions):
         return True
 
     @property
-    def outputs(self) -> dict[str, str]:
-        """Files that the command writes, by option."""
-        others = {} if self.markdown is None else {"--markdown": self.markdown}
-        return super().outputs | others
-
-    @property
-    def described_outputs(self) -> dict[str, str]:
-        """Files that the command writes, by description."""
-        about = {"--html": "comparison", "--json": "JSON document", "--markdown": "model card"}
-        return {about[option]: path for option, path in self.outputs.items()}
+    def what(self) -> str:
+        """Description of the page."""
+        return "comparison"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -37,6 +37,7 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
         dropped=rows.dropped,
         has_weights=arguments.weight is not None,
         decisions=decision_counts_of(rows, arguments),
+        min_per_class=arguments.min_per_class,
     )
     groupings = counted.groupings()
     warn_of_labels(rows, arguments.score)

@@ -72,7 +72,8 @@ def _check_report_options(options: ReportOptions) -> None:
     for option, default in _NEEDS_AUDIT.items():
         if getattr(options, option, default) != default:
             raise CommandError(
-                f"--{option} needs --html, --json or --tolerance; pass one of them as well"
+                f"--{option} needs --html, --json, --markdown or --tolerance; pass one of them as "
+                "well"
             )
 
 

@@ -19,7 +19,6 @@ from skfedauc.audit.tolerances import MissingDecisionsError, is_least
 from skfedauc.cli.arguments import CompareArguments
 from skfedauc.cli.document import TOLERANCE_COLUMNS, answered
 from skfedauc.cli.errors import CommandError
-from skfedauc.cli.groupings import SMALL
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import check_answers, check_options, needs_decisions, write_files, written
 from skfedauc.cli.rows import Rows, rows_of, warn_of_labels
@@ -106,7 +105,7 @@ def _comparison(
                 threshold=arguments.threshold,
                 sample_weight=first.weights,
                 pos_label=first.positive,
-                min_per_class=SMALL,
+                min_per_class=arguments.min_per_class,
                 favorable=arguments.favorable,
                 names=arguments.names,
                 tolerances=arguments.tolerances,

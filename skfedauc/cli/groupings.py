@@ -10,10 +10,8 @@ from typing import Any
 
 from skfedauc import GroupAUC, ScoreCounts, _input
 from skfedauc._words import counted, listed
+from skfedauc.cli.arguments import SMALL
 from skfedauc.cli.errors import CommandError
-
-# A group with fewer positives or negatives is small, and a second report excludes the group.
-SMALL = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,17 +27,20 @@ class Grouping:
         Columns of labels: each omitted row lacks a label in one of these columns.
     decisions : ScoreCounts or None
         Counts of the decisions by the same groups.
+    min_per_class : int
+        A group with fewer positives or negatives is small.
     """
 
     columns: tuple[str, ...]
     report: GroupAUC
     lacking: tuple[str, ...] = ()
     decisions: ScoreCounts | None = None
+    min_per_class: int = SMALL
 
     @functools.cached_property
     def without_small_groups(self) -> GroupAUC | None:
         """Report without small groups, or None if no group is small or fewer than two remain."""
-        others = self.report.without_small_groups(SMALL)
+        others = self.report.without_small_groups(self.min_per_class)
         is_another = 1 < others.n_groups < self.report.n_groups
         return others if is_another else None
 
@@ -65,6 +66,8 @@ class Counted:
         Counts of the decisions by the same groups.
     clusters : str or None
         Name of the column of clusters, or None if all rows are independent.
+    min_per_class : int
+        A group with fewer positives or negatives is small.
     """
 
     counts: ScoreCounts
@@ -75,6 +78,7 @@ class Counted:
     has_weights: bool = False
     decisions: ScoreCounts | None = None
     clusters: str | None = None
+    min_per_class: int = SMALL
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -114,7 +118,7 @@ class Counted:
                 clusters=self.clusters,
             )
             decisions = None if self.decisions is None else self._by(self.decisions, columns)
-            yield Grouping(columns, report, lacking, decisions)
+            yield Grouping(columns, report, lacking, decisions, self.min_per_class)
 
     def _by(self, counts: ScoreCounts, columns: tuple[str, ...]) -> ScoreCounts:
         """Return the counts by some of the columns, without the rows that the report omits."""

@@ -6,8 +6,9 @@ import argparse
 import math
 
 from skfedauc._words import shortened
-from skfedauc.cli.arguments import ENDINGS, NAMED, STDIN
+from skfedauc.cli.arguments import ENDINGS, NAMED, SMALL, STDIN
 
+_NEEDS_AUDIT = "with --html, --json, --markdown or --tolerance: "
 _COUNTS = "counts that `count` or `merge` has written"
 
 
@@ -18,8 +19,8 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decisions",
         metavar="COL",
-        help="with --html, --json or --tolerance: audit the decisions in this column instead of "
-        "those of a threshold; decisions are labels of the classes, or 0 and 1",
+        help=f"{_NEEDS_AUDIT}audit the decisions in this column instead of those of a threshold; "
+        "decisions are labels of the classes, or 0 and 1",
     )
 
 
@@ -50,11 +51,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         help="also write the comparison, with tables and plots, to this HTML file, which is "
         "overwritten if it exists",
     )
-    parser.add_argument(
-        "--markdown",
-        metavar="CARD",
-        help="also write the comparison as sections of a model card to this Markdown file",
-    )
+    _add_markdown(parser, "comparison")
     parser.add_argument(
         "--threshold",
         metavar="T",
@@ -64,6 +61,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         "T; none compares the ranking only (default: 0.5 if all scores of a model are between 0 "
         "and 1, otherwise none)",
     )
+    _add_min_per_class(parser, "the comparison")
     _add_favorable(parser, "")
     _add_tolerances(
         parser,
@@ -116,7 +114,8 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         metavar="COL",
         help="group column of the file that holds clusters, such as patients with several rows "
         "each; intervals and tests by the other columns then allow for dependent rows of a "
-        "cluster; not with --html, --json or --tolerance, whose audit assumes independent rows",
+        "cluster; not with --html, --json, --markdown or --tolerance, whose audit assumes "
+        "independent rows",
     )
     _add_outputs_of_report(parser)
 
@@ -286,28 +285,49 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         type=_threshold,
         default="auto",
-        help="with --html, --json or --tolerance: also audit the decisions that predict the "
-        "positive class for scores of at least T; none audits the ranking only (default: 0.5 if "
-        "all scores are between 0 and 1, otherwise none)",
+        help=f"{_NEEDS_AUDIT}also audit the decisions that predict the positive class for scores "
+        "of at least T; none audits the ranking only (default: 0.5 if all scores are between 0 "
+        "and 1, otherwise none)",
     )
     add(
         "--reference",
         metavar="GROUP",
-        help="with --html, --json or --tolerance, and one group column: compare the AUC of each "
-        "group with that of this group (default: with that of all other groups)",
+        help=f"{_NEEDS_AUDIT}compare the AUC of each group of the only group column with that of "
+        "this group (default: with that of all other groups)",
     )
-    needs = "with --html, --json or --tolerance: "
-    _add_favorable(parser, needs)
+    _add_min_per_class(parser, "the audit")
+    _add_favorable(parser, _NEEDS_AUDIT)
     _add_tolerances(
         parser,
         "; the report answers whether the limit is met, not met or undecided by these rows",
         "after everything is written",
     )
-    _add_names(parser, needs)
+    _add_names(parser, _NEEDS_AUDIT)
+    _add_markdown(parser, "audit")
     _add_json(
         parser,
         "also write all results to this file as JSON",
         "; cross_difference is omitted above 500 groups",
+    )
+
+
+def _add_min_per_class(parser: argparse.ArgumentParser, shown_by: str) -> None:
+    parser.add_argument(
+        "--min-per-class",
+        metavar="N",
+        type=_at_least_1,
+        default=SMALL,
+        help="least number of positives and of negatives of a group whose AUC is compared, and "
+        f"least number of rows for a comparison of rates; {shown_by} shows smaller groups without "
+        "comparing them (default: %(default)s)",
+    )
+
+
+def _add_markdown(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--markdown",
+        metavar="CARD",
+        help=f"also write the {what} as sections of a model card to this Markdown file",
     )
 
 

@@ -40,7 +40,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
     if counts.disclosure == "summary" and arguments.has_audit:
         raise CommandError(
             f"{arguments.file}: {needs_scores('the fairness audit').removesuffix('.')}; without "
-            "--html, --json and --tolerance, the report has what a summary determines"
+            "--html, --json, --markdown and --tolerance, the report has what a summary determines"
         )
     if arguments.clusters is not None:
         _check_clusters(arguments, counts)
@@ -54,6 +54,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
         lacks_one=counts.n_missing > 0,
         has_weights=has_weights,
         clusters=arguments.clusters,
+        min_per_class=arguments.min_per_class,
     )
     facts = {
         "file": arguments.file,
@@ -73,9 +74,9 @@ def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:
     """Raise an error unless the counts and the other arguments permit clusters."""
     if arguments.has_audit:
         raise CommandError(
-            "--clusters is not available with --html, --json or --tolerance: their audit assumes "
-            "independent rows; without these options, the report has intervals and tests of the "
-            "AUCs"
+            "--clusters is not available with --html, --json, --markdown or --tolerance: their "
+            "audit assumes independent rows; without these options, the report has intervals and "
+            "tests of the AUCs"
         )
     columns = columns_of(counts)
     if arguments.clusters not in columns or len(columns) < 2:

@@ -10,13 +10,14 @@ from typing import Any
 from skfedauc._output_file import write_whole
 from skfedauc._words import counted, label_text, shortened, shortened_label
 from skfedauc.audit import FairnessAudit
+from skfedauc.audit.card import card_of
 from skfedauc.audit.decisions import bin_of_threshold
 from skfedauc.audit.page import Section, check_installed, page_of
 from skfedauc.audit.tolerances import MissingDecisionsError, check_tolerances
 from skfedauc.cli.arguments import ReportOptions
 from skfedauc.cli.document import document_of
 from skfedauc.cli.errors import CommandError, OutputError, ToleranceError
-from skfedauc.cli.groupings import SMALL, Grouping
+from skfedauc.cli.groupings import Grouping
 from skfedauc.cli.text import report_lines, tolerance_lines
 from skfedauc.counts import ScoreCounts
 
@@ -90,6 +91,8 @@ def results(
     contents = {}
     if options.html is not None:
         contents[options.html] = _page(groupings, audits, file_name)
+    if options.markdown is not None:
+        contents[options.markdown] = f"{card_of([audit.to_dict() for audit in audits])}\n"
     if options.json_file is not None:
         contents[options.json_file] = document() + "\n"
     write_files(contents)
@@ -115,17 +118,16 @@ def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[Fairn
         "threshold": options.threshold,
         "favorable": options.favorable,
         "names": options.names,
+        "min_per_class": options.min_per_class,
     }
     if options.reference is not None:
         # The command has checked that there is only one grouping.
-        chosen["reference"] = [_reference(groupings[0].report.counts, options.reference)]
+        chosen["reference"] = [_reference(groupings[0].report.counts, options)]
     _check_threshold(groupings, options.threshold)
     chosen["tolerances"] = options.tolerances
     try:
         audits = [
-            FairnessAudit(
-                grouping.report, decisions=grouping.decisions, min_per_class=SMALL, **chosen
-            )
+            FairnessAudit(grouping.report, decisions=grouping.decisions, **chosen)
             for grouping in groupings
         ]
     except MissingDecisionsError as error:
@@ -178,9 +180,9 @@ def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
             )
 
 
-def _reference(counts: ScoreCounts, text: str) -> Any:
+def _reference(counts: ScoreCounts, options: ReportOptions) -> Any:
     """Return the label of the reference group after checking the size of the group."""
-    labels = counts.groups or ()
+    labels, text = counts.groups or (), options.reference
     texts = [label if isinstance(label, str) else label_text(label) for label in labels]
     if text not in texts:
         raise CommandError(
@@ -189,11 +191,12 @@ def _reference(counts: ScoreCounts, text: str) -> Any:
         )
     place = texts.index(text)
     positives, negatives = int(counts.n_positives[place]), int(counts.n_negatives[place])
-    if min(positives, negatives) < SMALL:
+    if min(positives, negatives) < options.min_per_class:
         raise CommandError(
             f"--reference {shortened_label(text)} is too small to be compared with: the group has "
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, and a "
-            f"comparison needs {SMALL} of both classes; pass another group"
+            f"comparison needs {options.min_per_class:,} of both classes; pass another group, or a "
+            "smaller --min-per-class"
         )
     return labels[place]
 

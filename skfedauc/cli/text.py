@@ -11,7 +11,7 @@ from skfedauc import DisclosureError, GroupAUC
 from skfedauc._words import counted, ends, enumerated, listed, shortened, shortened_label
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.tolerances import required
-from skfedauc.cli.groupings import SMALL, Grouping
+from skfedauc.cli.groupings import Grouping
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import STATISTICS
 from skfedauc.report.bounds import Bounds, certain_range
@@ -137,9 +137,10 @@ def _test_lines(grouping: Grouping) -> list[str]:
         n_small = report.n_groups - others.n_groups
         difference, expected = others.test_difference(), _null_difference(others)
         alone = "" if expected is None else f"; from sampling error alone {expected:.4f} on average"
+        few = f"fewer than {grouping.min_per_class:,} positives or negatives"
         lines.append(
-            f"Without {counted(n_small, 'group')} of fewer than {SMALL} positives or "
-            f"negatives: largest difference {_interval(difference)}{alone}.{_clearest(difference)}"
+            f"Without {counted(n_small, 'group')} of {few}: largest difference"
+            f" {_interval(difference)}{alone}.{_clearest(difference)}"
         )
     return lines
 

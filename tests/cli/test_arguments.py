@@ -64,15 +64,18 @@ def test_usage_errors(error_of, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--decisions", "sex"], "--decisions needs --html, --json or --tolerance"),
-        (["--reference", "7"], "--reference needs --html, --json or --tolerance"),
-        (["--threshold", "0.5"], "--threshold needs --html, --json or --tolerance"),
-        (["--favorable", "negative"], "--favorable needs --html, --json or --tolerance"),
+        (["--decisions", "sex"], "--decisions needs --html, --json, --markdown or --tolerance"),
+        (["--reference", "7"], "--reference needs --html, --json, --markdown or --tolerance"),
+        (["--threshold", "0.5"], "--threshold needs --html, --json, --markdown or --tolerance"),
+        (
+            ["--favorable", "negative"],
+            "--favorable needs --html, --json, --markdown or --tolerance",
+        ),
         (["--json", "--decisions", "y", "--threshold", "0.5"], "pass one of them"),
         (["--decisions", "y", "--threshold", "0.5"], "--decisions and --threshold both define"),
         (["--json", "--reference", "7", "--group", "sex"], "pass a single --group"),
         (["--json", "--favorable", "good"], "invalid choice: 'good'"),
-        (["--name", "model=a"], "--name needs --html, --json or --tolerance"),
+        (["--name", "model=a"], "--name needs --html, --json, --markdown or --tolerance"),
         (
             ["--json", "--name", "modell=a"],
             "model, label or score, then = and a name; got 'modell=",

@@ -4,6 +4,7 @@ import errno
 import itertools
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -133,6 +134,70 @@ def test_a_page_of_scores_that_are_no_probabilities_is_about_the_ranking(
     assert ("Decisions are not audited" in text) == (not threshold)
     options = {"threshold": None if threshold else "auto"}
     assert text == page_of([audit_of(frame, ["g"], **options)], "predictions.csv")
+
+
+# Model card and small groups -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("least", [None, 30])
+def test_options_of_the_audit_are_those_of_python(frame, tmp_path, capsys, without_plots, least):
+    """The model card, the page and the document have the groups that are small in Python."""
+    card, page, path = tmp_path / "card.md", tmp_path / "a.html", str(tmp_path / "p.csv")
+    frame["g"] = frame["g"].replace("a, b", "b")
+    frame["s"] = (1 / (1 + np.exp(-frame["s"]))).round(3)
+    frame.to_csv(path, index=False)
+    files = ["--markdown", str(card), "--html", str(page)]
+    options = [] if least is None else ["--min-per-class", str(least)]
+    assert main(["audit", path, *COLUMNS, *options, *files]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert f"The model card is in {card}.\n" in printed.out
+    chosen = {} if least is None else {"min_per_class": least}
+    groups = frame[["g"]]
+    expected = FairnessAudit.from_predictions(frame["y"], frame["s"], groups=groups, **chosen)
+    assert expected.by_group["is_small"].any() == (least == 30)
+    assert card.read_text(encoding="utf-8") == f"{expected.to_markdown()}\n"
+    assert page.read_text(encoding="utf-8") == page_of([expected], "p.csv")
+    assert ("of fewer than 30 positives or negatives" in printed.out) == (least == 30)
+    # The file of counts has the same card.
+    counts, again = str(tmp_path / "p.skfa"), tmp_path / "again.md"
+    assert main(["count", path, *COLUMNS, "-o", counts]) == 0
+    assert main(["report", counts, *options, "--markdown", str(again)]) == 0
+    assert again.read_text(encoding="utf-8") == card.read_text(encoding="utf-8")
+
+
+def test_a_model_card_has_each_grouping_and_its_rows(frame, gaps, tmp_path):
+    card = tmp_path / "card.md"
+    tolerance = ["--tolerance", "difference=0.0001", "--fail-if", "undecided"]
+    options = ["--group", "sex", "--markdown", str(card), *tolerance]
+    assert main(["audit", str(gaps), *DROPPED, *options]) == 5
+    text, frame = card.read_text(encoding="utf-8"), with_gaps(frame)
+    assert re.findall("^## (.*)$", text, re.M) == [
+        "Model details", "Evaluation data", "Metrics by group", "Gaps", "Findings", "Caveats"
+    ]  # fmt: skip
+    names = ["g", "sex", "g \N{MULTIPLICATION SIGN} sex"]
+    assert re.findall("^### By (.*)$", text, re.M) == names * 4
+    data = text.partition("## Evaluation data")[2].partition("\n## ")[0]
+    rows = re.findall(r"^- (\d+) rows: (\d+) positives and (\d+) negatives$", text, re.M)
+    for by, found in zip((["g"], ["sex"], ["g", "sex"]), rows, strict=True):
+        y = frame.dropna(subset=by)["y"]
+        assert tuple(map(int, found)) == (len(y), y.sum(), (1 - y).sum())
+    assert "rows without a group left out" in data
+
+
+def test_a_reference_may_be_smaller_with_the_option(tmp_path, audit, error_of):
+    rows = "".join(f"{i % 2},{i / 40},{'tiny' if i < 5 else 'a'}\n" for i in range(40))
+    path = tmp_path / "p.csv"
+    path.write_text(f"y,s,g\n{rows}")
+    tiny = [*COLUMNS, "--reference", "tiny"]
+    document = audit(path, *tiny, "--min-per-class", "2")
+    assert document["groupings"][0]["facts"]["reference"] == "tiny"
+    assert "needs 3 of both classes; pass another group, or a smaller --min-per-class" in error_of(
+        ["audit", path, *tiny, "--json", "--min-per-class", "3"]
+    )
+    for number in ("0", "1.5", "few"):
+        message = error_of(["audit", path, *COLUMNS, "--min-per-class", number])
+        assert f"must be a whole number of at least 1; got '{number}'" in message
 
 
 # JSON ----------------------------------------------------------------------------------

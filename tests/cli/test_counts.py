@@ -354,9 +354,9 @@ def test_rows_that_python_has_left_out(tmp_path, printed_by):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--reference", "7"], "--reference needs --html, --json or --tolerance"),
+        (["--reference", "7"], "--reference needs --html, --json, --markdown or --tolerance"),
         (["--reference", "7", "--json"], "the groups come from the columns 'g', 'sex'; count with"),
-        (["--threshold", "0.5"], "--threshold needs --html, --json or --tolerance"),
+        (["--threshold", "0.5"], "--threshold needs --html, --json, --markdown or --tolerance"),
         (["--html", "{file}"], "--html {file} would overwrite the counts"),
         (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--decisions", "d"], "unrecognized arguments: --decisions"),
