@@ -642,14 +642,17 @@ def test_a_file_holds_nothing_that_depends_on_the_rows_without_noise():
 
 def test_files_of_the_other_kind_are_named():
     counts = counts_of()
+    content = released(counts).to_bytes()
     with pytest.raises(
         ValueError, match=r"with noise.*Read it by skfedauc\.privacy\.PrivateCounts"
     ):
-        ScoreCounts.from_bytes(released(counts).to_bytes())
+        ScoreCounts.from_bytes(content)
     with pytest.raises(ValueError, match=r"ScoreCounts\.load or from_bytes reads it"):
         PrivateCounts.from_bytes(counts.to_bytes())
     with pytest.raises(ValueError, match="is not a file of PrivateCounts"):
         PrivateCounts.from_bytes(b"group,score\n")
+    with pytest.raises(ValueError, match=r"no file of PrivateCounts.*probably cut off"):
+        PrivateCounts.from_bytes(content[:-10])
     with pytest.raises(TypeError, match="from_bytes reads the bytes"):
         PrivateCounts.load(b"PAR1")
     with pytest.raises(TypeError, match="data must be the bytes"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from skfedauc._words import counted, enumerated, shortened, shortened_label
 from skfedauc.cli.arguments import ENDINGS
@@ -15,6 +17,9 @@ from skfedauc.counts.parquet import (
     OtherFileError,
     pyarrow_parquet,
 )
+
+# Largest number of groups, of sources and of releases to list
+MOST_LISTED = 6
 
 
 def read_counts(path: str) -> ScoreCounts:
@@ -139,6 +144,15 @@ def groups_in_words(counts: ScoreCounts) -> str:
         return "no groups"
     columns = " x ".join(map(shortened_label, columns_of(counts)))
     return f"{counted(len(counts), 'group')} by {columns}"
+
+
+def labels_in_words(groups: Sequence[Any]) -> str:
+    """Return the labels of groups; of many groups, the first and the last labels."""
+    labels = list(map(shortened_label, groups))
+    if len(labels) > MOST_LISTED:
+        half = MOST_LISTED // 2
+        labels = [*labels[:half], "...", *labels[-half:]]
+    return "; ".join(labels)
 
 
 def names_of_sources(counts: ScoreCounts, most: int = 5) -> str:

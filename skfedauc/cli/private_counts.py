@@ -6,14 +6,11 @@ import math
 import os
 
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
-from skfedauc.cli.counts_file import versions_of
+from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, versions_of
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts.origin import Source
 from skfedauc.privacy import PrivateCounts
 from skfedauc.privacy.releases import Release
-
-# Largest number of groups and of releases to list
-_MOST_LISTED = 6
 
 
 def private_lines(path: str) -> list[str]:
@@ -36,13 +33,13 @@ def private_lines(path: str) -> list[str]:
     lines = [
         f"{path}: counts with noise for differential privacy, epsilon {counts.epsilon:g}",
         "",
-        *map(_release_line, releases[:_MOST_LISTED]),
+        *map(_release_line, releases[:MOST_LISTED]),
     ]
-    if len(releases) > _MOST_LISTED:
-        lines.append(f"Releases: {len(releases) - _MOST_LISTED:,} more")
-    lines += map(_source_line, counts.sources[:_MOST_LISTED])
-    if len(counts.sources) > _MOST_LISTED:
-        lines.append(f"Exact counts: {len(counts.sources) - _MOST_LISTED:,} more")
+    if len(releases) > MOST_LISTED:
+        lines.append(f"Releases: {len(releases) - MOST_LISTED:,} more")
+    lines += map(_source_line, counts.sources[:MOST_LISTED])
+    if len(counts.sources) > MOST_LISTED:
+        lines.append(f"Exact counts: {len(counts.sources) - MOST_LISTED:,} more")
     positive = "unknown" if counts.pos_label is None else shortened(counts.pos_label)
     lines += [
         f"Written by: skfedauc {shortened_text(package)}, version {version} of the format of "
@@ -76,11 +73,8 @@ def _group_line(counts: PrivateCounts) -> str:
     if counts.groups is None:
         return "Groups: none"
     columns = " x ".join(map(shortened_label, counts.group_names)) or "group"
-    groups = list(map(shortened_label, counts.groups))
-    if len(groups) > _MOST_LISTED:
-        half = _MOST_LISTED // 2
-        groups = [*groups[:half], "...", *groups[-half:]]
-    return f"Groups: {counted(len(counts), 'agreed group')} by {columns}: {'; '.join(groups)}"
+    labels = labels_in_words(counts.groups)
+    return f"Groups: {counted(len(counts), 'agreed group')} by {columns}: {labels}"
 
 
 def _factor(factor: float) -> str:

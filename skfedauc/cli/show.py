@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.arguments import ShowArguments
 from skfedauc.cli.counts_file import (
-    columns_of,
+    MOST_LISTED,
+    groups_in_words,
     headline,
     holds_private_counts,
+    labels_in_words,
     read_counts,
     versions_of,
 )
@@ -23,9 +25,6 @@ from skfedauc.cli.disclosure import level_in_words, noun_of, ranges_in_words, sc
 from skfedauc.cli.known_classes import known_classes
 from skfedauc.cli.withheld import withheld_in_words
 from skfedauc.counts import ScoreCounts, Source, Withheld
-
-# Largest number of groups and of sources to list
-_MOST_LISTED = 6
 
 
 def show(arguments: ShowArguments) -> Iterator[list[str]]:
@@ -110,11 +109,11 @@ def _accuracy(counts: ScoreCounts) -> Iterator[str]:
 def _source_lines(sources: Sequence[Source]) -> Iterator[str]:
     if not sources:
         yield "Sources: none"
-    for source in sources[:_MOST_LISTED]:
+    for source in sources[:MOST_LISTED]:
         name = "without a name" if source.name is None else shortened(source.name)
         yield f"Source: {name}, counting {source.identifier}"
-    if len(sources) > _MOST_LISTED:
-        yield f"Sources: {counted(len(sources) - _MOST_LISTED, 'more source')}"
+    if len(sources) > MOST_LISTED:
+        yield f"Sources: {counted(len(sources) - MOST_LISTED, 'more source')}"
 
 
 def _classes(counts: ScoreCounts) -> str:
@@ -129,12 +128,7 @@ def _classes(counts: ScoreCounts) -> str:
 def _group_line(counts: ScoreCounts) -> str:
     if counts.groups is None:
         return "Groups: none"
-    columns = " x ".join(map(shortened_label, columns_of(counts)))
-    groups = list(map(shortened_label, counts.groups))
-    if len(groups) > _MOST_LISTED:
-        half = _MOST_LISTED // 2
-        groups = [*groups[:half], "...", *groups[-half:]]
-    return f"Groups: {counted(len(counts), 'group')} by {columns}: {'; '.join(groups)}"
+    return f"Groups: {groups_in_words(counts)}: {labels_in_words(counts.groups)}"
 
 
 # Disclosure ----------------------------------------------------------------------------

@@ -35,7 +35,6 @@ from skfedauc.counts.state import State
 from skfedauc.counts.summary import Summary, arrays_of
 from skfedauc.counts.tables import names_of_columns
 
-_CUT_OFF = "its end is missing, so it was probably cut off when it was copied"
 # Rows of a row group; each row group has its own dictionaries.
 _GROUP_ROWS = 1 << 20
 # Size of the sample of values that shows whether a dictionary saves space
@@ -193,19 +192,7 @@ def read_content(data: Any, name: str) -> tuple[State, Any]:
     ImportError
         If pyarrow is missing.
     """
-    parquet.pyarrow_parquet()  # raise the error for a missing package
-    if _is_cut_off(data):
-        raise parquet.damaged(name, ValueError(_CUT_OFF))
-    if bytes(data[:4]) != parquet.MAGIC:
-        raise parquet.OtherFileError(
-            f"{name} is not a file of ScoreCounts, which begins with {parquet.MAGIC!r}; got "
-            f"{bytes(data[:4])!r}. Pass what ScoreCounts.save or to_bytes wrote."
-        )
-    try:
-        file = parquet.opened(data)
-        facts = parquet.facts_in(file)
-    except Exception as error:  # a damaged file may raise any exception
-        raise parquet.damaged(name, error) from error
+    file, facts = parquet.opened_with_facts(data, name)
     if facts is None:
         raise parquet.OtherFileError(
             f"{name} is a Parquet file, but ScoreCounts.save did not write it: its metadata has no "
@@ -224,13 +211,6 @@ def read_content(data: Any, name: str) -> tuple[State, Any]:
         raise
     except Exception as error:
         raise parquet.damaged(name, error) from error
-
-
-def _is_cut_off(data: Any) -> bool:
-    """Return whether data begin like a Parquet file, but do not end like one."""
-    magic = parquet.MAGIC
-    head, tail = bytes(data[: len(magic)]), bytes(data[-len(magic) :])
-    return magic.startswith(head) and (tail != magic or len(data) == len(magic))
 
 
 def _read(file: Any, facts: dict[str, Any], data: Any) -> State:

@@ -84,17 +84,7 @@ def read_content(data: Any, name: str) -> State:
     ImportError
         If pyarrow is missing.
     """
-    parquet.pyarrow_parquet()  # raise the error for a missing package
-    if bytes(data[:4]) != parquet.MAGIC:
-        raise parquet.OtherFileError(
-            f"{name} is not a file of PrivateCounts, which begins with {parquet.MAGIC!r}; got "
-            f"{bytes(data[:4])!r}. Pass what PrivateCounts.save or to_bytes wrote."
-        )
-    try:
-        file = parquet.opened(data)
-        facts = parquet.facts_in(file)
-    except Exception as error:  # a damaged file may raise any exception
-        raise parquet.damaged(name, error, "PrivateCounts") from error
+    file, facts = parquet.opened_with_facts(data, name, "PrivateCounts")
     found = facts.get("format") if isinstance(facts, dict) else None
     if not isinstance(facts, dict) or found != parquet.PRIVATE_FORMAT:
         mend = "Ask for the file that PrivateCounts.save wrote."
