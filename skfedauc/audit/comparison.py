@@ -77,6 +77,16 @@ class AuditComparison:
     McNemar's exact test [3]_. The limits of the change of a gap follow from the limits of both gaps
     and their correlation [4]_.
 
+    Let p, l and u be a rate of the second model and its Wilson limits, and q, l2 and u2 those of
+    the first model. Newcombe's limits of the change p - q are::
+
+        p - q - sqrt((p - l)^2 - 2 phi (p - l) (u2 - q) + (u2 - q)^2)
+        p - q + sqrt((u - p)^2 - 2 phi (u - p) (q - l2) + (q - l2)^2)
+
+    Of the n rows, a have a positive decision of both models, b and c of one model only, and d of
+    none. Then ``phi = e / sqrt((a + b) (c + d) (a + c) (b + d))``, where e is ``a d - b c``. If
+    ``a d - b c`` is positive, e is ``max(a d - b c - n / 2, 0)``.
+
     Holm's method with weights adjusts the p values of all changes together. All questions have
     equal weight: the pooled AUC, the AUCs within and across groups, the group AUCs, the xAUC
     disparities, each rate, and the gaps. About 5 % of comparisons of equally good models with
@@ -89,6 +99,7 @@ class AuditComparison:
        Biometrics 44(3). https://doi.org/10.2307/2531595
     .. [2] Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial
        proportions based on paired data. Statistics in Medicine 17(22).
+       https://doi.org/10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C
     .. [3] McNemar, Q. (1947). Note on the sampling error of the difference between correlated
        proportions or percentages. Psychometrika 12(2). https://doi.org/10.1007/BF02295996
     .. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect

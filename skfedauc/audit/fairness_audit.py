@@ -783,8 +783,9 @@ class FairnessAudit:
         The interval of a gap of decisions contains the gap of the true rates with a probability of
         at least 95 %. The intervals of two rates give the interval of their difference (Newcombe
         [1]_) and of their ratio (MOVER-R [2]_), with the limits of Clopper and Pearson for each
-        rate. The lower limit of the difference is the largest lower limit of all pairs of groups.
-        This limit fails only if a limit of any pair fails, so the pairs have simultaneous limits.
+        rate; `rates` has the formulas. The lower limit of the difference is the largest lower limit
+        of all pairs of groups. This limit fails only if a limit of any pair fails, so the pairs
+        have simultaneous limits.
         The upper limit is the largest upper limit of all pairs. This limit fails only if the limit
         of the two groups with the largest true difference fails, so the pairs have unadjusted
         limits. Likewise for ratios. For equalized odds, the lower limit of the difference accounts
@@ -795,8 +796,10 @@ class FairnessAudit:
         ----------
         .. [1] Newcombe, R. G. (1998). Interval estimation for the difference between independent
            proportions: comparison of eleven methods. Statistics in Medicine 17(8).
+           https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I
         .. [2] Donner, A. and Zou, G. Y. (2012). Closed-form confidence intervals for functions of
            the normal mean and standard deviation. Statistical Methods in Medical Research 21(4).
+           https://doi.org/10.1177/0962280210383082
         """
         return tables.gaps(self.comparison, self._claims.adjusted)
 
@@ -885,6 +888,14 @@ class FairnessAudit:
         with limits, no comparison, and no part in the reference. The intervals hold for each group
         alone.
 
+        With the normal quantile z, Wilson's limits l and u of a rate p of n rows are
+        ``(p + z^2 / (2 n) -+ z * sqrt(p (1 - p) / n + z^2 / (4 n^2))) / (1 + z^2 / n)``. Let q, l2
+        and u2 be the rate of the reference and its limits. Newcombe's limits of the difference are
+        ``p - q - sqrt((p - l)^2 + (u2 - q)^2)`` and ``p - q + sqrt((u - p)^2 + (q - l2)^2)``
+        (method 10 of [2]_). The lower limit of the ratio is
+        ``(p q - sqrt((p q)^2 - l (2 p - l) u2 (2 q - u2))) / (u2 (2 q - u2))``. The upper limit is
+        the reciprocal of the lower limit of ``q / p``.
+
         The denominators of the precision, the false discovery rate and the false omission rate are
         random, because they depend on the decisions. The limits of these rates are conditional on
         the observed number of rows in the denominator. For weighted rows, the limits use the
@@ -895,10 +906,13 @@ class FairnessAudit:
         ----------
         .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
            inference. Journal of the American Statistical Association 22(158).
+           https://doi.org/10.1080/01621459.1927.10502953
         .. [2] Newcombe, R. G. (1998). Interval estimation for the difference between independent
            proportions: comparison of eleven methods. Statistics in Medicine 17(8).
+           https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I
         .. [3] Donner, A. and Zou, G. Y. (2012). Closed-form confidence intervals for functions of
            the normal mean and standard deviation. Statistical Methods in Medical Research 21(4).
+           https://doi.org/10.1177/0962280210383082
 
         Examples
         --------

@@ -10,6 +10,9 @@ References
 .. [3] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
    Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in Medicine
    25(4). https://doi.org/10.1002/sim.2324
+.. [4] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
+   operating characteristic (ROC) curve. Radiology 143(1).
+   https://doi.org/10.1148/radiology.143.1.7063747
 """
 
 from __future__ import annotations
@@ -263,7 +266,7 @@ class AUCSpread(NamedTuple):
         """Return the true AUC t that is `deviate` standard errors away from the estimate.
 
         The variance at a true AUC t is Hanley and McNeil's formula for exponential distributions
-        [3]_. N, the mean of m - 1 and n - 1, replaces both numbers: ``t (1 - t) (1 + N (1 - t) / (2
+        [4]_. N, the mean of m - 1 and n - 1, replaces both numbers: ``t (1 - t) (1 + N (1 - t) / (2
         - t) + N t / (1 + t)) / (m n)``. This variance equals ``u (once + often (1 + 2 u) / (2 +
         u))`` with ``u = t (1 - t)``. The distance in standard errors increases from the estimate to
         either end, so the solution is unique. Newton's method finds the solution, with bisection if

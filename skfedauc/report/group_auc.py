@@ -1087,10 +1087,45 @@ class GroupAUC:
         standard deviation, the coverage is 88 to 89 %.
 
         With DeLong's variance V [3]_ of an AUC A, the limits on the logit scale are
-        ``expit(logit(A) -+ z * sqrt(V) / (A (1 - A)))``. The average of fixed groups has the
-        variance ``sum(share^2 * V)``. With perfect separation, the limit is ``tail^(1/k)``. Here,
-        the tail is ``(1 - confidence_level) / 2``, and k is the number of rows of the smaller
-        class.
+        ``expit(logit(A) -+ z * sqrt(V) / (A (1 - A)))``, where z is the normal quantile. The
+        average of fixed groups has the variance ``sum(share^2 * V)``. With perfect separation, the
+        limit is ``tail^(1/k)``. Here, the tail is ``(1 - confidence_level) / 2``, and k is the
+        number of rows of the smaller class.
+
+        The limits of Newcombe's method 5 for m positives and n negatives are the two solutions t
+        of::
+
+            (A - t)^2 = z^2 * t (1 - t) / (m n) * (1 + N (1 - t) / (2 - t) + N t / (1 + t))
+            N = (m + n) / 2 - 1
+
+        The right side contains the variance that Hanley and McNeil [4]_ derived for exponential
+        distributions, with N in place of m - 1 and n - 1. For weighted rows, m and n are effective
+        sample sizes (Kish).
+
+        For the pooled AUC, let v be the share of all negatives that a positive outranks, or the
+        share of all positives that outrank a negative; ties count one half. The mean of v over the
+        m positives, and over the n negatives, is the pooled AUC A. With ``over="rows"``, the groups
+        are strata with fixed numbers m_g and n_g of rows, and the variance is::
+
+            V = sum_g m_g / (m_g - 1) * sum_{positives of g} (v - mean_g)^2 / m^2
+              + sum_g n_g / (n_g - 1) * sum_{negatives of g} (v - mean_g)^2 / n^2
+
+        Here, mean_g is the mean of v over the rows of the class in group g. The term of a single
+        row is ``(v - A)^2 / m^2``, or ``(v - A)^2 / n^2``. The "delong" limits are
+        ``A -+ z * sqrt(V)``. With "logit", each limit is the furthest of three limits: the logit
+        limit with V, the logit limit with DeLong's variance of all rows as one group, and
+        Newcombe's limit for m and n.
+
+        With ``over="groups"``, the groups are clusters [5]_. The quantile of Student's t with
+        max(1 / sum_g s_g^2 - 1, 1) degrees of freedom replaces z. Here, s_g is the mean of m_g / m
+        and n_g / n. The variance is::
+
+            V = sum_g (c(m_g / m) * sum_{positives of g} (v - A) / m
+                       + c(n_g / n) * sum_{negatives of g} (v - A) / n)^2
+            c(s_g) = 1 / sqrt(1 - 2 s_g + sum_h s_h^2)
+
+        The factors c correct the deviations for their common mean, as Bell and McCaffrey [6]_
+        correct residuals.
 
         For random groups an average is a weighted mean of the group AUCs. With equal weights its
         interval uses the quantiles of Student's t. With unequal weights the weighted mean and its
@@ -1148,6 +1183,13 @@ class GroupAUC:
         .. [3] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
            under two or more correlated receiver operating characteristic curves: a nonparametric
            approach. Biometrics 44(3). https://doi.org/10.2307/2531595
+        .. [4] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
+           receiver operating characteristic (ROC) curve. Radiology 143(1).
+           https://doi.org/10.1148/radiology.143.1.7063747
+        .. [5] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+           Biometrics 53(2). https://doi.org/10.2307/2533958
+        .. [6] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+           regression with multi-stage samples. Survey Methodology 28(2).
 
         Examples
         --------

@@ -1,0 +1,89 @@
+"""The formulas in the notes of `GroupAUC.confidence_intervals`, from all pairs of rows."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from scipy.stats import norm, t
+
+from skfedauc import GroupAUC
+
+Z = norm.ppf(0.975)
+
+
+def placements(positives, negatives):
+    wins = (positives[:, None] > negatives) + 0.5 * (positives[:, None] == negatives)
+    return wins.mean(axis=1), wins.mean(axis=0)
+
+
+def on_logit_scale(auc, variance, quantile=Z):
+    reach = quantile * np.sqrt(variance) / (auc * (1 - auc))
+    return expit(logit(auc) + np.array([-reach, reach]))
+
+
+def newcombe(auc, m, n):
+    half = (m + n) / 2 - 1
+
+    def excess(true):
+        factor = 1 + half * (1 - true) / (2 - true) + half * true / (1 + true)
+        return (auc - true) ** 2 - Z**2 * true * (1 - true) / (m * n) * factor
+
+    return np.array([brentq(excess, 1e-12, auc), brentq(excess, auc, 1 - 1e-12)])
+
+
+def delong(v, u):
+    return v.var(ddof=1) / v.size + u.var(ddof=1) / u.size
+
+
+def furthest(*limits):
+    low, high = np.array(limits).T
+    return low.min(), high.max()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_follow_the_formulas_of_the_notes(seed):
+    rng = np.random.default_rng(seed)
+    # One group has a single positive; some draws have few positives, ties and shifted groups.
+    groups = np.repeat(np.arange(4), [30, 60, 3, 200])
+    y = (rng.random(groups.size) < (0.5, 0.12)[seed // 2]).astype(int)
+    y[:6], y[90:93] = [1, 0, 1, 0, 1, 0], [1, 0, 0]
+    score = np.round(y + rng.normal(size=groups.size) + 0.4 * (seed % 2) * groups, 1 + seed)
+    report = GroupAUC.from_predictions(y, score, groups=groups)
+    positive, negative = score[y == 1], score[y == 0]
+    of_positives, of_negatives = groups[y == 1], groups[y == 0]
+    by_group = report.confidence_intervals()
+    for g in (0, 3):
+        v, u = placements(positive[of_positives == g], negative[of_negatives == g])
+        expected = furthest(
+            on_logit_scale(v.mean(), delong(v, u)), newcombe(v.mean(), v.size, u.size)
+        )
+        assert by_group.loc[g, ["ci_low", "ci_high"]].tolist() == pytest.approx(expected, 1e-9)
+
+    v, u = placements(positive, negative)
+    auc, variance = v.mean(), 0.0
+    sides = (v, of_positives), (u, of_negatives)
+    for values, names in sides:
+        for g in range(4):
+            own = values[names == g]
+            squares = (own - auc) ** 2 if own.size == 1 else own.size * own.var(ddof=1)
+            variance += np.sum(squares) / values.size**2
+    over_rows = report.confidence_intervals(of="statistics", over="rows").loc["pooled"]
+    expected = furthest(
+        on_logit_scale(auc, variance),
+        on_logit_scale(auc, delong(v, u)),
+        newcombe(auc, v.size, u.size),
+    )
+    assert (over_rows["ci_low"], over_rows["ci_high"]) == pytest.approx(expected, 1e-9)
+    plain = report.confidence_intervals(of="statistics", over="rows", method="delong")
+    assert plain.loc["pooled", "ci_low"] == pytest.approx(auc - Z * np.sqrt(variance), 1e-9)
+
+    deviations, shares = np.zeros(4), np.zeros(4)
+    for values, names in sides:
+        share = np.bincount(names, minlength=4) / names.size
+        sums = np.bincount(names, values - auc, minlength=4) / names.size
+        deviations += sums / np.sqrt(1 - 2 * share + (share**2).sum())
+        shares += share / 2
+    quantile = t.ppf(0.975, max(1 / (shares**2).sum() - 1, 1))
+    expected = on_logit_scale(auc, (deviations**2).sum(), quantile)
+    over_groups = report.confidence_intervals(of="statistics", over="groups").loc["pooled"]
+    assert over_groups[["ci_low", "ci_high"]].tolist() == pytest.approx(expected, 1e-9)
