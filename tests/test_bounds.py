@@ -13,7 +13,7 @@ from skfedauc.audit import figures
 from skfedauc.audit.decisions import bin_of_threshold
 from skfedauc.cli.main import main
 from skfedauc.inference.cross_gap import cross_gaps
-from skfedauc.inference.heterogeneity import nearest_to_equal
+from skfedauc.inference.equal_groups import nearest_to_equal
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import bounds as bounding
 from skfedauc.report.intervals import INTERVALS

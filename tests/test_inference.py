@@ -23,6 +23,7 @@ from skfedauc.inference import (
     group_comparisons,
     heterogeneity,
     intervals,
+    null_difference,
     pairwise,
     roc_curves,
 )
@@ -1248,13 +1249,13 @@ def test_limits_of_tau_make_the_observed_variance_unlikely(n_groups):
 def test_null_difference_is_the_mean_range():
     # Ranges of 2 and 3 standard normal variables: 2 / sqrt(pi) and 3 / sqrt(pi)
     for n_groups, mean in ((2, 2 / np.sqrt(np.pi)), (3, 3 / np.sqrt(np.pi))):
-        assert heterogeneity.mean_range(np.full(n_groups, 0.1)) == pytest.approx(
+        assert null_difference.mean_range(np.full(n_groups, 0.1)) == pytest.approx(
             0.1 * mean, rel=1e-6
         )
     deviations = np.array([0.5, 1.0, 2.0, 2.0])
     drawn = np.random.default_rng(0).normal(size=(200_000, 4)) * deviations
     expected = np.ptp(drawn, axis=1).mean()
-    assert heterogeneity.mean_range(deviations) == pytest.approx(expected, rel=0.01)
+    assert null_difference.mean_range(deviations) == pytest.approx(expected, rel=0.01)
 
 
 @pytest.mark.parametrize("sizes", [(5, 15), (40, 160)])
@@ -1526,9 +1527,9 @@ def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
         assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.15)
         assert_allclose(both[0]["abroca"], both[1]["abroca"], rtol=1e-12)
         v = report.variances
-        placements, shares = heterogeneity._placement_distribution(v)
+        placements, shares = null_difference._placement_distribution(v)
         rng, m, n = np.random.default_rng(0), 40, 70
-        drawn = heterogeneity._aucs_by_numbers(rng, placements, shares, m, n, 1500)
+        drawn = null_difference._aucs_by_numbers(rng, placements, shares, m, n, 1500)
         positives = rng.choice(placements, (1500, m), p=shares)
         negatives = rng.random((1500, n))
         rows = np.mean(positives[:, :, None] > negatives[:, None, :], axis=(1, 2))
@@ -1540,7 +1541,7 @@ def test_many_placements_are_put_together():
     rng = np.random.default_rng(0)
     y = rng.random(9000) < 0.5
     v = variances_of(y, rng.normal(size=9000) + y)
-    placements, shares = heterogeneity._placement_distribution(v)
+    placements, shares = null_difference._placement_distribution(v)
     assert 500 < placements.size <= 1024
     assert shares.sum() == pytest.approx(1.0, rel=1e-12)
     assert placements @ shares == pytest.approx(v.auc[0], rel=1e-12)

@@ -20,7 +20,9 @@ Intervals:
 
 Comparisons of groups:
 
-* `heterogeneity.py`: test that all groups are equal, and standard deviation of the true AUCs;
+* `equal_groups.py`: test that all groups have the same true AUC;
+* `null_difference.py`: expected difference of the largest and the smallest AUC of equal groups;
+* `heterogeneity.py`: standard deviation of the true AUCs;
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
 * `group_comparisons.py`: comparisons of each group with the rest;
 * `margins.py`: non-inferiority of the worst group, and equivalence of all groups;

@@ -13,7 +13,9 @@ from skfedauc import _input, _sklearn, _words
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import heterogeneity, intervals, pairwise
+from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.margins import MarginTest
+from skfedauc.inference.null_difference import null_difference
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
@@ -1420,7 +1422,7 @@ class GroupAUC:
 
     # Are the groups equal? --------------------------------------------------------------
 
-    def test_equal_groups(self) -> heterogeneity.EqualGroupsTest:
+    def test_equal_groups(self) -> EqualGroupsTest:
         """Test that all groups have the same true AUC.
 
         Returns
@@ -1476,7 +1478,7 @@ class GroupAUC:
         >>> report.test_equal_groups().pvalue > 0.05
         True
         """
-        return heterogeneity.equal_groups_test(self._estimates.variances_at_extremes)
+        return equal_groups_test(self._estimates.variances_at_extremes)
 
     def test_difference(self, *, confidence_level: float = 0.95) -> pairwise.DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
@@ -1930,7 +1932,7 @@ class GroupAUC:
         a summary by group with such a group, access raises a `DisclosureError`.
         """
         self.pairs.counts_for("null_difference")
-        return heterogeneity.null_difference(self.variances)
+        return null_difference(self.variances)
 
     def heterogeneity(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """Estimate the standard deviation of the groups' true AUCs by four estimators.
