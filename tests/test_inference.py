@@ -29,6 +29,10 @@ from skfedauc.inference import (
 )
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
+from skfedauc.inference.studentized_range import (
+    studentized_range_quantile,
+    studentized_range_tail,
+)
 from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all
 from skfedauc.report.statistics import squared_tau
@@ -567,18 +571,18 @@ def test_newcombes_limits_are_found_anywhere():
 def test_the_studentized_range_equals_scipy(n_groups):
     values = np.array([0.0, 0.5, 2.0, 3.5, 5.0])
     assert_allclose(
-        pairwise.studentized_range_tail(values, n_groups),
+        studentized_range_tail(values, n_groups),
         stats.studentized_range.sf(values, n_groups, np.inf),
         rtol=1e-9,
     )
     # The tail probability of a large range is nearly the sum of the tail probabilities of all
     # pairs.
     pairs = n_groups * (n_groups - 1)
-    assert pairwise.studentized_range_tail(40.0, n_groups) == pytest.approx(
+    assert studentized_range_tail(40.0, n_groups) == pytest.approx(
         pairs * stats.norm.sf(40 / np.sqrt(2)), rel=1e-9
     )
-    quantile = pairwise.studentized_range_quantile(0.01, n_groups)
-    assert pairwise.studentized_range_tail(quantile, n_groups) == pytest.approx(0.01, rel=1e-11)
+    quantile = studentized_range_quantile(0.01, n_groups)
+    assert studentized_range_tail(quantile, n_groups) == pytest.approx(0.01, rel=1e-11)
 
 
 def pair_deviate(v, first, second):

@@ -24,6 +24,8 @@ Comparisons of groups:
 * `null_difference.py`: expected difference of the largest and the smallest AUC of equal groups;
 * `heterogeneity.py`: standard deviation of the true AUCs;
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
+  `studentized_range.py`: quantiles of the comparisons of all pairs; `roots.py`: roots of many
+  functions at once;
 * `group_comparisons.py`: comparisons of each group with the rest;
 * `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
 * `shrinkage.py`: shrunken group AUCs (empirical Bayes);

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.inference.pairwise import studentized_range_quantile
+from skfedauc.inference.studentized_range import studentized_range_quantile
 
 Floats = NDArray[np.float64]
 

@@ -20,10 +20,7 @@ References
 .. [2] Tukey, J. W. (1953). The problem of multiple comparisons. Princeton University.
 .. [3] Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal numbers
    of replications. Biometrics 12(3). https://doi.org/10.2307/3001469
-.. [4] Chandrupatla, T. R. (1997). A new hybrid quadratic/bisection algorithm for finding the zero
-   of a nonlinear function without using derivatives. Advances in Engineering Software 28(3).
-   https://doi.org/10.1016/S0965-9978(96)00051-8
-.. [5] Sidak, Z. (1967). Rectangular confidence regions for the means of multivariate normal
+.. [4] Sidak, Z. (1967). Rectangular confidence regions for the means of multivariate normal
    distributions. Journal of the American Statistical Association 62(318).
    https://doi.org/10.1080/01621459.1967.10482935
 """
@@ -31,7 +28,6 @@ References
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -45,6 +41,11 @@ from skfedauc.inference.intervals import (
     group_limits,
     normal_quantile,
     spread_of,
+)
+from skfedauc.inference.roots import roots_of
+from skfedauc.inference.studentized_range import (
+    studentized_range_quantile,
+    studentized_range_tail,
 )
 from skfedauc.inference.variances import Extremes, Variances
 
@@ -432,14 +433,14 @@ def all_pairs(
 def with_reference(
     extremes: Extremes, first: NDArray[np.intp], second: NDArray[np.intp], confidence_level: float
 ) -> Comparisons:
-    """Compare groups with a reference group, with simultaneous p values and intervals [5]_."""
+    """Compare groups with a reference group, with simultaneous p values and intervals [4]_."""
     estimable = extremes.given.estimable
     deviate, adjusted = sidak(confidence_level, int((estimable[first] & estimable[second]).sum()))
     return _compared(extremes, first, second, deviate, adjusted, "Sidak")
 
 
 def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
-    """Return Sidak's normal quantile for simultaneous intervals, and Sidak's adjustment [5]_.
+    """Return Sidak's normal quantile for simultaneous intervals, and Sidak's adjustment [4]_.
 
     The adjustment is a function that maps normal quantiles to adjusted p values. An interval
     excludes 0 if and only if the adjusted p value is below ``1 - confidence_level``.
@@ -539,83 +540,9 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
         low, high = upper.limit(0.0, deviate, "logit"), lower.limit(1.0, deviate, "logit")
         return difference - _reach(upper.auc - low, high - lower.auc, correlation)
 
-    return _roots(lower_limit, np.zeros_like(difference), np.full_like(difference, _FURTHEST))
+    return roots_of(lower_limit, np.zeros_like(difference), np.full_like(difference, _FURTHEST))
 
 
 def _chosen(which: NDArray[np.bool_], one: AUCSpread, other: AUCSpread) -> AUCSpread:
     """Return the elements of `one` where `which` is true, and of `other` elsewhere."""
     return AUCSpread(*(np.where(which, a, b) for a, b in zip(one, other, strict=True)))
-
-
-def _roots(function: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
-    """Return the root of each decreasing function, or the nearer limit if it has no root [4]_."""
-    f_low, f_high = function(low), function(high)
-    ended = np.where(f_low <= 0.0, low, np.where(f_high >= 0.0, high, np.nan))
-    a, b, f_a, f_b = high.copy(), low.copy(), f_high, f_low
-    c, f_c = a.copy(), f_a.copy()
-    step = np.full_like(a, 0.5)
-    for _ in range(60):
-        x = a + step * (b - a)
-        f_x = function(x)
-        same = np.sign(f_x) == np.sign(f_a)
-        c, f_c = np.where(same, a, b), np.where(same, f_a, f_b)
-        b, f_b = np.where(same, b, a), np.where(same, f_b, f_a)
-        a, f_a = x, f_x
-        best = np.where(np.abs(f_a) < np.abs(f_b), a, b)
-        width = np.abs(b - a)
-        done = (f_a == 0.0) | (width <= 2e-14 * np.maximum(np.abs(best), 1.0)) | ~np.isnan(ended)
-        if done.all():
-            break
-        with np.errstate(divide="ignore", invalid="ignore"):
-            xi, phi = (a - b) / (c - b), (f_a - f_b) / (f_c - f_b)
-            quadratic = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi)
-            alpha = (c - a) / (b - a)
-            inverse = f_a / (f_b - f_a) * f_c / (f_b - f_c)
-            inverse += alpha * f_a / (f_c - f_a) * f_b / (f_c - f_b)
-            least = np.minimum(1e-14 * np.maximum(np.abs(best), 1.0) / width, 0.5)
-            step = np.where(quadratic, inverse, 0.5)
-        step = np.where(np.isfinite(step), np.clip(step, least, 1.0 - least), 0.5)
-    return np.where(np.isnan(ended), best, ended)
-
-
-# The studentized range ------------------------------------------------------------------------
-
-
-def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
-    """Return the probability that the range of `n_groups` standard normals exceeds a value.
-
-    The result is an integral over the largest variable. The integrand is the density of this
-    variable times the probability that at least one other variable is lower by more than the value.
-    The formula avoids cancellation, so small probabilities are accurate.
-    """
-    from scipy.special import log_ndtr
-
-    value = np.asarray(value, np.float64)
-    found = np.empty(value.size)
-    share = np.linspace(0.0, 1.0, 160)
-    for start in range(0, value.size, 512):
-        q = value.reshape(-1)[start : start + 512, None]
-        # For a large q, the integrand is largest where the largest variable is near q / 2.
-        width = 17.0 + q / 2.0
-        x = -8.0 + share * width
-        below = log_ndtr(x)
-        density = np.log(n_groups) - x**2 / 2.0 - np.log(2.0 * np.pi) / 2.0
-        with np.errstate(divide="ignore"):  # The value can be 0.
-            inside = np.log1p(-np.exp(log_ndtr(x - q) - below))
-        reached = -np.expm1((n_groups - 1) * inside)
-        terms = np.exp(density + (n_groups - 1) * below) * reached
-        # The integrand is 0 at both ends, so the trapezoidal rule is a sum.
-        found[start : start + 512] = terms.sum(axis=1) * (width / (share.size - 1))[:, 0]
-    return np.minimum(found, 1.0).reshape(value.shape)
-
-
-@functools.lru_cache(maxsize=256)
-def studentized_range_quantile(alpha: float, n_groups: int) -> float:
-    """Return the upper `alpha` quantile of the range of `n_groups` standard normal variables."""
-    from scipy.optimize import brentq
-
-    def excess(value: float) -> float:
-        with np.errstate(divide="ignore"):
-            return float(np.log(studentized_range_tail(value, n_groups) / alpha))
-
-    return float(brentq(excess, 0.0, 50.0, xtol=1e-13, rtol=1e-13))
