@@ -181,7 +181,7 @@ def _random_rows(rng: np.random.Generator, design: str) -> Rows:
     """Return 40 to 300 rows in groups of unequal size, some of which lack a class."""
     n, n_groups = int(rng.integers(40, 300)), int(rng.integers(1, 9))
     scores = DESIGNS[design](rng, n)
-    # Rare events have positives in few data sets of this size: draw more of them.
+    # Few data sets of this size have positives of rare events, so draw more positives.
     chance = np.minimum(scores * 100.0, 0.5) if design == "rare events" else scores
     y = (rng.random(n) < chance).astype(np.int64)
     y[:2] = 0, 1

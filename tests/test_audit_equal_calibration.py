@@ -123,7 +123,7 @@ def test_the_same_miscalibration_in_all_groups_is_no_gap():
         f"No difference in calibration between groups is established (adjusted p = {adjusted:.2g})."
     )
     assert any("not calibrated in 1; 0" in text for text in audit.findings)
-    # One of the groups has half of the positives.
+    # Remove half of the positives of one group.
     less = y * ((groups == 0) | (np.arange(6000) % 2))
     audit = FairnessAudit.from_predictions(less, p, groups=groups)
     assert audit.equal_calibration["pvalue_adjusted"] < 1e-6

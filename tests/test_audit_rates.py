@@ -170,7 +170,7 @@ def test_bootstrap_draws_rows_within_groups(monkeypatch):
     same = [name for name in table if name not in COLUMNS]
     assert table[same].equals(wilson[same])
     assert (table.isna() == wilson.isna()).all(axis=None)
-    # Rows are drawn here, and counts there.
+    # This bootstrap draws rows, and the audit draws counts. Both have the same distribution.
     drawn = []
     for _ in range(1000):
         resample = np.concatenate(

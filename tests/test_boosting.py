@@ -180,7 +180,7 @@ def test_a_set_that_is_not_listed_is_refused(make):
         ValueError, match=r"for an evaluation set of 400 rows: groups has evaluation sets of 300 r"
     ):
         metric(y, X[:, 0])
-    # Of the same length, even if a single label differs
+    # The message names the tuple of the same length, even if a single label differs.
     y = VALID[1].copy()
     y[7] = 1 - y[7]
     with pytest.raises(ValueError, match=r"of 300 rows: the y of 300 rows .* first in row 7\."):

@@ -25,7 +25,7 @@ KINDS = (
     Bins.at([0.5]),
     Bins.at([0.1, 0.3, 0.32, 0.5, 0.9]),
 )
-# Their upper or lower ends are possible values of the statistic.
+# The ends of the intervals of these statistics are possible values of the statistic.
 MONOTONE = set(STATISTICS) - {"tau", "ratio", "difference", "cross_difference"}
 GAPS = {"difference", "cross_difference"}
 

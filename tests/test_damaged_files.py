@@ -22,7 +22,7 @@ from skfedauc import Bins, ScoreCounts
 from skfedauc.counts import files
 from skfedauc.counts.tables import RANGE_COLUMNS
 
-# Of each of the tests below; tests/fuzz/test_files.py makes as many as there is time for.
+# Number of changes in each test below; tests/fuzz/test_files.py makes changes until a time limit.
 N_CHANGES = 60
 NAMES = [
     "no groups",

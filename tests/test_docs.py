@@ -1,4 +1,4 @@
-"""The documentation runs as it is written, and says what the package has."""
+"""The documentation's code prints the documented output, and the API page lists the package."""
 
 import ast
 import contextlib
@@ -46,13 +46,13 @@ API_PAGE = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
 
 
 def public_members(cls):
-    """Names of public methods and properties that the package defines."""
-    # The default of a field is an attribute of its class, and no member.
+    """Return the names of public methods and properties that the package defines."""
+    # The default of a field is an attribute of the class, not a member.
     fields = set(getattr(cls, "__dataclass_fields__", {}))
     for name in sorted(set(dir(cls)) - fields):
         owner = next((base for base in inspect.getmro(cls) if name in vars(base)), None)
         made_here = owner is not None and owner.__module__.startswith("skfedauc")
-        # scikit-learn makes set_..._request for each parameter that can be routed.
+        # scikit-learn adds set_..._request for each parameter that can be routed.
         if made_here and not name.startswith("_") and not re.fullmatch("set_.*_request", name):
             yield name
 
@@ -76,22 +76,22 @@ for module in (
 
 
 def code_blocks(page):
-    """Language, number of the first line, and text of each block of code."""
+    """Yield the language, the number of the first line, and the text of each block of code."""
     text = page.read_text(encoding="utf-8")
     for block in re.finditer(r"^```(\w+)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
         yield block[1], text.count("\n", 0, block.start(2)), block[2]
 
 
 def enter(folder, monkeypatch):
-    """Change the working directory; workers that joblib started before would stay in theirs."""
+    """Change the working directory, and stop joblib's workers, which would keep the old one."""
     get_reusable_executor().shutdown()
     monkeypatch.chdir(folder)
 
 
 def run_python(block, line, namespace, page):
-    """Run ``>>>`` lines, and compare what they show with what stands below them."""
+    """Run ``>>>`` lines, and compare the output with the lines below."""
     test = doctest.DocTestParser().get_doctest(block, namespace, page.name, str(page), line)
-    # What stands before the first prompt would not be run.
+    # doctest does not run lines before the first prompt.
     assert block.startswith(">>> ")
     report = io.StringIO()
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
@@ -101,14 +101,14 @@ def run_python(block, line, namespace, page):
 
 
 def run_script(block, line, namespace, page):
-    """Run a block without prompts, and return what it prints, with line numbers of the page."""
+    """Run a block without prompts, with line numbers of the page, and return the output."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile("\n" * line + block, str(page), "exec"), namespace)
     return printed.getvalue()
 
 
 def run_commands(block):
-    """Run the command line, and compare what it prints, except for identifiers and sizes."""
+    """Run the command line, and compare the output except for identifiers and sizes."""
     for command in filter(None, re.split(r"^\$ ", block, flags=re.MULTILINE)):
         line, _, promised = command.partition("\n")
         program, *arguments = shlex.split(line)
@@ -119,7 +119,7 @@ def run_commands(block):
 
 
 def words_of(printed):
-    """Words without what differs between two files of the same counts."""
+    """Return the words except those that differ between two files of the same counts."""
     printed = re.sub(r"\b[0-9a-f]{32}\b", "IDENTIFIER", printed)
     printed = re.sub(r"\bskfedauc \d[^\s,]*", "skfedauc VERSION", printed)
     return re.sub(r"\b[\d,]+ bytes\b", "N bytes", printed).split()
@@ -127,7 +127,7 @@ def words_of(printed):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
-    # Pages of audits are written without plots, which test_audit_page.py draws.
+    # Write pages of audits without plots, because test_audit_page.py draws the plots.
     monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
     for table in (DOCS / "data").glob("*.csv"):
         shutil.copy(table, tmp_path)
@@ -151,7 +151,7 @@ def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
         elif language == "pycon":
             pass  # needs a package that the `test` extra does not install: tests/engines runs it
         else:
-            # What sets a machine up cannot be run here: CI runs it.
+            # Tests cannot run commands that set up a machine. CI runs these commands.
             assert language == "sh"
             assert all(line in SET_UP for line in block.splitlines())
 
@@ -212,7 +212,7 @@ IMPORTED, _, RETURNED = API_PAGE.partition("Returned objects")
 
 
 def listed(page):
-    """Names in the tables of a page."""
+    """Return the names in the tables of a page."""
     return re.findall(r"^   ([A-Za-z_.]+)$", page, flags=re.MULTILINE)
 
 
@@ -221,12 +221,12 @@ def test_the_api_page_lists_every_public_name_and_nothing_else():
 
 
 def functions_of(name):
-    """The function of this public name, or the public methods and properties of the class."""
+    """Return the function with a public name, or the public methods and properties of a class."""
     thing = PUBLIC[name]
     if not inspect.isclass(thing):
         return [thing]
     members = [inspect.getattr_static(thing, member) for member in public_members(thing)]
-    # What is behind a classmethod, a property or a cached property
+    # Take the function of a classmethod, a property or a cached property.
     return [
         getattr(m, "__func__", None) or getattr(m, "fget", None) or getattr(m, "func", m)
         for m in members
@@ -234,7 +234,7 @@ def functions_of(name):
 
 
 def returned_classes():
-    """Classes of the package that functions return, except those that users import."""
+    """Return the classes of the package that functions return, except those that users import."""
     for function in (f for name in PUBLIC for f in functions_of(name)):
         annotation = getattr(function, "__annotations__", {}).get("return", "")
         for word in re.findall(r"\w+", str(annotation)):
@@ -249,21 +249,21 @@ def test_the_api_page_lists_what_functions_return():
     for dotted in listed(RETURNED):
         module, _, name = dotted.rpartition(".")
         shown.add(getattr(importlib.import_module(f"skfedauc.{module}"), name))
-    # Annotations do not tell of all: a DataFrame, or the list that holds reports.
+    # Annotations do not name all classes, such as the classes in a DataFrame or in a list.
     assert set(returned_classes()) - public <= shown
 
 
 # Docstrings ----------------------------------------------------------------------------------
 
-# Checks of numpydoc that are not made; scikit-learn leaves out the same ones except ES01.
+# Checks of numpydoc to omit; scikit-learn omits the same checks except ES01.
 NOT_CHECKED = {
-    "ES01": "a summary that says it all needs no second paragraph",
-    "RT02": "what is returned may be named: Yields `train`, `test`",
+    "ES01": "a complete summary needs no second paragraph",
+    "RT02": "a returned value may have a name: Yields `train`, `test`",
 }
-# Of methods and properties, which are found on the page of their class:
+# Checks to omit for methods and properties, which are on the page of their class
 NOT_CHECKED_OF_MEMBERS = {
-    "EX01": "the example of the class may show them",
-    "SA01": "their neighbours are on the same page",
+    "EX01": "the example of the class may show the method",
+    "SA01": "related methods are on the same page",
 }
 
 
@@ -298,24 +298,24 @@ for name, thing in PUBLIC.items():
 
 
 def parsed(name):
-    """Sections of the docstring of a public name or of its member."""
+    """Return the sections of the docstring of a public name or of its member."""
     return NumpyDocString(inspect.getdoc(DOCUMENTED[name]))
 
 
 def page_of(name):
-    """The public name on whose page the API has a name."""
+    """Return the public name whose page of the API has this name."""
     return name if name in PUBLIC else name.rpartition(".")[0]
 
 
 def seen_also(name):
-    """Names of the package in See Also."""
+    """Return the names of the package in See Also."""
     for functions, _ in parsed(name)["See Also"]:
         for written, _ in functions:
             short = written.removeprefix("skfedauc.")
             ends = [known for known in DOCUMENTED if f".{known}".endswith(f".{short}")]
             here = [known for known in ends if page_of(known) == page_of(name)]
             known = short if short in DOCUMENTED else next(iter(here + ends), None)
-            # Other packages have names, too; those of the package are not misspelled.
+            # Check the spelling of names of this package; other packages have names, too.
             assert known or written.split(".")[0] in ("sklearn", "scipy"), f"{name}: {written}"
             if known:
                 yield known
@@ -323,7 +323,7 @@ def seen_also(name):
 
 def test_pages_of_the_api_link_to_each_other_in_both_directions():
     links = {(name, other) for name in DOCUMENTED for other in seen_also(name)}
-    # A page need not link to itself.
+    # Links within a page need no link back.
     apart = {(a, b) for a, b in links if page_of(a) != page_of(b)}
     assert len(apart) > 100
     assert sorted((b, a) for a, b in apart if (b, a) not in links) == []
@@ -358,7 +358,7 @@ def test_docstrings_have_the_defaults_of_the_signatures():
 
 
 def load(name, folder="build_tools"):
-    """A module of the documentation, which is no package."""
+    """Import a module of the documentation, which is not a package."""
     spec = importlib.util.spec_from_file_location(name, DOCS / folder / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -219,7 +219,7 @@ def test_sets_of_ranks_count_the_significant_differences(weighted, bins, confide
     assert_array_equal(table["rank"], table["auc"].rank(ascending=False, method="min"))
     assert (table["rank_low"] <= table["rank"]).all()
     assert (table["rank"] <= table["rank_high"]).all()
-    # One-sided comparisons with one group rule out more groups than those of all pairs.
+    # One-sided comparisons with one group rule out more groups than comparisons of all pairs.
     worst = table["may_be_worst"]
     assert worst.any()
     assert (table.loc[worst, "rank_high"] == len(table)).all()

@@ -745,7 +745,7 @@ def test_a_missing_pyarrow_is_named(tmp_path, monkeypatch):
 
 # Files of earlier versions -----------------------------------------------------------------
 
-# What the files in tests/data have: labels of the groups of all cells, and the counts
+# Contents of the files in tests/data: the group labels of all cells, and the counts
 VERSION_1 = {
     "no_groups": (None, [0.1, 0.25, 1e-300], [3, 0, 1], [0, 2, 2**33]),
     "text": (["Ålesund", "va", "va"], [0.5, -0.25, 0.5], [1, 2, 0], [1, 0, 3]),

@@ -38,8 +38,8 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     The percentile of a row is the share of its group's negatives with a lower score; a tie counts
     one half. Percentiles of different groups are comparable: a common threshold on percentiles has
     the same false positive rate in every group. The ROC curve of the percentiles is the
-    covariate-adjusted ROC curve [1]_. Its area is the average of the group AUCs weighted by
-    positives, the statistic ``"positives"``.
+    covariate-adjusted ROC curve [1]_. The area under this curve is the average of the group AUCs
+    weighted by positives, the statistic ``"positives"``.
 
     Parameters
     ----------

@@ -64,9 +64,9 @@ class CrossGaps(NamedTuple):
         """Return the largest absolute disparity with a lower and an upper limit.
 
         The lower limit fails only if a simultaneous limit of any group fails. The upper limit is
-        the largest limit of all groups. It fails only if the limit of the group with the largest
-        true disparity fails, so these limits are not adjusted. A group without a standard error has
-        the upper limit 1.
+        the largest limit of all groups. The upper limit fails only if the limit of the group with
+        the largest true disparity fails, so these limits are not adjusted. A group without a
+        standard error has the upper limit 1.
 
         Parameters
         ----------

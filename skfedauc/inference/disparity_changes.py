@@ -40,8 +40,8 @@ class DisparityChanges(NamedTuple):
         Disparities before and after.
     variance : ndarray of float64, shape (n_groups,)
         Variance of the change. NaN below an effective sample size of 1.5 of a class in the group or
-        in the other groups. Also NaN if the number of groups times the number of rows is above 50
-        million, because the computation visits all rows for each group.
+        in the other groups, and if the number of groups times the number of rows is above 50
+        million. The computation visits all rows for each group.
     degrees_of_freedom : ndarray of float64, shape (n_groups,)
         Satterthwaite's degrees of freedom of `variance`.
     """

@@ -202,8 +202,9 @@ class _EfficientScore:
 
     The score of a group has two parts: the sum of the errors ``y - mean``, and the sum of the
     errors times the centered logits, each divided by the standard deviation. The efficient score
-    subtracts the part that a change of the curve explains. Its covariance matrix is the identity
-    plus a matrix of low rank, so the statistic takes little time with many groups.
+    subtracts the part that a change of the curve explains. The covariance matrix of the efficient
+    score is the identity plus a matrix of low rank, so the statistic takes little time with many
+    groups.
 
     Attributes
     ----------

@@ -88,7 +88,8 @@ def rate_changes(
     changed = before != after
     trials = ratio(total(weights * changed) ** 2, total(weights**2 * changed), 0.0)
     pvalue = _binomial_pvalue(trials * ratio(gained, gained + lost, 0.0), trials)
-    # Shares of 0 and 1 have a variance of 0. One row of each decision more makes it positive.
+    # Shares of 0 and 1 have a variance of 0. Adding one row of each decision makes the variance
+    # positive.
     smoothed = (n_rows * shares + 1.0) / (n_rows + 2.0)
     n_known = np.maximum(n_rows, 1.0)
     values = GroupValues(

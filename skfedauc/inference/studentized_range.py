@@ -1,6 +1,6 @@
 """Distribution of the range of independent standard normal variables, for Tukey's comparisons.
 
-The functions replace `scipy.stats.studentized_range` with infinite degrees of freedom. They are
+The functions replace `scipy.stats.studentized_range` with infinite degrees of freedom, and are
 accurate for small probabilities.
 """
 

@@ -227,7 +227,7 @@ class GroupAUCCrossValidation:
         limits, but the limits are not valid.
 
         The other intervals, also those of `GroupAUC.measured`, treat the scores as scores of one
-        model. They describe the pooled scores of these models, and are approximate. For a
+        model. These intervals describe the pooled scores of the models, and are approximate. For a
         sensitivity or specificity, the threshold is the same for all models. Use the report of one
         fold (`folds`) for an interval of one model.
         """

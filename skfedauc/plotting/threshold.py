@@ -248,7 +248,8 @@ class ThresholdDisplay:
             return choose(order, len(STYLES))
         place = self._place()
         of_place = self.values[:, self.thresholds.size // 2 if place is None else place]
-        # Groups without a rate here may have a rate at other thresholds. They are in the middle.
+        # Groups without a rate here may have a rate at other thresholds. Such groups get the
+        # median.
         middle = 0.0 if np.isnan(of_place).all() else np.nanmedian(of_place)
         return choose(np.where(np.isnan(of_place), middle, of_place), most)
 

@@ -2058,7 +2058,7 @@ class GroupAUC:
         distributions differ.
 
         The intervals hold for new rows of the same groups if the group and the class of each row
-        are random. They are conservative for fixed numbers of rows by group and class.
+        are random. For fixed numbers of rows by group and class, the intervals are conservative.
 
         The interval is a normal approximation, and the error rate may exceed 5 %. Simulations used
         two groups and an AUC of .95, with 5 to 50 positives and 200 to 400 negatives per group. The

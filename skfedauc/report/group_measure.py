@@ -200,8 +200,8 @@ class GroupMeasure:
           scores, and are therefore wide. With weights, these limits are approximate. The method
           refuses out-of-fold scores of several models, as in `GroupAUC.confidence_intervals`.
 
-        Of out-of-fold scores of several models, "logit" and "wilson" describe the pooled scores,
-        and are approximate: they treat the scores as scores of one model.
+        For out-of-fold scores of several models, the methods "logit" and "wilson" describe the
+        pooled scores, and are approximate: both methods treat the scores as scores of one model.
 
         Simulations used at least 20 rows of each class. Intervals of groups with a confidence level
         of 95 % have a coverage of about 95 % or more; intervals of the average precision have a

@@ -23,7 +23,7 @@ def shared(method_caller: Any, key: Any, kept: Any, compute: Callable[[], Result
     key : hashable
         Everything that determines the result.
     kept : object
-        Objects whose ids are part of the key. Their ids are unique while these objects exist.
+        Objects whose ids are part of the key. The ids are unique while these objects exist.
     compute : callable
         Function without arguments.
     """

@@ -105,7 +105,8 @@ def axe(browser):
     The function returns the violations, and the parts that axe cannot decide, without the texts of
     SVGs.
     """
-    # The package is for playwright, and has the script of axe-core. Its import needs playwright.
+    # The package is for playwright, and has the script of axe-core. Importing the package needs
+    # playwright.
     package = importlib.util.find_spec("axe_playwright_python")
     if package is None:
         skip_without("axe-playwright-python")

@@ -366,7 +366,7 @@ def test_a_phone_scrolls_tables_and_not_the_page(browser, pages, emulate, name):
     assert page_width == shown == 390
     table_width, shown = browser.execute_script(widths, ".groups .scroll")
     assert table_width > shown
-    # What scrolls says so, and nothing else does; narrow plots are whole.
+    # Only parts that scroll have a cue, and narrow plots do not scroll.
     cues = browser.execute_script(
         "return [...document.querySelectorAll('.scroll, .plot')].map((part) => {"
         "const cue = part.parentElement.querySelector('.cue');"

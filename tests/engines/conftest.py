@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-# Workers on Spark and Ray must be this Python, with the same packages.
+# Workers on Spark and Ray must use this Python interpreter, with the same packages.
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
-# What the engines' own modules are warned of is theirs to repair.
+# Ignore warnings about the engines' own modules, which this project cannot repair.
 WARNED = [
     "ignore:::pyspark",
     "ignore:::distributed",
@@ -33,7 +33,7 @@ WARNED = [
     "ignore:::sqlglot",
     "ignore:::narwhals",
     "ignore:Dask support is moving out of Narwhals:FutureWarning",  # of the line that calls it
-    # Ray drops the handles of processes that it ends itself; they are collected in any later test.
+    # Ray drops the handles of processes that Ray ends; the handles are collected in a later test.
     "ignore:subprocess .* is still running:ResourceWarning",
 ]
 
@@ -76,7 +76,7 @@ def spark():
 
 @pytest.fixture(scope="session")
 def dask_client():
-    """Two workers, each a process."""
+    """Yield two workers in separate processes."""
     from distributed import Client, LocalCluster
 
     with (
@@ -94,7 +94,7 @@ def dask_client():
 
 @pytest.fixture(scope="session")
 def ray_backend():
-    """The name of joblib's backend, on a local Ray with two workers."""
+    """Yield the name of joblib's backend for a local Ray with two workers."""
     import ray
     from ray.util.joblib import register_ray
 
@@ -113,7 +113,7 @@ def ray_backend():
 
 
 def _postgres_programs():
-    """The folder of initdb and postgres, or None."""
+    """Return the folder of initdb and postgres, or None."""
     on_path = shutil.which("postgres")
     folders = [Path(on_path).resolve().parent] if on_path else []
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
@@ -122,7 +122,7 @@ def _postgres_programs():
 
 @pytest.fixture(scope="session")
 def postgres():
-    """An Ibis connection to a server of our own on loopback, whose data are removed at the end."""
+    """Yield an Ibis connection to a temporary server on loopback."""
     programs = _postgres_programs()
     if programs is None:
         pytest.skip("needs initdb and postgres")

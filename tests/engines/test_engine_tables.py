@@ -33,7 +33,7 @@ def name_of_table():
 
 
 def without_dictionaries(table):
-    """The table with text in place of categories, for engines that have none."""
+    """Return the table with text in place of categories, for engines without categories."""
     columns = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in table.columns
@@ -92,7 +92,7 @@ def in_spark(request):
 
 def in_dask(request):
     def read(table):
-        # By default Dask makes text of all objects, such as decimals.
+        # By default, Dask converts all objects to text, also decimals.
         with dask.config.set({"dataframe.convert-string": False}):
             return dd.from_pandas(table.to_pandas(), npartitions=2)
 
@@ -123,11 +123,11 @@ ENGINES = {
     ],
 )
 def engine(request):
-    """The name of an engine, and a function that gives it an arrow table."""
+    """Return the name of an engine, and a function that loads an Arrow table into the engine."""
     return request.param, ENGINES[request.param](request)
 
 
-# What an engine itself refuses
+# Tables that the engine refuses, with the engine's message
 REFUSED = {
     ("sqlframe", "names with spaces and signs"): r"column 'is ill\?', not found in table",
 }
@@ -209,7 +209,7 @@ def test_bins_refuse_scores_as_in_memory(engine, name):
 
 
 def test_bins_in_the_query(engine):
-    """No more rows than bins and labels come back."""
+    """The engine returns at most one row for each bin and label."""
     _, read = engine
     table, bins = read(many_rows(5000)), Bins.at([0.25, 0.5, 1.5])
     names = {"label": "ill", "score": "risk", "max_cells": 8, "disclosure": bins}
@@ -245,7 +245,7 @@ AUC = """
 
 
 def test_auc_by_sql():
-    """An oracle that shares nothing with the package: the rank sum, by one query."""
+    """The oracle is the rank sum by one query, which uses no code of the package."""
     connection = duckdb.connect()
     connection.register("many", many_rows())
     ((by_sql,),) = connection.execute(AUC.format(table="many")).fetchall()
@@ -254,7 +254,7 @@ def test_auc_by_sql():
 
 
 def test_timestamps_of_spark_are_instants(spark):
-    """The type TIMESTAMP is an instant, and comes back in the session's time zone."""
+    """The type TIMESTAMP is an instant, which Spark returns in the session's time zone."""
     table = spark.sql("SELECT 0 AS ill, .5 AS risk, TIMESTAMP_LTZ '2020-10-25 00:30:00 UTC' AS at")
     (label,) = ScoreCounts.from_table(table, label="ill", score="risk", group="at").groups
     assert label.tz_convert("UTC").isoformat() == "2020-10-25T00:30:00+00:00"
@@ -267,7 +267,7 @@ def test_columns_that_spark_does_not_distinguish(spark):
 
 
 def test_enum_of_duckdb():
-    """Its codes are unsigned."""
+    """The codes of the engine are unsigned."""
     connection = duckdb.connect()
     connection.execute("CREATE TYPE site AS ENUM ('va', 'oslo', 'bern')")
     connection.register("arrow", rows(site=["va", None, "va", "oslo", "bern", "va"]))

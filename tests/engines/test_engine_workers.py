@@ -30,7 +30,7 @@ def make_rows(number):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Parquet and CSV files in turn."""
+    """Write Parquet and CSV files alternately."""
     folder = tmp_path_factory.mktemp("scores")
     paths = []
     for number in range(N_FILES):
@@ -54,7 +54,7 @@ def expected():
 
 @pytest.fixture(params=["loky", "threading", "dask", "ray"])
 def backend(request):
-    """A joblib backend with two workers, in use."""
+    """Yield a joblib backend with two workers."""
     if request.param == "dask":
         request.getfixturevalue("dask_client")
     if request.param == "ray":
@@ -64,7 +64,7 @@ def backend(request):
 
 
 def read_here_or_elsewhere(number, process):
-    """Rows of a day, in a worker that must be another process than `process`."""
+    """Return the rows of a day; the process must differ from `process`."""
     assert os.getpid() != process
     return pd.DataFrame(make_rows(number))
 
@@ -101,7 +101,7 @@ def test_errors_name_the_batch(backend, files, tmp_path):
 
 
 def killed_once(number, marker):
-    """Rows of a day; the first worker that reads them is killed."""
+    """Return the rows of a day; the function kills the first worker that reads these rows."""
     if not os.path.exists(marker):
         with open(marker, "w"):
             pass
@@ -136,7 +136,7 @@ def test_dask_counts_again_what_a_killed_worker_had(dask_client, expected, tmp_p
     indirect=True,
 )
 def test_a_batch_that_kills_each_worker(backend, expected, tmp_path):
-    """A clear error; the checkpoint keeps what was counted before."""
+    """The error is clear, and the checkpoint keeps the counts of earlier batches."""
     path = tmp_path / "counted.npz"
     deadly = batches_with(functools.partial(killed, 5))
     with pytest.raises(
@@ -145,7 +145,7 @@ def test_a_batch_that_kills_each_worker(backend, expected, tmp_path):
         ScoreCounts.from_batches(deadly, **BY_SITE, checkpoint=path)
     with pytest.raises(ValueError, match="is of 4 other batches"):
         ScoreCounts.from_batches(batches_with(pd_rows, at=2), **BY_SITE, checkpoint=path)
-    # The batches before are not read again.
+    # The second run does not read the earlier batches again.
     found = ScoreCounts.from_batches(
         batches_with(functools.partial(pd_rows, 5)), **BY_SITE, checkpoint=path
     )
@@ -154,7 +154,7 @@ def test_a_batch_that_kills_each_worker(backend, expected, tmp_path):
 
 @pytest.mark.parametrize("deadly", [True, False])
 def test_spark_counts_again_what_a_killed_worker_had(spark, expected, tmp_path, deadly):
-    """Spark repeats the task of a worker that was killed, and fails if it is killed each time."""
+    """Spark repeats the task of a killed worker, and fails if each attempt is killed."""
     marker = str(tmp_path / "killed")
     rows = pd.concat(map(pd_rows, range(N_FILES)))[["ill", "risk", "site"]]
     frame = spark.createDataFrame(pa.Table.from_pandas(rows, preserve_index=False)).repartition(4)

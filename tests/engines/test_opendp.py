@@ -22,7 +22,7 @@ def probabilities(values, scale):
 
 @pytest.mark.parametrize(("epsilon", "rows"), [(0.5, 1), (1.0, 3), (5.0, 1)])
 def test_the_noise_has_the_discrete_laplace_distribution(epsilon, rows):
-    """Also the noise of tests and benchmarks, the difference of two geometric variables."""
+    """Benchmarks and other tests draw the noise as a difference of two geometric variables."""
     n, scale, most = 20_000, rows / epsilon, 12
     success = -np.expm1(-1.0 / scale)
     rng = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def test_the_noise_has_the_discrete_laplace_distribution(epsilon, rows):
     )
     values = np.arange(-most, most + 1)
     shares = probabilities(values, scale)
-    # The outermost categories have the tails; rare values are combined with them.
+    # The first and the last category include the tails, so no category is rare.
     kept = np.abs(values) <= max(1, int(scale * np.log(n * shares.max() / 50)))
     shares, values = shares[kept], values[kept]
     tail = (1.0 - shares.sum()) / 2.0

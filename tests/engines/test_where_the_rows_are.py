@@ -1,4 +1,4 @@
-"""The page on engines, whose blocks need them, gives what stands there."""
+"""The code of the page on engines prints the output on the page."""
 
 from test_docs import DOCS, code_blocks, enter, run_python
 
@@ -11,7 +11,7 @@ def test_every_block_gives_what_stands_below_it(spark, monkeypatch, tmp_path):
     languages = set()
     for language, line, block in code_blocks(PAGE):
         languages.add(language)
-        # Java keeps the working directory in which it was started.
+        # Java keeps the working directory of its start.
         here = f'spark.read.parquet("{tmp_path}/rows.parquet")'
         run_python(block.replace('spark.read.parquet("rows.parquet")', here), line, namespace, PAGE)
     assert languages == {"python", "pycon"}

@@ -29,7 +29,7 @@ PARAMS = {
 
 
 def of_rounds(statistic, predict, n_rounds, weights=None):
-    """The statistic of VALID in each round, with the six decimals that XGBoost keeps."""
+    """Return the statistic of VALID in each round, with the six decimals that XGBoost keeps."""
     values = [
         oracle(statistic, VALID[1], predict(i + 1), VALID[2], weights) for i in range(n_rounds)
     ]
@@ -181,7 +181,7 @@ SPLITS = {
 
 
 def run_worker(worker, tracker):
-    """Results of a worker in a process of its own."""
+    """Return the results of a worker in a separate process."""
     task = {
         "collective": tracker.worker_args(),
         "params": PARAMS,
@@ -208,7 +208,7 @@ def run_worker(worker, tracker):
 
 @pytest.fixture(scope="module")
 def on_workers():
-    """Results of both workers for each split of the rows."""
+    """Return the results of both workers for each split of the rows."""
     tracker = RabitTracker(n_workers=2, host_ip="127.0.0.1", timeout=60)
     tracker.start()
     with ThreadPoolExecutor(2) as threads:
@@ -218,7 +218,7 @@ def on_workers():
 
 
 def scores_of(split, results):
-    """Scores of VALID in the last round, from both workers."""
+    """Return the scores of VALID in the last round, from both workers."""
     scores = np.empty(300)
     for worker, result in enumerate(results):
         scores[SPLITS[split][1] == worker] = result[split]["scores"]
@@ -234,7 +234,7 @@ def test_both_workers_have_the_statistics_of_all_rows(on_workers, split):
     }
     for result in on_workers:
         assert {name: result[split]["history"][name][-1] for name in expected} == expected
-    # As text, in which NaN equals NaN
+    # Compare texts, because NaN equals NaN as text.
     first, second = (json.dumps(result[split]["history"]) for result in on_workers)
     assert first == second
     # Without the six decimals of XGBoost
@@ -257,7 +257,7 @@ def test_the_auc_of_xgboost_is_an_average_over_workers(on_workers):
     true = on_workers[0]["unequal"]["history"]["auc_pooled"][-1]
     assert true == pytest.approx(oracle("pooled", VALID[1], scores, VALID[2]), abs=5.1e-7)
     assert abs(own - true) > 1e-3
-    # With one class on each worker it has no value.
+    # With one class on each worker, this statistic has no value.
     assert np.isnan(on_workers[0]["one class each"]["history"]["auc"][-1])
 
 

@@ -1,4 +1,4 @@
-"""A worker of test_xgboost: trains on its shards, and prints what its metrics saw as JSON."""
+"""Worker of test_xgboost: train on the shards of a worker, and print its metrics as JSON."""
 
 import json
 import sys

@@ -19,7 +19,7 @@ from oracles import counts_by_search, plain_label
 from skfedauc import GroupAUC, ScoreCounts
 
 CASES_OF_SUITE = 120
-# Pickles are mutated a few times for each of these.
+# Number of changes of each pickle
 MUTATIONS = 3
 # Cases with at most this many groups compare all pairs of groups.
 MOST_CROSSED = 9
