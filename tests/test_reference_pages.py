@@ -86,6 +86,32 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         quoted = " to ".join(f"{rate:.{digits}f}" for rate in found).replace("100.0", "100")
         for text in texts:
             assert f"{quoted} %" in " ".join(text.split())
+    power, tests = "Power of tests of equal groups", ("equal groups", "largest difference")
+    many, one = (
+        [rates(power, test, of=f"^20 groups of 100/400, {lower}$")[0] for test in tests]
+        for lower in ("10 lower by 0.05", "1 lower by 0.1")
+    )
+    quotes = "a power of {:.0f} %, and `test_difference` {:.0f} %".format(*many)
+    assert quotes in " ".join(gaps.split())
+    assert f"{one[0]:.0f}" == f"{one[1]:.0f}"
+    assert f"both tests have a power of {one[0]:.0f} %" in " ".join(gaps.split())
+    of_test = " ".join(report.test_equal_groups.__doc__.split())
+    of_page = " ".join(page.split())
+    few, more = (
+        rates(power, tests[0], of=f"^2 groups of {m}/{4 * m}, 1 lower by 0.1$")[0]
+        for m in (20, 100)
+    )
+    assert f"{few:.0f} % for two groups" in of_page
+    assert f"and {more:.0f} % for 100" in of_page
+    assert f"power was {more:.0f} %" in of_test
+    q20, q100 = (
+        rates(power, "chi-squared", of=f"^{g} groups of 20/80, no gap$")[0] for g in (20, 100)
+    )
+    assert f"{q20:.0f} % with 20 groups" in of_page
+    assert f"{q100:.0f} % with 100 such groups" in of_page
+    own = rates(power, tests[0], of="^100 groups of 20/80, no gap$")[0]
+    assert f"rate was {q100:.0f} % for 100" in of_test
+    assert f"and {own:.0f} % for this test" in of_test
     least = min(
         rates("Interval of one AUC", "logit")[0],
         rates("One AUC with few positives or tied scores", "normal")[0],

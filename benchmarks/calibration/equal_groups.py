@@ -146,6 +146,46 @@ def largest(n_runs: int, seed: int, of: Groups, kind: str) -> list[str]:
     return [percent(v) for v in (rejected, contradicts, covers, pairs or rejected)]
 
 
+def power(n_runs: int, seed: int, of: Groups) -> list[str]:
+    """Power of three tests of equal AUCs.
+
+    The chi-squared test is Cochran's Q with DeLong's variances, computed by statsmodels.
+    """
+    from statsmodels.stats.meta_analysis import combine_effects
+
+    rng = np.random.default_rng(seed)
+    pvalues = []
+    for _ in range(n_runs):
+        found = report(rng, of)
+        chi_squared = combine_effects(found.by_group["auc"].to_numpy(), found.variances.delong)
+        pvalues.append(
+            (
+                found.test_equal_groups().pvalue,
+                found.test_difference().pvalue,
+                chi_squared.test_homogeneity().pvalue,
+            )
+        )
+    return [percent(of_test < 0.05) for of_test in np.transpose(pvalues)]
+
+
+def lower(n_groups: int, m: int, n: int, n_lower: int, gap: float) -> Groups:
+    """Groups of AUC .8, except for some groups whose AUC is lower by `gap`."""
+    return groups(n_groups, m, n, 0.8 - gap * (np.arange(n_groups) < n_lower))
+
+
+POWER = [
+    (
+        f"{g} groups of {m}/{n}, {f'{n_lower} lower by {gap}' if gap else 'no gap'}",
+        power,
+        (lower(g, m, n, n_lower, gap),),
+    )
+    for g, m, n in ((2, 20, 80), (2, 100, 400), (5, 20, 80), (5, 100, 400), (20, 20, 80),
+                    (20, 100, 400), (100, 20, 80))
+    for n_lower in ((1,) if g == 2 else (1, g // 2))
+    for gap in ((0.0, 0.05, 0.1) if n_lower == 1 else (0.05, 0.1))
+]  # fmt: skip
+
+
 DESIGNS = [
     ("2 groups of 50/200, AUC .8", groups(2, 50, 200, 0.8), ""),
     ("3 groups of 20/2,000, AUC .95", groups(3, 20, 2_000, 0.95), ""),
@@ -267,6 +307,16 @@ TABLES = [
             ("lognormal, sigma 3", weighted_equal, ("lognormal", 3.0)),
         ],
         error_rate=["equal groups", "with the rest"],
+    ),
+    Table(
+        "Power of tests of equal groups",
+        "Share of runs in % in which the p value is below 5 %: of `test_equal_groups`, of "
+        "`test_difference`, and of the chi-squared test (Cochran's Q with DeLong's variances, "
+        "computed by statsmodels). The AUC is .8, except for the groups that are lower by the "
+        "gap. Without a gap, the share is the error rate.",
+        ["groups of positives/negatives", "equal groups", "largest difference", "chi-squared"],
+        POWER,
+        others=[Plot("Power in %", ["equal groups", "largest difference", "chi-squared"])],
     ),
     Table(
         "The largest difference",
