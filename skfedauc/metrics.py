@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -13,9 +13,22 @@ from skfedauc.counts import MultiClass, left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
-from skfedauc.inference.paired import ROUNDING, PairedRows, near_one, paired_differences
+from skfedauc.inference.paired import (
+    ROUNDING,
+    PairedDifferences,
+    PairedRows,
+    near_one,
+    paired_differences,
+    placement_values,
+)
+from skfedauc.inference.paired_measures import (
+    is_comparable,
+    measure_values,
+    too_few_within,
+    variance_of,
+)
 from skfedauc.inference.variances import Floats, satterthwaite
-from skfedauc.measures import Measure, check_measure
+from skfedauc.measures import Measure, Sensitivity, Specificity, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     AVERAGES,
@@ -30,6 +43,7 @@ from skfedauc.report import (
     of_one_label,
     shares,
 )
+from skfedauc.report.measured import Measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -235,18 +249,21 @@ class PairedComparison:
         Test statistic and two-sided p value of the difference of the pooled AUCs.
     table : pandas.DataFrame
         A row for the pooled AUC and, with groups, for each average. The columns are `auc_a`,
-        `auc_b` and their `difference` (a minus b), its confidence limits `ci_low` and `ci_high`,
-        `statistic`, `pvalue`, and the `estimand` in words. Limits and tests are NaN if the
-        difference has no standard error above 0.
+        `auc_b` (with a measure, `value_a` and `value_b`), their `difference` (a minus b), its
+        confidence limits `ci_low` and `ci_high`, `statistic`, `pvalue`, and the `estimand` in
+        words. Limits and tests are NaN if the difference has no standard error above 0.
     by_group : pandas.DataFrame or None
         A row for each group, with the columns of `table` except `estimand`. The column
         `pvalue_adjusted` is the p value adjusted for the number of groups. The column `adjustment`
         names the method: Holm's, or Benjamini and Hochberg's for more than 50 groups. Confidence
         limits have no adjustment. Limits and tests are NaN for groups with fewer than two rows of a
-        class.
+        class. For partial AUCs, limits and tests are also NaN for groups with few rows within the
+        rates.
     n_missing : int
         Number of rows without a group label that ``missing="drop"`` left out. The tables and the
         pooled AUCs omit these rows.
+    measure : Measure or None
+        Measure that the tables compare; None for the AUC.
     """
 
     statistic: float
@@ -254,12 +271,14 @@ class PairedComparison:
     table: pd.DataFrame
     by_group: pd.DataFrame | None
     n_missing: int = 0
+    measure: Measure | None = None
 
     def __repr__(self) -> str:
         pooled = self.table.loc["pooled"]
+        name = "AUC" if self.measure is None else self.measure.name
         return (
             f"PairedComparison(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}): pooled "
-            f"AUC {pooled['auc_a']:.4f} and {pooled['auc_b']:.4f}, difference "
+            f"{name} {pooled.iloc[0]:.4f} and {pooled.iloc[1]:.4f}, difference "
             f"{pooled['difference']:.4f} [{pooled['ci_low']:.4f}, {pooled['ci_high']:.4f}], over "
             f"{pooled['estimand']}{left_out(self.n_missing)}"
         )
@@ -277,8 +296,9 @@ def compare_roc_auc(
     confidence_level: float = 0.95,
     missing: _input.Missing = "raise",
     clusters: Any = None,
+    measure: Measure | None = None,
 ) -> PairedComparison:
-    """Compare the AUCs of two models on the same rows.
+    """Compare the AUCs, or other measures, of two models on the same rows.
 
     Unlike the other functions, this function needs the rows, because it pairs the scores by row.
 
@@ -307,6 +327,9 @@ def compare_roc_auc(
     clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
         Cluster of each row, such as a patient with several rows; see `GroupAUC.from_predictions`.
         Rows of the same cluster may be dependent. None means that all rows are independent.
+    measure : Measure, default=None
+        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)``, ``AveragePrecision()`` or
+        ``Gini()`` of `skfedauc.measures`.
 
     Returns
     -------
@@ -316,7 +339,9 @@ def compare_roc_auc(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described.
+        If an argument is not as described. If the measure is a sensitivity, a specificity or the
+        Kolmogorov-Smirnov distance, whose differences have no reliable test. If rows have clusters,
+        and the measure is a partial AUC or the average precision.
 
     See Also
     --------
@@ -359,6 +384,15 @@ def compare_roc_auc(
     Identical scores have a p value of 1. The test is conservative if the models agree on nearly all
     rows.
 
+    With a partial AUC or the average precision, differences of influence values replace differences
+    of placement values, see `GroupAUC.measured`. The influence values of a partial AUC include the
+    sampling error of the threshold [4]_. The degrees of freedom count the rows within the rates
+    only. Limits and tests are NaN if the probability that no row is within the rates exceeds 2.5 %:
+    with ``max_fpr=0.1``, for fewer than 36 negatives. The share of positives of the average
+    precision is fixed. Both measures have a bias in small groups. The bias does not cancel if the
+    ROC curves of the models differ in shape, so tests of averages over many small groups reject too
+    often; the pooled comparison has a smaller bias.
+
     References
     ----------
     .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
@@ -368,6 +402,9 @@ def compare_roc_auc(
        Biometrics 53(2). https://doi.org/10.2307/2533958
     .. [3] Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance
        components. Biometrics Bulletin 2(6). https://doi.org/10.2307/3002019
+    .. [4] He, Y. and Escobar, M. (2008). Nonparametric statistical inference method for partial
+       areas under receiver operating characteristic curves, with application to genomic studies.
+       Statistics in Medicine 27(25). https://doi.org/10.1002/sim.3335
 
     Examples
     --------
@@ -407,16 +444,17 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
             f"y_true must hold both classes; got one class in {n_rows} rows"
             f"{of_one_label(report.counts)}."
         )
-    found = paired_differences(
-        PairedRows(
-            rows.positive,
-            [r.scores.astype(np.float64, copy=False) for r in (rows, other)],
-            np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
-            np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
-            n_groups,
-            rows.clusters,
-        )
+    paired_rows = PairedRows(
+        rows.positive,
+        [r.scores.astype(np.float64, copy=False) for r in (rows, other)],
+        np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
+        np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
+        n_groups,
+        rows.clusters,
     )
+    if measure is not None:
+        _check_comparable(check_measure(measure), paired_rows)
+    found, bound = _differences(paired_rows, [report, other_report], measure)
     new_groups = (
         intervals.is_over_groups(over, n_groups - report.n_undefined) and groups is not None
     )
@@ -438,10 +476,8 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
         )
     lines = {"pooled": pooled}
     if groups is None:
-        return _comparison(lines, new_groups, None, rows.n_missing)
+        return _comparison(lines, new_groups, None, rows.n_missing, measure)
     difference = found.auc[0] - found.auc[1]
-    # With a single row of a class, bound the variance by the variances of the two AUCs.
-    bound = 2.0 * (report.variances.bounded + other_report.variances.bounded)
     of_group = np.where(np.isnan(found.variance), bound, found.variance)
     for name in AVERAGES:
         share = shares(report.estimates, name)
@@ -471,7 +507,52 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
     groups_table = _paired_table(by_group).set_index(report.index)
     pvalue_adjusted, adjustment = adjusted(groups_table["pvalue"].to_numpy())
     groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
-    return _comparison(lines, new_groups, groups_table, rows.n_missing)
+    groups_table = _scaled(groups_table, measure)
+    return _comparison(lines, new_groups, groups_table, rows.n_missing, measure)
+
+
+def _check_comparable(measure: Measure, rows: PairedRows) -> None:
+    """Raise an error for a measure or for clusters without a test."""
+    if not is_comparable(measure):
+        rate = 0.2
+        if isinstance(measure, Sensitivity):
+            rate = 1.0 - measure.specificity
+        instead = f"PartialAUC(max_fpr={rate:.3g})"
+        if isinstance(measure, Specificity):
+            instead = f"PartialAUC(min_tpr={measure.sensitivity:.3g})"
+        raise ValueError(
+            "measure must be a partial AUC, AveragePrecision() or Gini(), because there is no "
+            f"reliable test of the difference of two models for {measure!r}. Pass "
+            f"measure={instead}, or measure=None to compare AUCs."
+        )
+    if rows.clusters is not None and not measure.is_auc:
+        raise ValueError(
+            f"the comparison by {measure!r} is for independent rows; got clusters. Leave out "
+            "measure to compare AUCs of clustered rows."
+        )
+
+
+def _differences(
+    rows: PairedRows, reports: Sequence[GroupAUC], measure: Measure | None
+) -> tuple[PairedDifferences, Floats]:
+    """Return the differences of two models, and upper bounds of their variances by group.
+
+    The variance of a difference is at most twice the sum of both variances.
+    """
+    if measure is None or measure.is_auc:
+        bounds = [report.variances.bounded for report in reports]
+        return paired_differences(rows, placement_values(rows)), 2.0 * (bounds[0] + bounds[1])
+    models = [Measured(report.pairs, measure) for report in reports]
+    curves, pooled = [m.curves for m in models], [m.pooled_curve for m in models]
+    found = paired_differences(rows, measure_values(measure, rows, curves, pooled))
+    bounds = [variance_of(measure, model.curves, model.index) for model in models]
+    few, is_few = too_few_within(measure, curves[0]), too_few_within(measure, pooled[0])
+    found = found._replace(
+        variance=np.where(few, np.nan, found.variance),
+        pooled_fixed=np.where(is_few, np.nan, found.pooled_fixed),
+        pooled_clustered=float("nan") if is_few[0] else found.pooled_clustered,
+    )
+    return found, 2.0 * (bounds[0] + bounds[1])
 
 
 def _paired(
@@ -511,8 +592,20 @@ def _comparison(
     new_groups: bool,
     by_group: pd.DataFrame | None,
     n_missing: int,
+    measure: Measure | None,
 ) -> PairedComparison:
     estimand = intervals.NEW_GROUPS if new_groups else intervals.THESE_GROUPS
     *_, statistic, pvalue = lines["pooled"]
-    table = _paired_table(lines).assign(estimand=estimand)
-    return PairedComparison(statistic, pvalue, table, by_group, n_missing)
+    table = _scaled(_paired_table(lines).assign(estimand=estimand), measure)
+    return PairedComparison(statistic, pvalue, table, by_group, n_missing, measure)
+
+
+def _scaled(table: pd.DataFrame, measure: Measure | None) -> pd.DataFrame:
+    """Convert numbers on the scale from 0 to 1 to the scale of the measure."""
+    if measure is None:
+        return table
+    low, high = measure.scale
+    of_models, differences = ["auc_a", "auc_b"], ["difference", "ci_low", "ci_high"]
+    table[of_models] = high - (high - low) * (1.0 - table[of_models])
+    table[differences] *= high - low
+    return table.rename(columns={"auc_a": "value_a", "auc_b": "value_b"})

@@ -5,9 +5,18 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from sklearn.metrics import average_precision_score, roc_auc_score
 from test_inference import CLUSTERS, S1, S2, WEIGHTS, Y, placement
 
 from skfedauc import GroupAUC, compare_roc_auc
+from skfedauc.measures import (
+    AveragePrecision,
+    Gini,
+    KolmogorovSmirnov,
+    PartialAUC,
+    Sensitivity,
+    Specificity,
+)
 from skfedauc.report import shares
 
 
@@ -280,3 +289,162 @@ def test_the_pooled_comparison_is_never_narrower_than_without_groups(kind):
         assert found.pvalue >= single.pvalue - 1e-12
         if shift == 2.0:
             assert_allclose([found.ci_low, found.pvalue], [single.ci_low, single.pvalue], rtol=1e-9)
+
+
+# Measures ----------------------------------------------------------------------------------------
+
+
+def value(measure, y, score, weights):
+    """Return the measure of scikit-learn."""
+    if isinstance(measure, AveragePrecision):
+        return average_precision_score(y, score, sample_weight=weights)
+    if measure.max_fpr is not None:
+        return roc_auc_score(y, score, sample_weight=weights, max_fpr=measure.max_fpr)
+    return roc_auc_score(~y, -score, sample_weight=weights, max_fpr=1 - measure.min_tpr)
+
+
+def changes(measure, y, a, b, weights):
+    """Change of the difference of two models with the weight of each row, in numbers.
+
+    The shares of both classes do not change.
+    """
+    step, found = 1e-5, np.zeros(y.size)
+    for i in range(y.size):
+        for sign in (-1, 1):
+            moved, mine = weights.copy(), y == y[i]
+            moved[i] += sign * step
+            moved[mine] *= weights[mine].sum() / moved[mine].sum()
+            found[i] += sign * (value(measure, y, a, moved) - value(measure, y, b, moved))
+    return found / (2 * step)
+
+
+def variance_of_class(changes, weights):
+    """Return the infinitesimal jackknife's variance; for equal weights, times n / (n - 1)."""
+    total, squares = weights.sum(), (weights**2).sum()
+    return total**2 / (total**2 - squares) * (weights**2 * changes**2).sum()
+
+
+@pytest.mark.parametrize(
+    ("measure", "weighted"),
+    [
+        (PartialAUC(max_fpr=0.613), True),
+        (PartialAUC(min_tpr=0.387), False),
+        (AveragePrecision(), True),
+        (AveragePrecision(), False),
+    ],
+    ids=repr,
+)
+def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
+    y, a, b, groups, weights = rows(3, n=44, n_groups=2, weighted=weighted)
+    w = np.ones(y.size) if weights is None else weights
+    options = {"groups": groups, "sample_weight": weights, "measure": measure}
+    found = compare_roc_auc(y, a, b, over="rows", **options)
+    reports = [
+        GroupAUC.from_predictions(y, s, groups=groups, sample_weight=weights) for s in (a, b)
+    ]
+    variance, freedom = np.zeros(2), np.zeros(2)
+    within = {True: 1.0, False: 1.0}
+    if isinstance(measure, PartialAUC):
+        within[measure.max_fpr is None] = 0.613
+    for g in range(2):
+        mine = groups == g
+        of_rows = changes(measure, y[mine], a[mine], b[mine], w[mine])
+        parts, numbers = [], []
+        for label in (True, False):
+            of_class = y[mine] == label
+            v = w[mine][of_class]
+            parts.append(variance_of_class(of_rows[of_class], v))
+            numbers.append(within[label] * v.sum() ** 2 / (v**2).sum() - 1)
+        variance[g] = sum(parts)
+        freedom[g] = variance[g] ** 2 / sum(p**2 / n for p, n in zip(parts, numbers, strict=True))
+        assert found.by_group.iloc[g, :2].tolist() == pytest.approx(
+            [value(measure, y[mine], s[mine], w[mine]) for s in (a, b)]
+        )
+    table = found.by_group
+    assert list(table.columns[:2]) == ["value_a", "value_b"]
+    assert_allclose((table["difference"] / table["statistic"]) ** 2, variance, rtol=1e-4)
+    assert_allclose(table["pvalue"], 2 * stats.t.sf(table["statistic"].abs(), freedom), rtol=1e-3)
+    reach = stats.t.isf(0.025, freedom) * np.sqrt(variance)
+    assert_allclose((table["ci_high"] - table["ci_low"]) / 2, reach, rtol=1e-3)
+    for name in ("pooled", "macro", "samples", "positives", "negatives", "within"):
+        row = found.table.loc[name]
+        assert [row.value_a, row.value_b] == pytest.approx(
+            [report.measured(measure).statistic(name) for report in reports]
+        )
+        if name != "pooled":
+            share = shares(reports[0].estimates, name)
+            expected = (share**2 * variance).sum()
+            assert (row.difference / row.statistic) ** 2 == pytest.approx(expected, rel=1e-4)
+    of_rows = changes(measure, y, a, b, w)
+    random = sum(variance_of_class(of_rows[y == label], w[y == label]) for label in (True, False))
+    fixed = 0.0
+    for label in (True, False):
+        for g in range(2):
+            mine = (y == label) & (groups == g)
+            v = w[mine]
+            deviations = of_rows[mine] - np.average(of_rows[mine], weights=v)
+            fixed += variance_of_class(deviations, v)
+    row = found.table.loc["pooled"]
+    assert (row.difference / row.statistic) ** 2 == pytest.approx(max(fixed, random), rel=1e-4)
+    single = compare_roc_auc(y, a, b, sample_weight=weights, measure=measure)
+    assert (row.difference / single.statistic) ** 2 == pytest.approx(random, rel=1e-4)
+    assert single.by_group is None
+    macro = compare_roc_auc(y, a, b, over="groups", **options).table.loc["macro"]
+    expected = stats.ttest_1samp(table["difference"], 0)
+    assert macro.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_gini_is_twice_the_auc_also_with_clusters():
+    y, a, b, groups, weights = rows(4, weighted=True)
+    for options in ({}, {"clusters": np.arange(y.size) // 3}, {"over": "groups"}):
+        auc, gini, whole = (
+            compare_roc_auc(y, a, b, groups=groups, sample_weight=weights, measure=of, **options)
+            for of in (None, Gini(), PartialAUC(max_fpr=1.0))
+        )
+        for name in ("table", "by_group"):
+            of_auc, of_gini = getattr(auc, name), getattr(gini, name)
+            columns = ["difference", "ci_low", "ci_high"]
+            assert_allclose(of_gini[columns], 2 * of_auc[columns], rtol=1e-12)
+            assert_allclose(of_gini["value_a"], 2 * of_auc["auc_a"] - 1, atol=1e-12)
+            assert_allclose(of_gini["pvalue"], of_auc["pvalue"], rtol=1e-12)
+            assert_allclose(getattr(whole, name)["value_b"], of_auc["auc_b"], rtol=1e-12)
+        assert "pooled gini" in repr(gini)
+
+
+def test_groups_with_few_rows_within_the_rates_have_no_test():
+    rng = np.random.default_rng(0)
+    sizes = [(30, 35), (30, 36), (9, 200)]
+    y = np.concatenate([np.arange(m + n) < m for m, n in sizes])
+    groups = np.repeat(list("abc"), [m + n for m, n in sizes])
+    a, b = (rng.normal(size=y.size) + y for _ in range(2))
+    low = compare_roc_auc(y, a, b, groups=groups, measure=PartialAUC(max_fpr=0.1))
+    assert low.by_group["pvalue"].isna().tolist() == [True, False, False]
+    high = compare_roc_auc(y, a, b, groups=groups, measure=PartialAUC(min_tpr=0.9))
+    assert high.by_group["pvalue"].isna().tolist() == [True, True, True]
+    # The variances of groups without a test have upper bounds in averages.
+    for found in (low, high):
+        assert found.table["pvalue"].between(0, 1).all()
+        assert found.by_group["difference"].notna().all()
+    few = y & (np.arange(y.size) >= 20)
+    alone = compare_roc_auc(y[~few], a[~few], b[~few], measure=PartialAUC(min_tpr=0.9))
+    assert np.isnan(alone.pvalue)
+    same = compare_roc_auc(y, a, np.exp(a), groups=groups, measure=AveragePrecision())
+    assert (same.table["pvalue"] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"measure": "ap"}, "measure must be a measure of skfedauc.measures"),
+        ({"measure": KolmogorovSmirnov()}, "there is no reliable test .* for KolmogorovSmirnov"),
+        ({"measure": Sensitivity(specificity=0.9)}, r"Pass measure=PartialAUC\(max_fpr=0\.1\)"),
+        ({"measure": Specificity(sensitivity=0.95)}, r"Pass measure=PartialAUC\(min_tpr=0\.95\)"),
+        (
+            {"measure": AveragePrecision(), "clusters": CLUSTERS},
+            r"AveragePrecision\(\) is for independent rows; got clusters",
+        ),
+    ],
+)
+def test_measures_without_a_test_are_refused(change, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        compare_roc_auc(Y, S1, S2, groups=CLUSTERS, **change)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from benchmarks.calibration.simulation import percent
@@ -17,6 +18,7 @@ from skfedauc import (
     compare_models,
     compare_roc_auc,
 )
+from skfedauc.measures import AveragePrecision, Measure, PartialAUC
 
 
 def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: float) -> list[str]:
@@ -32,6 +34,68 @@ def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: floa
         )
         rejected.append(compare_roc_auc(y, a, b).pvalue < 0.05)
     return [percent(rejected)]
+
+
+MEASURES = {
+    "partial AUC": PartialAUC(max_fpr=0.1),
+    "partial AUC, min_tpr": PartialAUC(min_tpr=0.9),
+    "average precision": AveragePrecision(),
+}
+
+
+def true_measure(measure: Measure, apart: float, ratio: float, m: int, n: int) -> float:
+    """Return the measure of positives with mean `apart` and another standard deviation.
+
+    The negatives are standard normal. Partial areas are shares of the largest possible area.
+    """
+    if isinstance(measure, AveragePrecision):
+        scores = np.linspace(-12.0, 40.0, 20_001)
+        fpr, tpr = ndtr(-scores), ndtr((apart - scores) / ratio)
+        precision = m * tpr / (m * tpr + n * fpr + 1e-300)
+        return float(-np.trapezoid(precision, tpr))
+    assert isinstance(measure, PartialAUC)
+    rates = (np.arange(20_000) + 0.5) / 20_000 * measure.width
+    if measure.min_tpr is None:
+        return float(ndtr((apart + ndtri(rates)) / ratio).mean())
+    return float(ndtr(apart + ratio * ndtri(rates)).mean())
+
+
+def by_measure(
+    n_runs: int, seed: int, n_groups: int, m: int, n: int, auc: float, correlation: float,
+    ratio: float,
+) -> list[str]:  # fmt: skip
+    """Error rates of the comparison of two models with equal measures.
+
+    The positives of the second model have the standard deviation `ratio`, and the mean with which
+    the true measures of both models are equal.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.tile(np.arange(m + n) < m, n_groups)
+    site = np.repeat(np.arange(n_groups), m + n) if n_groups > 1 else None
+    apart = ndtri(auc) * np.sqrt(2.0)
+    of_second = {}
+    for name, measure in MEASURES.items():
+        truth = true_measure(measure, apart, 1.0, m, n)
+        of_second[name] = brentq(
+            lambda mean, measure=measure, truth=truth: (
+                true_measure(measure, mean, ratio, m, n) - truth
+            ),
+            -8.0,
+            14.0,
+        )
+    pvalues: dict[str, list[list[float]]] = {name: [] for name in MEASURES}
+    for _ in range(n_runs):
+        shared, *own = rng.normal(size=(3, y.size))
+        a, b = (np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * z for z in own)
+        for name, measure in MEASURES.items():
+            second = np.where(y, of_second[name] + ratio * b, b)
+            table = compare_roc_auc(
+                y, a + apart * y, second, groups=site, over="rows", measure=measure
+            ).table
+            pvalues[name].append(table["pvalue"].reindex(["pooled", "macro"]).tolist())
+    # There is no test with few rows within the rates, and no average of a single group.
+    columns = np.concatenate([np.transpose(values) for values in pvalues.values()])
+    return ["" if np.isnan(column).any() else percent(column < 0.05) for column in columns]
 
 
 def several(
@@ -119,6 +183,41 @@ TABLES = [
             for rho in (0.0, 0.5, 0.9, 0.99)
         ],
         error_rate=["error rate"],
+    ),
+    Table(
+        "Two models on the same rows, by other measures",
+        "Error rates in % of tests at 5 % for two models with equal measures: the partial AUC with "
+        "`max_fpr=0.1` and with `min_tpr=0.9`, and the average precision. The positives of the "
+        "first model have the standard deviation 1, and those of the second model the standard "
+        "deviation in the name of the line. `pooled` compares the measures of all rows, and "
+        "`macro` the averages of the groups. There is no number without a test, because few rows "
+        "are within the rates.",
+        [
+            "groups of positives/negatives, AUC, correlation of scores, standard deviation",
+            *(f"{name}, {of}" for name in MEASURES for of in ("pooled", "macro")),
+        ],
+        [
+            (
+                f"{g} of {m}/{n}, {auc}, {rho}, {ratio}",
+                by_measure,
+                (g, m, n, auc, rho, ratio),
+            )
+            for g, m, n, auc, rho, ratio in (
+                (1, 20, 80, 0.75, 0.5, 1.0),
+                (1, 20, 80, 0.75, 0.5, 2.0),
+                (1, 50, 200, 0.75, 0.5, 1.0),
+                (1, 50, 200, 0.75, 0.5, 2.0),
+                (1, 50, 200, 0.9, 0.95, 2.0),
+                (1, 20, 2000, 0.75, 0.5, 2.0),
+                (1, 500, 500, 0.9, 0.5, 2.0),
+                (5, 20, 80, 0.75, 0.5, 1.0),
+                (5, 20, 80, 0.75, 0.5, 2.0),
+                (20, 20, 80, 0.75, 0.5, 2.0),
+                (20, 50, 200, 0.75, 0.5, 2.0),
+            )
+        ],
+        share=0.2,
+        error_rate=[f"{name}, {of}" for name in MEASURES for of in ("pooled", "macro")],
     ),
     Table(
         "Several models on the same rows",

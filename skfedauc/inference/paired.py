@@ -55,8 +55,34 @@ class PairedRows(NamedTuple):
     clusters: NDArray[np.intp] | None = None
 
 
+class RowValues(NamedTuple):
+    """A measure of two models, and values of the rows that determine its sampling error.
+
+    The values are placement values for AUCs, and influence values for other measures. The variance
+    of the difference of two models comes from each row's difference of these values.
+
+    Attributes
+    ----------
+    own, pooled : list of ndarray of float64, shape (n_rows,)
+        Values of each model's rows, within groups and among the rows of all groups.
+    auc : ndarray of float64, shape (2, n_groups)
+        AUC or measure by model and group; NaN if a group lacks a class.
+    pooled_auc : ndarray of float64, shape (2,)
+        AUC or measure of the rows of all groups.
+    within_rates : tuple of two floats
+        Shares of the positives and of the negatives that are beyond the threshold of a partial AUC;
+        1 without threshold. These rows determine the degrees of freedom.
+    """
+
+    own: list[Floats]
+    pooled: list[Floats]
+    auc: Floats
+    pooled_auc: Floats
+    within_rates: tuple[float, float] = (1.0, 1.0)
+
+
 class PairedDifferences(NamedTuple):
-    """AUCs of two models by group and pooled, and variances of their differences.
+    """AUCs or measures of two models by group and pooled, and variances of their differences.
 
     Attributes
     ----------
@@ -183,9 +209,14 @@ class ModelClusters(NamedTuple):
 
 
 class _ClassSums:
-    """Sums by group for one class: rows, weights and differences of placement values."""
+    """Sums by group for one class: rows, weights and differences of the rows' values.
 
-    def __init__(self, rows: PairedRows, positive: bool, differences: Floats) -> None:
+    The share `within` of the rows determines the degrees of freedom.
+    """
+
+    def __init__(
+        self, rows: PairedRows, positive: bool, differences: Floats, within: float = 1.0
+    ) -> None:
         mine = rows.positive == positive
         self._codes, self._weights = rows.codes[mine], rows.weights[mine]
         self._differences, self._n_groups = differences[mine], rows.n_groups
@@ -193,8 +224,9 @@ class _ClassSums:
         self.weight = self._sum(self._weights)
         squares = self._sum(self._weights**2)
         self.effective = ratio(self.weight**2, squares, 0.0)
+        self.freedom = within * self.effective - 1.0
         self.pooled_effective = float(self.weight.sum() ** 2 / squares.sum())
-        self.pooled_freedom = min(self.pooled_effective - 1.0, within_groups(self.count))
+        self.pooled_freedom = min(within * self.pooled_effective - 1.0, within_groups(self.count))
         self.pairs = np.where(self.count > 1, self.weight**2 - squares, 0.0)
         self.mean = ratio(self._sum(self._weights * self._differences), self.weight)
 
@@ -206,8 +238,8 @@ class _ClassSums:
         return self._sum(self._weights**2 * (self._differences - centre[self._codes]) ** 2)
 
 
-def paired_differences(rows: PairedRows) -> PairedDifferences:
-    """Return both models' AUCs, and variances from differences of placement values [1]_ [2]_."""
+def placement_values(rows: PairedRows) -> RowValues:
+    """Return the AUCs of two models, and placement values."""
     own = [placements_of(rows, scores) for scores in rows.scores]
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
     pooled = own if rows.n_groups == 1 else [placements_of(one_group, s) for s in rows.scores]
@@ -216,20 +248,28 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         np.array([_ClassSums(of, True, placements).mean for placements in each])
         for of, each in ((rows, own), (one_group, pooled))
     )
-    of_class, effective = [], []
+    return RowValues(own, pooled, auc, pooled_auc[:, 0])
+
+
+def paired_differences(rows: PairedRows, values: RowValues) -> PairedDifferences:
+    """Return the variances of the differences of two models from values of rows [1]_ [2]_."""
+    own, pooled = values.own, values.pooled
+    one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
+    of_class, effective, freedom = [], [], []
     of_class_pooled, effective_pooled, freedom_pooled = [], [], []
     residuals, weights = [], []
-    for positive in (True, False):
-        sums = _ClassSums(rows, positive, own[0] - own[1])
+    for positive, within in zip((True, False), values.within_rates, strict=True):
+        sums = _ClassSums(rows, positive, own[0] - own[1], within)
         of_class.append(ratio(sums.squared_around(sums.mean), sums.pairs))
         effective.append(sums.effective)
-        sums = _ClassSums(rows, positive, pooled[0] - pooled[1])
+        freedom.append(sums.freedom)
+        sums = _ClassSums(rows, positive, pooled[0] - pooled[1], within)
         overall = float(np.nansum(sums.mean * sums.weight) / sums.weight.sum())
         # A single row has no deviation from its own mean; use the overall mean.
         centre = np.where(sums.count > 1, sums.mean, overall)
         lost = np.where(sums.count > 1, ratio(sums.weight**2, sums.pairs), 1.0)
         squared = float((lost * sums.squared_around(centre)).sum())
-        of_all = _ClassSums(one_group, positive, pooled[0] - pooled[1])
+        of_all = _ClassSums(one_group, positive, pooled[0] - pooled[1], within)
         without_strata = ratio(of_all.squared_around(of_all.mean), of_all.pairs)
         of_class_pooled.append(np.append(squared / sums.weight.sum() ** 2, without_strata))
         effective_pooled.append(np.full(2, sums.pooled_effective))
@@ -237,14 +277,12 @@ def paired_differences(rows: PairedRows) -> PairedDifferences:
         weights.append(sums.weight)
         residuals.append(np.nan_to_num(sums.mean - overall) * sums.weight / sums.weight.sum())
     clustered = clustered_variance(residuals, weights)
-    freedom = [of - 1.0 for of in effective]
     variance, degrees_of_freedom = _summed(of_class, effective, freedom)
     fixed, fixed_freedom = _summed(of_class_pooled, effective_pooled, freedom_pooled)
-    pooled_of_model = pooled_auc[:, 0]
     found = PairedDifferences(
-        auc,
+        values.auc,
         variance,
-        pooled_of_model,
+        values.pooled_auc,
         fixed,
         clustered,
         degrees_of_freedom,
