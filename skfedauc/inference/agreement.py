@@ -82,7 +82,7 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     up_to = ranks.up_to[side][kept]
     # `tied` and `middle` are the number of rows and the midrank of each distinct score of the
     # class.
-    ends = np.unique(up_to)
+    ends, score = np.unique(up_to, return_inverse=True)
     tied = np.diff(ends.astype(np.float64), prepend=0.0)
     middle = ends.astype(np.float64) - tied / 2.0
     spread = middle * (total - middle) - total * tied / 4.0
@@ -92,7 +92,6 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     # sums[r][j] is the sum of tied * middle**r / spread over the first j scores.
     powers = tied / spread * middle ** np.arange(3)[:, None]
     sums = np.hstack([np.zeros((3, 1)), np.cumsum(powers, axis=1)])
-    score = np.searchsorted(ends, up_to)
     is_first = np.append(True, group[1:] != group[:-1])
     is_last = np.append(is_first[1:], True)
     sizes = np.bincount(group, weights=count).astype(np.float64)

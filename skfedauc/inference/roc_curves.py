@@ -54,6 +54,15 @@ class RocCurve(NamedTuple):
         """Area under the curve, which is the AUC."""
         return float(np.trapezoid(self.tpr, self.fpr))
 
+    @property
+    def turns(self) -> RocCurve:
+        """The same curve without corners inside horizontal and vertical lines."""
+        rises, advances = np.diff(self.tpr) > 0, np.diff(self.fpr) > 0
+        inside = (rises[1:] == rises[:-1]) & (advances[1:] == advances[:-1])
+        inside &= rises[1:] != advances[1:]
+        kept = np.concatenate([[True], ~inside, [True]])
+        return RocCurve(self.fpr[kept], self.tpr[kept])
+
 
 class RocCurves:
     """ROC curves of each group, and of all other groups together."""
@@ -126,6 +135,7 @@ def area_between(one: RocCurve, other: RocCurve) -> float:
 
     Both curves are linear between any two adjacent corners.
     """
+    one, other = one.turns, other.turns
     corners = np.union1d(one.fpr, other.fpr)
     begin, end = corners[:-1], corners[1:]
     first = _at(one, begin, "right") - _at(other, begin, "right")

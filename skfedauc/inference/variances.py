@@ -416,7 +416,7 @@ class Variances:
         weights = [self.positives.weight, self.negatives.weight]
         return clustered_variance(list(self._pooled_residuals), weights)
 
-    @property
+    @functools.cached_property
     def _pooled_residuals(self) -> tuple[Floats, Floats]:
         """Influence of positives and of negatives of each group on the pooled AUC.
 
