@@ -114,7 +114,7 @@ def test_a_disparity_is_no_claim_about_the_level_of_the_scores(favorable):
     assert "'2'" in said
     assert said.endswith(
         "The cause can be a shift of the group's scores or the ranking within the group: compare "
-        "its positive and its negative AEG."
+        "its positive and its negative average equality gap (AEG)."
     )
     (between,) = [text for about, text in summary([audit.tables]) if about == "Between groups"]
     assert between.endswith(

@@ -155,10 +155,14 @@ def _by_part(parts: Sequence[Document], table: Any) -> str:
     """Return the table of each part, with a heading for each of several parts."""
     if len(parts) == 1:
         return str(table(parts[0]))
-    names = [" \N{MULTIPLICATION SIGN} ".join(part["facts"]["columns"]) for part in parts]
-    return "\n\n".join(
-        f"### By {escaped(name)}\n\n{table(part)}" for name, part in zip(names, parts, strict=True)
-    )
+    return "\n\n".join(f"### By {_grouping(part['facts'])}\n\n{table(part)}" for part in parts)
+
+
+def _grouping(facts: Mapping[str, Any]) -> str:
+    """Return the columns of the groups, and control columns with their labels."""
+    columns = escaped(" \N{MULTIPLICATION SIGN} ".join(facts["columns"]))
+    levels = [f"{escaped(name)} {label_of(level)}" for name, level in facts["within"].items()]
+    return " within ".join([columns, *levels])
 
 
 def _groups(document: Document) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _input, _words
-from skfedauc.audit.findings import BNSP, BPSN, SIGNIFICANT, named
+from skfedauc.audit.findings import BNSP, BPSN, SIGNIFICANT, named, named_in
 from skfedauc.audit.tables import AuditTables, row_of
 from skfedauc.audit.tolerances import required
 
@@ -275,6 +276,12 @@ def by(columns: Sequence[str]) -> str:
     return " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, columns))
 
 
+def grouping(tables: AuditTables) -> str:
+    """Return the names of the sensitive columns, and of control columns with their labels."""
+    levels = itertools.starmap(named_in, tables.within.items())
+    return " within ".join([by(tables.columns), *levels])
+
+
 # Groups ----------------------------------------------------------------------------------------
 
 
@@ -316,7 +323,7 @@ def group_table(tables: AuditTables, number: int, most: int) -> tuple[Table, str
         bodies.append(Body([rows[g] for g in small], heading, "groups small", {"is_small": "true"}))
     of_groups = Table(
         id=f"groups-{number}",
-        name=f"Groups by {by(tables.columns)}",
+        name=f"Groups by {grouping(tables)}",
         columns=[
             *(Column(name, name, "row") for name in map(_words.shortened_label, tables.columns)),
             *(
@@ -436,7 +443,7 @@ def calibration_table(tables: AuditTables, number: int, most: int) -> tuple[Tabl
     rows = [Row(cells) for cells in zip(*columns, strict=True)]
     found = Table(
         id=f"calibration-{number}",
-        name=f"Calibration by {by(tables.columns)}",
+        name=f"Calibration by {grouping(tables)}",
         columns=[
             *(Column(name, name, "row") for name in map(_words.shortened_label, tables.columns)),
             *(Column(name, text) for name, text in headings.items()),
@@ -487,7 +494,7 @@ def rate_table(tables: AuditTables, number: int, most: int) -> tuple[Table | Non
         bodies.append(Body(rows, heading, "groups", {"rate": str(rate)}))
     table = Table(
         id=f"rates-{number}",
-        name=f"Rates of the decisions by {by(tables.columns)}",
+        name=f"Rates of the decisions by {grouping(tables)}",
         columns=[
             *(Column(name, name, "row") for name in map(_words.shortened_label, tables.columns)),
             *(Column(name, text) for name, text in headings.items()),
@@ -526,7 +533,7 @@ def gap_table(tables: AuditTables, number: int) -> Table:
     columns += [Column(name, heading, "label") for name, heading in _EXTREMES.items()]
     return Table(
         id=f"gaps-{number}",
-        name=f"Gaps between groups by {by(tables.columns)}",
+        name=f"Gaps between groups by {grouping(tables)}",
         columns=[Column("gap", "gap", "row"), *columns],
         bodies=[Body(rows)],
         style="gaps",
@@ -548,7 +555,7 @@ def tolerance_table(tables: AuditTables, number: int) -> Table:
         rows.append(Row(cells))
     return Table(
         id=f"tolerances-{number}",
-        name=f"Tolerances by {by(tables.columns)}",
+        name=f"Tolerances by {grouping(tables)}",
         columns=[
             Column("gap", "tolerance", "row"),
             Column("answer", "answer", "label"),
@@ -573,7 +580,7 @@ def quality_table(tables: AuditTables, number: int) -> Table:
     columns = {"auc": "AUC", "ci_low": "95 % from", "ci_high": "to"}
     return Table(
         id=f"model-{number}",
-        name=f"AUC of the model by {by(tables.columns)}",
+        name=f"AUC of the model by {grouping(tables)}",
         columns=[
             Column("statistic", "AUC", "row"),
             *(Column(name, heading) for name, heading in columns.items()),

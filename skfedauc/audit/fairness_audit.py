@@ -1385,6 +1385,7 @@ class FairnessAudit:
             report=self.report,
             compared=self.compared,
             columns=self.columns,
+            within=comparison.within_levels,
             by_group=self.by_group,
             gaps=self.gaps,
             quality=self.quality,

@@ -22,6 +22,8 @@ from skfedauc.report.bounds import certain_range, statistic_bounds
 SIGNIFICANT = 0.05
 # Largest number of groups in a sentence
 _MOST_NAMED = 5
+# Largest number of groupings in the sentence on the claims
+_MOST_GROUPINGS = 12
 # Largest number of characters of a label in a sentence
 _MOST_CHARACTERS = 60
 # Meaning of the names of the AUCs between groups
@@ -503,7 +505,10 @@ def closing(tables: AuditTables, found: Iterable[Finding]) -> Iterator[str]:
     """Yield sentences on the number of claims, and on gaps without a claim."""
     n_claims, by = tables.claims.family.n_claims, tables.claims.family.groupings
     if n_claims > 1:
-        of = f" by {_words.enumerated(by)}" if len(by) > 1 else ""
+        named_by = [*by[:_MOST_GROUPINGS]]
+        if len(by) > _MOST_GROUPINGS:
+            named_by.append(_words.counted(len(by) - _MOST_GROUPINGS, "other grouping"))
+        of = f" by {_words.enumerated(named_by)}" if len(by) > 1 else ""
         calibrated = "" if tables.calibration is None else ", and with calibrated scores,"
         yield (
             f"{n_claims:,} claims are tested{of}. Adjusted p values account for all of them "

@@ -18,6 +18,7 @@ from skfedauc.audit.cells import (
     gap_id,
     gap_table,
     group_table,
+    grouping,
     intersection_table,
     number_text,
     quality_table,
@@ -71,6 +72,10 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     check_installed()
     facts = [_facts(section) for section in sections]
     found = [finding for section in sections for finding in answers(section.tables)]
+    if len(sections) == 1 or not sections[0].tables.within:
+        # The groups by all columns determine the groups by each column.
+        for of_section in facts:
+            of_section |= _hashes(sections[-1])
     shared = {
         name: text
         for name, text in facts[0].items()
@@ -80,10 +85,8 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         subject=_words.shortened_label(subject) if subject else "",
         summary=summary([section.tables for section in sections]),
         facts={
-            "Groups by": by(sections[-1].tables.columns),
+            "Groups by": _grouped(sections),
             **shared,
-            "SHA-256 of the counts": sections[-1].tables.facts["sha256"],
-            "SHA-256 of the audit": sections[-1].tables.facts["sha256_of_audit"],
         },
         sections=[
             _content(number, section.tables)
@@ -147,7 +150,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
     rates, without_rates = rate_table(tables, number, _MOST_OF_A_RATE)
     return {
         "id": f"by-{number}",
-        "by": by(tables.columns),
+        "by": grouping(tables),
         "findings": [_linked(finding, number) for finding in answers(tables)],
         "quality": quality_table(tables, number),
         "gaps": gap_table(tables, number),
@@ -174,7 +177,7 @@ def _intersections(tables: AuditTables, number: int) -> dict[str, Any]:
     return {
         "findings": found["finding"].head(MOST_WORRYING).tolist(),
         "table": intersection_table(
-            found.head(MOST_ROWS), f"intersections-{number}", by(tables.columns)
+            found.head(MOST_ROWS), f"intersections-{number}", grouping(tables)
         ),
         "left_out": _words.counted(n_more, "group") if n_more else "",
     }
@@ -219,6 +222,24 @@ def _linked(finding: Finding, number: int) -> Linked:
 # Facts -----------------------------------------------------------------------------------------
 
 
+def _grouped(sections: Sequence[Section]) -> str:
+    """Return the columns of the groups, with the control column of several sections."""
+    tables = sections[-1].tables
+    if len(sections) == 1 or not tables.within:
+        return grouping(tables)
+    columns = dict.fromkeys(section.tables.columns for section in sections)
+    names = _words.enumerated(list(map(by, columns)))
+    return f"{names} within each {' and '.join(map(_words.shortened_label, tables.within))}"
+
+
+def _hashes(section: Section) -> dict[str, str]:
+    facts = section.tables.facts
+    return {
+        "SHA-256 of the counts": facts["sha256"],
+        "SHA-256 of the audit": facts["sha256_of_audit"],
+    }
+
+
 def _facts(section: Section) -> dict[str, str]:
     tables, n_dropped = section
     n_dropped = n_dropped or tables.report.n_missing
@@ -258,7 +279,7 @@ def _facts(section: Section) -> dict[str, str]:
     if tables.reference is not None:
         facts["Reference"] = _words.shortened_label(tables.reference)
     facts["Date"] = tables.facts["date"]
-    return facts
+    return facts | _hashes(section)
 
 
 def _decided(tables: AuditTables) -> str:

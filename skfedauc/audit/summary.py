@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from skfedauc import _words
-from skfedauc.audit.cells import GAPS, by, number_text
+from skfedauc.audit.cells import GAPS, by, grouping, number_text
 from skfedauc.audit.findings import SIGNIFICANT, clearest_pair, named
 from skfedauc.audit.tables import AuditTables, classes_in_words, row_of
 from skfedauc.audit.tolerances import ANSWERS
+
+# Largest number of tolerances with the same answer in the summary
+_MOST_TOLERANCES = 12
 
 
 class Line(NamedTuple):
@@ -38,15 +42,27 @@ def summary(audits: Sequence[AuditTables]) -> list[Line]:
 
 
 def _audited(audits: Sequence[AuditTables]) -> str:
-    rows = [
-        int(a.report.counts.n_positives.sum() + a.report.counts.n_negatives.sum()) for a in audits
-    ]
-    positives = [int(a.report.counts.n_positives.sum()) for a in audits]
+    # Each label of a control column has an audit of its rows.
+    rows, positives = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+    for a in audits:
+        counts = a.report.counts
+        rows[a.columns] += int(counts.n_positives.sum() + counts.n_negatives.sum())
+        positives[a.columns] += int(counts.n_positives.sum())
     classes = classes_in_words(audits[0].report.counts)
     of_class = f", positive class {classes}" if classes else ""
-    groups = [f"{_words.counted(a.report.n_groups, 'group')} by {by(a.columns)}" for a in audits]
-    n_positives = f"{_range(positives)} of them positive{of_class}"
-    return f"{_range(rows)} rows, {n_positives}; {_words.enumerated(groups)}"
+    groups = [_grouped([a for a in audits if a.columns == columns]) for columns in rows]
+    n_positives = f"{_range([*positives.values()])} of them positive{of_class}"
+    return f"{_range([*rows.values()])} rows, {n_positives}; {_words.enumerated(groups)}"
+
+
+def _grouped(audits: Sequence[AuditTables]) -> str:
+    """Return the number of groups of audits by the same columns."""
+    sizes = [audit.report.n_groups for audit in audits]
+    if len(audits) == 1:
+        return f"{_words.counted(sizes[0], 'group')} by {grouping(audits[0])}"
+    of_levels = f"{len(audits):,} labels of {by(list(audits[0].within))}"
+    groups = _words.counted(sizes[0], "group") if max(sizes) == 1 else f"{_range(sizes)} groups"
+    return f"{groups} by {by(audits[0].columns)} within each of {of_levels}"
 
 
 def _range(numbers: Sequence[int]) -> str:
@@ -56,9 +72,18 @@ def _range(numbers: Sequence[int]) -> str:
 
 def _auc(audits: Sequence[AuditTables]) -> str:
     pooled = row_of(audits[0].quality, "pooled")
-    if math.isnan(pooled["auc"]):
+    n_levels = sum(audit.columns == audits[0].columns for audit in audits)
+    if n_levels > 1:
+        of_levels = [row_of(audit.quality, "pooled")["auc"] for audit in audits[:n_levels]]
+        known = [auc for auc in of_levels if not math.isnan(auc)]
+        if not known:
+            return "undefined: there are no positives, or no negatives"
+        low, high = map(number_text, (min(known), max(known)))
+        text = f"{low} to {high} for the rows of each label of {by(list(audits[0].within))}"
+    elif math.isnan(pooled["auc"]):
         return "undefined: there are no positives, or no negatives"
-    text = f"{_with_interval(pooled['auc'], pooled)} for all rows together"
+    else:
+        text = f"{_with_interval(pooled['auc'], pooled)} for all rows together"
     lowest = [(row_of(a.quality, "worst"), a) for a in audits if a.compared.n_groups > 1]
     if lowest:
         worst, audit = min(lowest, key=lambda pair: pair[0]["auc"])
@@ -170,7 +195,7 @@ def _tolerances(audits: Sequence[AuditTables]) -> list[Line]:
     if not names:
         return []
     said = [
-        f"{len(names[answer])} {answer} ({', '.join(names[answer])})"
+        f"{len(names[answer])} {answer} ({_first(names[answer])})"
         for answer in ANSWERS
         if answer in names
     ]
@@ -197,7 +222,14 @@ def _known(value: float, if_undefined: float = -math.inf) -> float:
 
 def _of(audit: AuditTables, audits: Sequence[AuditTables]) -> str:
     """Name the grouping, if there are several."""
-    return f" (by {by(audit.columns)})" if len(audits) > 1 else ""
+    return f" (by {grouping(audit)})" if len(audits) > 1 else ""
+
+
+def _first(names: Sequence[str]) -> str:
+    """Return the first names of tolerances, and the number of further ones."""
+    n_more = len(names) - _MOST_TOLERANCES
+    more = [f"and {n_more:,} more"] if n_more > 0 else []
+    return ", ".join([*names[:_MOST_TOLERANCES], *more])
 
 
 def _with_interval(value: float, limits: Mapping[str, Any], sign: str = "") -> str:

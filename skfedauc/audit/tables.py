@@ -32,6 +32,8 @@ class AuditTables:
         Report on all groups, and on the groups in the comparisons of AUCs.
     columns : tuple of str
         Names of the sensitive columns.
+    within : mapping of str to object
+        Control columns and their labels, see `FairnessAudit.within`.
     by_group, gaps, quality, tolerances : DataFrame
         Tables, see the attributes of `FairnessAudit` with these names.
     left_out : mapping of str to tuple
@@ -79,6 +81,7 @@ class AuditTables:
     report: GroupAUC
     compared: GroupAUC
     columns: tuple[str, ...]
+    within: Mapping[str, Any]
     by_group: pd.DataFrame
     gaps: pd.DataFrame
     quality: pd.DataFrame

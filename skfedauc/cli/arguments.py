@@ -60,7 +60,7 @@ class PredictionsArguments(FileArguments):
     def columns(self) -> list[str]:
         """All columns to read, without repetitions."""
         optional = [name for name in (self.weight, self.decisions) if name is not None]
-        return list(dict.fromkeys([self.label, self.score, *self.group, *optional]))
+        return list(dict.fromkeys([self.label, self.score, *self.group_columns, *optional]))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,6 +70,7 @@ class ReportOptions:
     html: str | None = None
     markdown: str | None = None
     min_per_class: int = SMALL
+    within: str | None = None
     threshold: float | Literal["auto"] | None = "auto"
     reference: str | None = None
     favorable: Literal["positive", "negative"] | None = None
@@ -96,8 +97,8 @@ class ReportOptions:
     @property
     def has_audit(self) -> bool:
         """True if the command makes a fairness audit."""
-        files = (self.html, self.json, self.markdown)
-        return bool(self.tolerance) or any(path is not None for path in files)
+        chosen = (self.html, self.json, self.markdown, self.within)
+        return bool(self.tolerance) or any(option is not None for option in chosen)
 
     @property
     def names(self) -> dict[str, str]:
@@ -129,6 +130,12 @@ class ReportOptions:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AuditArguments(PredictionsArguments, ReportOptions):
     """Arguments of `audit`."""
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """Columns of the groups, and the control column of ``--within``."""
+        control = [] if self.within is None else [self.within]
+        return tuple(dict.fromkeys([*self.group, *control]))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from skfedauc._words import shortened
 from skfedauc.cli.arguments import AuditArguments
-from skfedauc.cli.counts_file import headline, n_by_class
+from skfedauc.cli.counts_file import control_of, headline, n_by_class
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import check_options, results
@@ -38,6 +38,7 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
         has_weights=arguments.weight is not None,
         decisions=decision_counts_of(rows, arguments),
         min_per_class=arguments.min_per_class,
+        within=arguments.within,
     )
     groupings = counted.groupings()
     warn_of_labels(rows, arguments.score)
@@ -47,8 +48,10 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
         "label": arguments.label,
         "score": arguments.score,
         "weight": arguments.weight,
+        **control_of(arguments.within, counted.n_without_level),
         **n_by_class(counted.with_a_label),
     }
-    weighted = weights_in_words(rows, arguments)
-    first_line = headline(counted.with_a_label, arguments.file_name, weighted)
+    more = weights_in_words(rows, arguments)
+    more += counted.without_level_in_words()
+    first_line = headline(counted.with_a_label, arguments.file_name, more)
     yield from results(groupings, first_line, facts, arguments.file_name, arguments)

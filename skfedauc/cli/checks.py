@@ -40,12 +40,15 @@ def check(arguments: Arguments) -> None:
         _check_one_source(arguments.decisions, arguments.threshold)
     if isinstance(arguments, ReportOptions):
         _check_report_options(arguments)
-    if (
-        isinstance(arguments, AuditArguments)
-        and arguments.reference is not None
-        and len(arguments.group_columns) > 1
-    ):
-        raise CommandError("--reference is a group of one column; pass a single --group")
+    if isinstance(arguments, AuditArguments):
+        compared = [name for name in arguments.group_columns if name != arguments.within]
+        if not compared:
+            raise CommandError(
+                f"--within {shortened(arguments.within)} is the only group column; pass the column "
+                "of the groups to be compared as --group"
+            )
+        if arguments.reference is not None and len(compared) > 1:
+            raise CommandError("--reference is a group of one column; pass a single --group")
     if isinstance(arguments, CompareArguments):
         _check_models(arguments)
     if isinstance(arguments, CountArguments):

@@ -8,7 +8,7 @@ from typing import Any
 from skfedauc import GroupAUC
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.document import as_json
-from skfedauc.audit.facts import plain_labels, plain_number
+from skfedauc.audit.facts import plain_label, plain_labels, plain_number
 from skfedauc.audit.tolerances import ANSWERS, is_least
 from skfedauc.cli.groupings import Grouping
 from skfedauc.counts import Withheld
@@ -47,9 +47,10 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
     of_equality, of_difference = report.test_equal_groups(), report.test_difference()
     return {
         "by": list(grouping.columns),
+        "within": _within(grouping),
         "n_positives": int(report.counts.n_positives.sum()),
         "n_negatives": int(report.counts.n_negatives.sum()),
-        "n_dropped": report.n_missing,
+        "n_dropped": grouping.n_dropped,
         "withheld": _withheld(report.counts.withheld),
         "n_groups": report.n_groups,
         "n_undefined": report.n_undefined,
@@ -72,11 +73,17 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
     }
 
 
+def _within(grouping: Grouping) -> dict[str, Any]:
+    """Return the control column and its label, or an empty dict without a control column."""
+    return {name: plain_label(label) for name, label in grouping.within.items()}
+
+
 def _tolerances(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]) -> dict[str, Any]:
     """Return the answer to each tolerance by each grouping, and numbers of answers."""
     cases = [
         {
             "by": list(grouping.columns),
+            "within": _within(grouping),
             "name": name,
             "required": "at least" if is_least(name) else "at most",
             **{column: plain_number(row[column]) for column in TOLERANCE_COLUMNS},

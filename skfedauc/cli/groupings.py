@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
 from skfedauc import GroupAUC, ScoreCounts, _input
-from skfedauc._words import counted, listed
+from skfedauc._words import counted, listed, shortened, shortened_label
 from skfedauc.cli.arguments import SMALL
 from skfedauc.cli.errors import CommandError
 
@@ -22,20 +22,44 @@ class Grouping:
     ----------
     columns : tuple of str
     report : GroupAUC
-        Report whose `n_missing` is the number of omitted rows without a group.
+        Report by these columns, and by the control column of a grouping to be split.
+    n_dropped : int
+        Number of omitted rows without a group.
     lacking : tuple of str
         Columns of labels: each omitted row lacks a label in one of these columns.
     decisions : ScoreCounts or None
         Counts of the decisions by the same groups.
     min_per_class : int
         A group with fewer positives or negatives is small.
+    within : mapping of str to object
+        Control column and its label, or empty without a control column.
+    dropped_by_level : mapping of object to int
+        Number of omitted rows without a group, by label of the control column.
     """
 
     columns: tuple[str, ...]
     report: GroupAUC
+    n_dropped: int = 0
     lacking: tuple[str, ...] = ()
     decisions: ScoreCounts | None = None
     min_per_class: int = SMALL
+    within: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    dropped_by_level: Mapping[Any, int] = dataclasses.field(default_factory=dict)
+
+    @property
+    def by(self) -> str:
+        """Names of the columns, and the label of the control column, as text."""
+        levels = [f" within {name} {shortened(label)}" for name, label in self.within.items()]
+        return f"{' x '.join(map(shortened_label, self.columns))}{''.join(levels)}"
+
+    def of_level(self, column: str, level: Any, report: GroupAUC) -> Grouping:
+        """Return the part of this grouping with one label of the control column."""
+        return dataclasses.replace(
+            self,
+            report=report,
+            n_dropped=self.dropped_by_level.get(level, 0),
+            within={column: level},
+        )
 
     @functools.cached_property
     def without_small_groups(self) -> GroupAUC | None:
@@ -68,6 +92,8 @@ class Counted:
         Name of the column of clusters, or None if all rows are independent.
     min_per_class : int
         A group with fewer positives or negatives is small.
+    within : str or None
+        Name of the control column, or None without one.
     """
 
     counts: ScoreCounts
@@ -79,18 +105,40 @@ class Counted:
     decisions: ScoreCounts | None = None
     clusters: str | None = None
     min_per_class: int = SMALL
+    within: str | None = None
 
     @property
     def group_columns(self) -> tuple[str, ...]:
-        """Names of the columns of groups."""
-        return tuple(name for name in self.columns if name != self.clusters)
+        """Names of the columns of the groups to be compared."""
+        others = (self.clusters, self.within)
+        return tuple(name for name in self.columns if name not in others)
+
+    @functools.cached_property
+    def n_without_level(self) -> int:
+        """Number of omitted rows without a label of the control column."""
+        return 0 if self.within is None else self._with_level.n_missing
+
+    def without_level_in_words(self) -> str:
+        """Return the end of the headline, with the rows without a label of the control column."""
+        if not self.n_without_level:
+            return ""
+        names = self.columns if self.lacks_one else (str(self.within),)
+        return f"; {counted(self.n_without_level, 'row')} without {listed(names, ' or ')} dropped"
+
+    @functools.cached_property
+    def _with_level(self) -> ScoreCounts:
+        """Counts of the rows that have a label of the control column, if there is one."""
+        if self.within not in self.dropped:
+            return self.counts
+        return _without(self.counts, [{self.columns.index(self.within)}])
 
     @functools.cached_property
     def with_a_label(self) -> ScoreCounts:
         """Counts of the rows that are in at least one report."""
+        counts = self._with_level
         if not self.dropped.issuperset(self.group_columns):
-            return self.counts
-        return _without(self.counts, [{self.columns.index(name) for name in self.group_columns}])
+            return counts
+        return _without(counts, [{self.columns.index(name) for name in self.group_columns}])
 
     def groupings(self) -> list[Grouping]:
         """Return a report by each column and by all columns, or by all columns only for a summary.
@@ -106,19 +154,43 @@ class Counted:
         # A summary does not determine the AUC of several groups together.
         names = self.group_columns
         several = len(names) > 1 and self.counts.disclosure != "summary"
-        of_clusters = () if self.clusters is None else (self.clusters,)
+        others = tuple(name for name in (self.clusters, self.within) if name is not None)
         for columns in [*((name,) for name in names if several), names]:
-            counts = self._by(self.counts, (*columns, *of_clusters))
+            counts = self._by(self.counts, (*columns, *others))
             lacking = self.columns if self.lacks_one else columns
             self._check_classes(counts, lacking)
             report = GroupAUC(
                 counts,
                 undefined="ignore",
-                group_names=(*columns, *of_clusters),
+                group_names=(*columns, *others),
                 clusters=self.clusters,
             )
-            decisions = None if self.decisions is None else self._by(self.decisions, columns)
-            yield Grouping(columns, report, lacking, decisions, self.min_per_class)
+            decisions = None
+            if self.decisions is not None:
+                decisions = self._by(self.decisions, (*columns, *others))
+            yield Grouping(
+                columns,
+                report,
+                report.n_missing,
+                lacking,
+                decisions,
+                self.min_per_class,
+                dropped_by_level=self._dropped_by_level(columns),
+            )
+
+    def _dropped_by_level(self, columns: tuple[str, ...]) -> dict[Any, int]:
+        """Return the number of rows without a group in these columns, by label of `within`."""
+        if self.within is None:
+            return {}
+        place = self.columns.index(self.within)
+        chosen: dict[Any, list[int]] = {}
+        for g, label in enumerate(self.counts.groups or ()):
+            chosen.setdefault(label[place], []).append(g)
+        dropped = [{self.columns.index(name)} for name in columns if name in self.dropped]
+        return {
+            level: _without(self.counts.select_groups(groups).with_n_missing(0), dropped).n_missing
+            for level, groups in chosen.items()
+        }
 
     def _by(self, counts: ScoreCounts, columns: tuple[str, ...]) -> ScoreCounts:
         """Return the counts by some of the columns, without the rows that the report omits."""

@@ -295,6 +295,13 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         help=f"{_NEEDS_AUDIT}compare the AUC of each group of the only group column with that of "
         "this group (default: with that of all other groups)",
     )
+    add(
+        "--within",
+        metavar="COL",
+        help="control column, whose differences are accepted, such as the hospital in an audit by "
+        "sex: report and audit the groups of the other columns within each label of this column, "
+        "with p values adjusted for all labels",
+    )
     _add_min_per_class(parser, "the audit")
     _add_favorable(parser, _NEEDS_AUDIT)
     _add_tolerances(

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from skfedauc._input import MISSING
 from skfedauc._words import listed, shortened
 from skfedauc.cli.arguments import ReportArguments
-from skfedauc.cli.counts_file import columns_of, headline, n_by_class, read_counts
+from skfedauc.cli.counts_file import (
+    columns_of,
+    control_of,
+    headline,
+    n_by_class,
+    read_counts,
+)
 from skfedauc.cli.disclosure import level_in_words
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.groupings import Counted
@@ -32,7 +38,14 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
             "by counts.regroup({None: 'device 7'})"
         )
     columns = columns_of(counts)
-    if arguments.reference is not None and len(columns) > 1:
+    if arguments.within is not None and (arguments.within not in columns or len(columns) < 2):
+        raise CommandError(
+            "--within must be one of several group columns of the file; got "
+            f"{shortened(arguments.within)}, and the columns are {listed(columns)}; count by "
+            "groups and the control column, such as --group sex --group hospital"
+        )
+    compared = [name for name in columns if name != arguments.within]
+    if arguments.reference is not None and len(compared) > 1:
         raise CommandError(
             f"--reference is a group of one column, and the groups come from the columns "
             f"{listed(columns)}; count with a single --group"
@@ -40,7 +53,8 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
     if counts.disclosure == "summary" and arguments.has_audit:
         raise CommandError(
             f"{arguments.file}: {needs_scores('the fairness audit').removesuffix('.')}; without "
-            "--html, --json, --markdown and --tolerance, the report has what a summary determines"
+            "--html, --json, --markdown, --tolerance and --within, the report has what a summary "
+            "determines"
         )
     if arguments.clusters is not None:
         _check_clusters(arguments, counts)
@@ -55,6 +69,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
         has_weights=has_weights,
         clusters=arguments.clusters,
         min_per_class=arguments.min_per_class,
+        within=arguments.within,
     )
     facts = {
         "file": arguments.file,
@@ -62,11 +77,13 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
         "weighted": has_weights,
         "disclosure": counts.disclosure,
         "bins": None if counts.bins is None else counts.bins.to_dict(),
+        **control_of(arguments.within, counted.n_without_level),
         **n_by_class(counted.with_a_label),
     }
     weighted = ", weighted" if has_weights else ""
     disclosed = "" if counts.disclosure == "exact" else f", {level_in_words(counts)}"
-    first_line = headline(counted.with_a_label, arguments.file, f"{weighted}{disclosed}")
+    more = f"{weighted}{disclosed}{counted.without_level_in_words()}"
+    first_line = headline(counted.with_a_label, arguments.file, more)
     yield from results(counted.groupings(), first_line, facts, arguments.file, arguments)
 
 
@@ -74,9 +91,9 @@ def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:
     """Raise an error unless the counts and the other arguments permit clusters."""
     if arguments.has_audit:
         raise CommandError(
-            "--clusters is not available with --html, --json, --markdown or --tolerance: their "
-            "audit assumes independent rows; without these options, the report has intervals and "
-            "tests of the AUCs"
+            "--clusters is not available with --html, --json, --markdown, --tolerance or --within: "
+            "their audit assumes independent rows; without these options, the report has intervals "
+            "and tests of the AUCs"
         )
     columns = columns_of(counts)
     if arguments.clusters not in columns or len(columns) < 2:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skfedauc._output_file import write_whole
 from skfedauc._words import counted, label_text, shortened, shortened_label
 from skfedauc.audit import FairnessAudit
@@ -77,7 +79,9 @@ def results(
         If the reference is not a group, if a tolerance needs decisions, or if writing a file fails.
         A `ToleranceError` at the end if the answer to a tolerance is one of ``--fail-if``.
     """
-    audits = _audits(groupings, options) if options.has_audit else []
+    audits: list[FairnessAudit] = []
+    if options.has_audit:
+        groupings, audits = _audits(groupings, options)
 
     def document() -> str:
         return document_of({**facts, "favorable": options.favorable}, groupings, audits)
@@ -100,7 +104,7 @@ def results(
         yield ["", *written(options.described_outputs)]
     check_answers(
         [
-            (f"{name} by {' x '.join(map(shortened_label, grouping.columns))}", row["answer"])
+            (f"{name} by {grouping.by}", row["answer"])
             # Without a tolerance, there may be no audits.
             for grouping, audit in zip(groupings, audits, strict=False)
             for name, row in audit.tolerances.to_dict("index").items()
@@ -112,8 +116,13 @@ def results(
 # Audits --------------------------------------------------------------------------------
 
 
-def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[FairnessAudit]:
-    """Return an audit of each grouping, with p values adjusted for the claims of all audits."""
+def _audits(
+    groupings: Sequence[Grouping], options: ReportOptions
+) -> tuple[list[Grouping], list[FairnessAudit]]:
+    """Return groupings with an audit of each, whose p values account for the claims of all audits.
+
+    With a control column, each grouping has a part for each label of the column.
+    """
     chosen: dict[str, Any] = {
         "threshold": options.threshold,
         "favorable": options.favorable,
@@ -132,7 +141,27 @@ def _audits(groupings: Sequence[Grouping], options: ReportOptions) -> list[Fairn
         ]
     except MissingDecisionsError as error:
         raise needs_decisions(error) from None
-    return FairnessAudit.adjusted_together(audits)
+    parts = list(groupings)
+    if options.within is not None:
+        parts, audits = _by_level(groupings, audits, options.within)
+    return parts, FairnessAudit.adjusted_together(audits)
+
+
+def _by_level(
+    groupings: Sequence[Grouping], audits: Sequence[FairnessAudit], column: str
+) -> tuple[list[Grouping], list[FairnessAudit]]:
+    """Return the groupings and the audits of each label of a control column."""
+    parts, of_levels = [], []
+    for grouping, audit in zip(groupings, audits, strict=True):
+        try:
+            by_level = audit.within(column)
+        except ValueError as error:  # the reference within a label
+            message = str(error).replace("min_per_class", "--min-per-class")
+            raise CommandError(f"--reference: {message.removesuffix('.')}") from None
+        for level, of_level in by_level.items():
+            parts.append(grouping.of_level(column, level, of_level.report))
+            of_levels.append(of_level)
+    return parts, of_levels
 
 
 def needs_decisions(error: MissingDecisionsError) -> CommandError:
@@ -182,14 +211,19 @@ def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
 
 def _reference(counts: ScoreCounts, options: ReportOptions) -> Any:
     """Return the label of the reference group after checking the size of the group."""
-    labels, text = counts.groups or (), options.reference
-    texts = [label if isinstance(label, str) else label_text(label) for label in labels]
+    labels, text = counts.groups or (), str(options.reference)
+    # With a control column, a label is a pair, and each label of the column has a reference group.
+    own = labels if options.within is None else [label[0] for label in labels]
+    texts = [label if isinstance(label, str) else label_text(label) for label in own]
     if text not in texts:
+        known = list(dict.fromkeys(texts))
         raise CommandError(
             f"--reference must be a group's label; got {shortened(text)}, and the groups are "
-            f"{', '.join(map(shortened_label, texts[:5]))}{', ...' * (len(texts) > 5)}"
+            f"{', '.join(map(shortened_label, known[:5]))}{', ...' * (len(known) > 5)}"
         )
-    place = texts.index(text)
+    places = [place for place, one in enumerate(texts) if one == text]
+    n_smaller = np.minimum(counts.n_positives, counts.n_negatives)
+    place = max(places, key=n_smaller.__getitem__)
     positives, negatives = int(counts.n_positives[place]), int(counts.n_negatives[place])
     if min(positives, negatives) < options.min_per_class:
         raise CommandError(
@@ -206,7 +240,7 @@ def _reference(counts: ScoreCounts, options: ReportOptions) -> Any:
 
 def _page(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit], file_name: str) -> str:
     sections = [
-        Section(audit.tables, grouping.report.n_missing)
+        Section(audit.tables, grouping.n_dropped)
         for audit, grouping in zip(audits, groupings, strict=True)
     ]
     return page_of(sections, subject=Path(file_name).name)

@@ -74,7 +74,7 @@ def _statistic_rows(report: GroupAUC) -> list[list[str]]:
 def _grouping_line(grouping: Grouping) -> str:
     report, columns = grouping.report, grouping.columns
     rows = int(report.counts.n_positives.sum() + report.counts.n_negatives.sum())
-    line = f"By {' x '.join(map(shortened_label, columns))}: {counted(rows, 'row')}"
+    line = f"By {grouping.by}: {counted(rows, 'row')}"
     line += f", {counted(report.n_groups, 'group')}"
     if report.n_undefined:
         line += f", {report.n_undefined:,} of them undefined (one class only)"
@@ -87,9 +87,9 @@ def _grouping_line(grouping: Grouping) -> str:
             "; does each row have a group of its own? "
             f"The labels in --group {shortened(columns[0])} should repeat"
         )
-    if report.n_missing:
+    if grouping.n_dropped:
         without = listed(grouping.lacking, " or ")
-        line += f"; {counted(report.n_missing, 'row')} without {without} dropped"
+        line += f"; {counted(grouping.n_dropped, 'row')} without {without} dropped"
     return line + report.counts.withheld.in_words().replace(", ", "; ")
 
 

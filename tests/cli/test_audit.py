@@ -1,6 +1,7 @@
 """What the command writes: the page, the document, and errors while they are written."""
 
 import errno
+import html
 import itertools
 import json
 import os
@@ -198,6 +199,118 @@ def test_a_reference_may_be_smaller_with_the_option(tmp_path, audit, error_of):
     for number in ("0", "1.5", "few"):
         message = error_of(["audit", path, *COLUMNS, "--min-per-class", number])
         assert f"must be a whole number of at least 1; got '{number}'" in message
+
+
+# Within the labels of a control column ------------------------------------------------------
+
+
+def within_of(frame, columns, control, **options):
+    """Return audits by the columns within each label of the control column, with the labels."""
+    audit = audit_of(frame, [*columns, control], **options)
+    return list(audit.within(control).items())
+
+
+@pytest.mark.parametrize("columns", [["sex"], ["sex", "team"]])
+def test_audits_within_labels_are_those_of_python(
+    frame, tmp_path, audit, without_plots, printed_by, columns
+):
+    frame = with_gaps(frame)
+    frame["team"] = np.where(frame["id"] % 7 < 4, "u", "v")
+    file, page = tmp_path / "p.csv", tmp_path / "p.html"
+    frame.to_csv(file, index=False)
+    by = [f"--group={name}" for name in columns]
+    by += ["--within", "g", "--missing", "drop", "--tolerance", "difference=0.05"]
+    document = audit(file, *COLUMNS[:4], *by, "--html", str(page))
+    groupings = [[name] for name in columns] + [columns] * (len(columns) > 1)
+    options = {"tolerances": {"difference": 0.05}}
+    parts = [(each, *pair) for each in groupings for pair in within_of(frame, each, "g", **options)]
+    audits = FairnessAudit.adjusted_together([one for _, _, one in parts])
+    assert len(document["groupings"]) == len(document["tolerances"]["cases"]) == len(parts)
+    n_dropped = []
+    for (each, level, _), one, found, case in zip(
+        parts, audits, document["groupings"], document["tolerances"]["cases"], strict=True
+    ):
+        assert {key: found[key] for key in one.to_dict()} == one.to_dict()
+        expected = (each, {"g": level})
+        assert (found["by"], found["within"]) == (case["by"], case["within"]) == expected
+        n_dropped.append(int(frame.loc[frame["g"] == level, each].isna().any(axis=1).sum()))
+        assert found["n_dropped"] == n_dropped[-1]
+    without = int(frame["g"].isna().sum())
+    assert document["within"] == {"column": "g", "n_dropped": without}
+    n_rows = sum(g["n_positives"] + g["n_negatives"] for g in document["groupings"][:6])
+    assert n_rows + sum(n_dropped[:6]) + without == len(frame)
+    assert page.read_text(encoding="utf-8") == page_of(audits, "p.csv", n_dropped)
+    printed = printed_by("audit", file, *COLUMNS[:4], *by)
+    assert f"; {without} rows without 'g' dropped\n" in printed
+    n_rows = len(frame[(frame["g"] == "007") & frame["sex"].notna()])
+    assert f"By sex within g '007': {n_rows} rows, 2 groups; {n_dropped[0]} rows without" in printed
+    # A file of counts gives the same report.
+    counts = tmp_path / "p.skfa"
+    grouped = [f"--group={name}" for name in (*columns, "g")]
+    printed_by("count", file, *COLUMNS[:4], *grouped, "--missing", "group", "-o", counts)
+    again = printed_by("report", counts, "--missing", "drop", *by[len(columns) : len(columns) + 2],
+                       "--json")  # fmt: skip
+    for one, other in zip(json.loads(again)["groupings"], document["groupings"], strict=True):
+        assert one["groups"] == other["groups"]
+        assert (one["within"], one["n_dropped"]) == (other["within"], other["n_dropped"])
+
+
+def test_a_page_within_labels_says_so(frame, tmp_path, without_plots, capsys):
+    frame["one"] = np.where(frame["sex"] == "f", 1, frame["y"])
+    file, path, card = tmp_path / "p.csv", tmp_path / "p.html", tmp_path / "card.md"
+    frame.to_csv(file, index=False)
+    files = ["--html", str(path), "--markdown", str(card)]
+    limit = ["--tolerance", "difference=0.3", "--fail-if", "undecided"]
+    # The rows of the first label have one class.
+    of_file = ["--label", "one", "--score", "s", "--group", "g", "--within", "sex"]
+    assert main(["audit", str(file), *of_file, *limit, *files]) == 5
+    assert "difference by g within sex 'f' is undecided" in capsys.readouterr().err
+    text = html.unescape(path.read_text(encoding="utf-8"))
+    for heading in ("By g within sex 'f'</h2>", "By g within sex 'm'</h2>", "within each sex</dd>"):
+        assert heading in text
+    assert "6 groups by g within each of 2 labels of sex" in text
+    assert text.count("SHA-256 of the audit: ") == 2
+    assert "### By g within sex m" in card.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--group", "g", "--within", "g"], "--within 'g' is the only group column; pass"),
+        (["--group", "g", "--within", "absent"], "'absent'"),
+        (
+            ["--group", "g", "--group", "sex", "--within", "team", "--reference", "f"],
+            "--reference is a group of one column; pass a single --group",
+        ),
+        (
+            ["--group", "g", "--within", "sex", "--reference", "8"],
+            "--reference must be a group's label; got '8', and the groups are 007, 2024-01-31, ",
+        ),
+        (
+            ["--group", "g", "--within", "sex", "--reference", "7", "--min-per-class", "17"],
+            "--reference: within sex 'm': the reference group '7' is too small",
+        ),
+    ],
+)
+def test_control_columns_that_do_not_fit(frame, tmp_path, error_of, options, message):
+    path = tmp_path / "p.csv"
+    frame.assign(team=frame["id"] % 2).to_csv(path, index=False)
+    assert message in error_of(["audit", path, *COLUMNS[:4], *options])
+
+
+def test_control_columns_that_a_file_of_counts_lacks(written, tmp_path, error_of, printed_by):
+    counts = tmp_path / "p.skfa"
+    printed_by("count", written, *COLUMNS, "-o", counts)
+    message = error_of(["report", counts, "--within", "g"])
+    assert "--within must be one of several group columns of the file; got 'g'" in message
+
+
+def test_a_reference_within_labels(frame, written, audit):
+    document = audit(written, *COLUMNS, "--within", "sex", "--reference", "NA")
+    audits = [one for _, one in within_of(frame, ["g"], "sex", reference=("NA", "m"))]
+    for one, found in zip(audits, document["groupings"], strict=True):
+        assert found["groups"] == one.to_dict()["groups"]
+        assert found["facts"]["reference"] == "NA"
 
 
 # JSON ----------------------------------------------------------------------------------

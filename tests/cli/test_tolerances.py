@@ -63,7 +63,13 @@ def test_answers_are_those_of_the_audits(decided, tmp_path, capsys, without_plot
     text = page.read_text()
     for audit, by in zip(audits, (["g"], ["sex"], ["g", "sex"]), strict=True):
         for name, row in audit.tolerances.to_dict("index").items():
-            assert next(cases) == {"by": by, "name": name, "required": "at most", **row}
+            assert next(cases) == {
+                "by": by,
+                "within": {},
+                "name": name,
+                "required": "at most",
+                **row,
+            }
             line = next(
                 line
                 for line in printed.out.splitlines()
