@@ -215,6 +215,7 @@ def test_audits_within_labels_are_those_of_python(
     frame, tmp_path, audit, without_plots, printed_by, columns
 ):
     frame = with_gaps(frame)
+    frame["g"] = frame["g"].replace({"7": "007", "NA": "007", "nan": "a, b", "2024-01-31": "a, b"})
     frame["team"] = np.where(frame["id"] % 7 < 4, "u", "v")
     file, page = tmp_path / "p.csv", tmp_path / "p.html"
     frame.to_csv(file, index=False)
@@ -237,8 +238,8 @@ def test_audits_within_labels_are_those_of_python(
         assert found["n_dropped"] == n_dropped[-1]
     without = int(frame["g"].isna().sum())
     assert document["within"] == {"column": "g", "n_dropped": without}
-    n_rows = sum(g["n_positives"] + g["n_negatives"] for g in document["groupings"][:6])
-    assert n_rows + sum(n_dropped[:6]) + without == len(frame)
+    n_rows = sum(g["n_positives"] + g["n_negatives"] for g in document["groupings"][:2])
+    assert n_rows + sum(n_dropped[:2]) + without == len(frame)
     assert page.read_text(encoding="utf-8") == page_of(audits, "p.csv", n_dropped)
     printed = printed_by("audit", file, *COLUMNS[:4], *by)
     assert f"; {without} rows without 'g' dropped\n" in printed
