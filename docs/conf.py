@@ -117,6 +117,7 @@ html_title = f"skfedauc {release}"
 html_static_path = ["_static"]
 html_css_files = ["skfedauc.css", "landing.css", "decision_trees.css"]
 html_js_files = ["names.js"]
+html_search_scorer = str(DOCS / "build_tools" / "search.js")
 html_favicon = "_static/favicon.svg"
 html_context = {"default_mode": "auto"}
 html_copy_source = False

@@ -1,9 +1,10 @@
 """Open a built site in Chromium: ``python docs/check_pages.py docs/_build/html``.
 
 The script searches for the words of `SEARCHES` on the site's search page, and expects a fitting
-page among the first results. On the pages of `PAGES`, light and dark, at the width of a desktop and
-of a phone, axe checks accessibility, no page is wider than the window, no script fails, and nothing
-comes from another host. The script lists what it finds, and exits with code 1 if there is anything.
+page among the first results, and a sentence of each page as its excerpt. On the pages of `PAGES`,
+light and dark, at the width of a desktop and of a phone, axe checks accessibility, no page is wider
+than the window, no script fails, and nothing comes from another host. The script lists what it
+finds, and exits with code 1 if there is anything.
 
 It needs Chromium, chromedriver and ``pip install "skfedauc[browser]"``.
 """
@@ -59,7 +60,13 @@ const title = document.querySelector("#search-results h2");
 return title === null || title.textContent !== "Search Results" ? null :
   [...document.querySelectorAll("#search-results ul.search li > a")].map((link) => link.href);
 """
-
+# Title and excerpt of each page; None before the excerpt is loaded
+EXCERPTS = """
+return [...document.querySelectorAll("#search-results ul.search li:not(.kind-object)")].map(
+  (item) => item.querySelector("p.context") && [
+    item.querySelector("a").textContent, item.querySelector("p.context").textContent]);
+"""
+SHORTEST = 30  # characters
 
 LOADED = "return performance.getEntriesByType('resource').map((entry) => entry.name)"
 # Definitions are unfolded, and colors change at once.
@@ -102,12 +109,24 @@ def first_results(driver, address, words):
     return list(dict.fromkeys(pages))[:FIRST]
 
 
+def poor_excerpts(driver):
+    """Return the titles of the pages among the first results that have no sentence as excerpt."""
+    deadline = time.monotonic() + 20
+    while None in (found := driver.execute_script(EXCERPTS)[:FIRST]):
+        if time.monotonic() > deadline:
+            raise TimeoutError("the excerpts of the search were not loaded")
+        time.sleep(0.05)
+    return [title for title, text in found if len(text) < SHORTEST or text.startswith(title)]
+
+
 def wrong_searches(driver, address):
-    """List searches without a fitting page among the first results."""
+    """List searches without a fitting page among the first results, and poor excerpts."""
     for words, fitting in SEARCHES.items():
         found = first_results(driver, address, words)
         if not set(found) & set(fitting):
             yield f"search for {words!r} finds {found}, expected one of {fitting}"
+        for title in poor_excerpts(driver):
+            yield f"search for {words!r}: the page {title!r} has no sentence as excerpt"
 
 
 def wrong_on_page(driver, address, page):

@@ -12,8 +12,9 @@ BAD = """<main><h1>A page</h1><p style="color: #bbb; background: #fff">Pale</p>
 <p style="width: 900px">Wide</p><img src="missing.png" alt=""></main>"""
 # Titles as search results, one of them twice
 RESULTS = """<div id="search-results"><h2>Search Results</h2><ul class="search">
-<li><a href="a/b.html?highlight=x">b</a></li><li><a href="a/b.html#c">c</a></li>
-<li><a href="d.html">d</a></li></ul></div>"""
+<li><a href="a/b.html?highlight=x">b</a><p class="context">A sentence of the page, which is long.
+</p></li><li class="kind-object"><a href="a/b.html#c">c</a></li>
+<li><a href="d.html">Page d</a><p class="context">Page d</p></li></ul></div>"""
 
 
 def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):
@@ -38,8 +39,11 @@ def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):
             assert expected in found
         assert check_pages.first_results(browser, address, "x") == ["a/b", "d"]
         check_pages.SEARCHES = {"x": ["d"], "y": ["e"]}
+        poor = "the page 'Page d' has no sentence as excerpt"
         assert list(check_pages.wrong_searches(browser, address)) == [
-            "search for 'y' finds ['a/b', 'd'], expected one of ['e']"
+            f"search for 'x': {poor}",
+            "search for 'y' finds ['a/b', 'd'], expected one of ['e']",
+            f"search for 'y': {poor}",
         ]
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
