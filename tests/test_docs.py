@@ -594,7 +594,7 @@ def test_heat_maps_have_the_coverage_of_the_table_by_size_and_auc():
 
 def test_the_last_cell_of_a_line_in_a_plot_may_be_empty():
     plots = load("calibration_plots")
-    page = "\n## Tests\n\n50 runs per line.\n\n| rows | a |\n| --- | --- |\n| 5 | 4.0 |\n| 6 |  |\n"
+    page = "\n## Tests\n\n50 runs per line.\n\n| rows | a |\n| --- | --- |\n| 5 | 4.0 |\n| 7 |  |\n"
     drawn = plots.with_plots(page, {"Tests": [Plot("Error rate in %", ["a"], 5.0, True)]})
     for svg in re.findall(r"<svg.*</svg>", drawn):
         groups = ElementTree.fromstring(svg).iter("g")
@@ -603,7 +603,7 @@ def test_the_last_cell_of_a_line_in_a_plot_may_be_empty():
         # The line without a value is left out.
         labels = [text.text for text in ElementTree.fromstring(svg).iter("text")]
         assert "5" in labels
-        assert "6" not in labels
+        assert "7" not in labels
 
 
 def test_long_labels_of_plots_fit_beside_the_marks():
