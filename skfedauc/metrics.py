@@ -22,6 +22,7 @@ from skfedauc.inference.paired import (
     placement_values,
 )
 from skfedauc.inference.paired_measures import (
+    has_tests_of_averages,
     is_comparable,
     measure_values,
     too_few_within,
@@ -251,7 +252,8 @@ class PairedComparison:
         A row for the pooled AUC and, with groups, for each average. The columns are `auc_a`,
         `auc_b` (with a measure, `value_a` and `value_b`), their `difference` (a minus b), its
         confidence limits `ci_low` and `ci_high`, `statistic`, `pvalue`, and the `estimand` in
-        words. Limits and tests are NaN if the difference has no standard error above 0.
+        words. Limits and tests are NaN if the difference has no standard error above 0, and for
+        averages of the average precision.
     by_group : pandas.DataFrame or None
         A row for each group, with the columns of `table` except `estimand`. The column
         `pvalue_adjusted` is the p value adjusted for the number of groups. The column `adjustment`
@@ -389,9 +391,10 @@ def compare_roc_auc(
     sampling error of the threshold [4]_. The degrees of freedom count the rows within the rates
     only. Limits and tests are NaN if the probability that no row is within the rates exceeds 2.5 %:
     with ``max_fpr=0.1``, for fewer than 36 negatives. The share of positives of the average
-    precision is fixed. Both measures have a bias in small groups. The bias does not cancel if the
-    ROC curves of the models differ in shape, so tests of averages over many small groups reject too
-    often; the pooled comparison has a smaller bias.
+    precision is fixed. Tests of averages of the average precision are NaN: small groups have a
+    bias, which does not cancel if the ROC curves of the models differ in shape. In simulations with
+    400 runs, the error rates of partial AUCs were 0.0 to 8.8 %, and those of the pooled average
+    precision 5.0 to 7.2 %.
 
     References
     ----------
@@ -496,6 +499,8 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
             variance = variance_over_groups(difference[used], share[used])
             null = OverGroups(share[used])
         else:
+            variance = float("nan")
+        if not has_tests_of_averages(measure):
             variance = float("nan")
         lines[name] = _paired(found.auc[:, used] @ share[used], variance, confidence_level, null)
     by_group = {

@@ -371,7 +371,9 @@ def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
         assert [row.value_a, row.value_b] == pytest.approx(
             [report.measured(measure).statistic(name) for report in reports]
         )
-        if name != "pooled":
+        if isinstance(measure, AveragePrecision) and name != "pooled":
+            assert np.isnan(row[["ci_low", "ci_high", "statistic", "pvalue"]].astype(float)).all()
+        elif name != "pooled":
             share = shares(reports[0].estimates, name)
             expected = (share**2 * variance).sum()
             assert (row.difference / row.statistic) ** 2 == pytest.approx(expected, rel=1e-4)
@@ -390,8 +392,10 @@ def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
     assert (row.difference / single.statistic) ** 2 == pytest.approx(random, rel=1e-4)
     assert single.by_group is None
     macro = compare_roc_auc(y, a, b, over="groups", **options).table.loc["macro"]
-    expected = stats.ttest_1samp(table["difference"], 0)
-    assert macro.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    expected = stats.ttest_1samp(table["difference"], 0).pvalue
+    if isinstance(measure, AveragePrecision):
+        expected = np.nan
+    assert macro.pvalue == pytest.approx(expected, rel=1e-9, nan_ok=True)
 
 
 def test_gini_is_twice_the_auc_also_with_clusters():
@@ -429,7 +433,8 @@ def test_groups_with_few_rows_within_the_rates_have_no_test():
     alone = compare_roc_auc(y[~few], a[~few], b[~few], measure=PartialAUC(min_tpr=0.9))
     assert np.isnan(alone.pvalue)
     same = compare_roc_auc(y, a, np.exp(a), groups=groups, measure=AveragePrecision())
-    assert (same.table["pvalue"] == 1).all()
+    assert same.pvalue == 1
+    assert (same.by_group["pvalue"] == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,12 @@ def rates(title, column, *, of=""):
     return min(found), max(found)
 
 
+def all_rates(title, columns):
+    """Smallest and largest number of several columns."""
+    low, high = zip(*(rates(title, column) for column in columns), strict=True)
+    return min(low), max(high)
+
+
 def test_rates_quoted_elsewhere_are_those_of_the_tables():
     page = text_of("calibration").split("\n## ")[0]
     gaps, plans = ((DOCS / "how_to" / f"{n}.md").read_text() for n in ("gap_real", "how_many_rows"))
@@ -63,6 +69,7 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         "Unequal spread and mixtures",
         "One AUC of clustered rows",
     )
+    measures = "Two models on the same rows, by other measures"
     few, many = r"^(8|10|20)/.*ratio", r"^(50|100)/.*ratio"
     for found, digits, texts in [
         (rates(ranks, "ranks"), 1, [page, report.ranking.__doc__]),
@@ -80,6 +87,11 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         (rates(clusters, "without clusters", of="to 20, 0.3, .*by cluster"), 0, [gaps]),
         (rates(clusters, "without clusters", of="to 20, 0.3, .*by row"), 0, [gaps]),
         (rates(clusters, "with clusters", of="to 20, 0.3"), 0, [gaps]),
+        (all_rates(measures, [f"partial AUC{of}, {name}" for of in ("", ", min_tpr")
+                              for name in ("pooled", "macro")]), 1,
+         [page, skfedauc.compare_roc_auc.__doc__]),
+        (rates(measures, "average precision, pooled"), 1,
+         [page, skfedauc.compare_roc_auc.__doc__]),
         (rates("Planned numbers of rows", "power"), 1,
          [plans, skfedauc.rows_needed.__doc__]),
     ]:  # fmt: skip

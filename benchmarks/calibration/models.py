@@ -41,6 +41,8 @@ MEASURES = {
     "partial AUC, min_tpr": PartialAUC(min_tpr=0.9),
     "average precision": AveragePrecision(),
 }
+# There is no test of averages of the average precision.
+OF_MEASURES = [f"{name}, {of}" for name in MEASURES for of in ("pooled", "macro")][:-1]
 
 
 def true_measure(measure: Measure, apart: float, ratio: float, m: int, n: int) -> float:
@@ -95,7 +97,8 @@ def by_measure(
             pvalues[name].append(table["pvalue"].reindex(["pooled", "macro"]).tolist())
     # There is no test with few rows within the rates, and no average of a single group.
     columns = np.concatenate([np.transpose(values) for values in pvalues.values()])
-    return ["" if np.isnan(column).any() else percent(column < 0.05) for column in columns]
+    cells = ["" if np.isnan(column).any() else percent(column < 0.05) for column in columns]
+    return cells[: len(OF_MEASURES)]
 
 
 def several(
@@ -190,11 +193,11 @@ TABLES = [
         "`max_fpr=0.1` and with `min_tpr=0.9`, and the average precision. The positives of the "
         "first model have the standard deviation 1, and those of the second model the standard "
         "deviation in the name of the line. `pooled` compares the measures of all rows, and "
-        "`macro` the averages of the groups. There is no number without a test, because few rows "
-        "are within the rates.",
+        "`macro` the averages of the groups. Cells are empty without a test, because few rows are "
+        "within the rates.",
         [
             "groups of positives/negatives, AUC, correlation of scores, standard deviation",
-            *(f"{name}, {of}" for name in MEASURES for of in ("pooled", "macro")),
+            *OF_MEASURES,
         ],
         [
             (
@@ -217,7 +220,7 @@ TABLES = [
             )
         ],
         share=0.2,
-        error_rate=[f"{name}, {of}" for name in MEASURES for of in ("pooled", "macro")],
+        error_rate=OF_MEASURES,
     ),
     Table(
         "Several models on the same rows",
