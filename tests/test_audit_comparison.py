@@ -468,6 +468,8 @@ def test_documents_have_facts_and_tables(tmp_path):
         ({"y_scores": {"a": [1]}}, ValueError, "exactly two names, each a str; got 'a'"),
         ({"y_preds": {"old": 1, "x": 2}}, ValueError, "y_preds must have the names of y_scores"),
         ({"threshold": {"old": 0.5}}, ValueError, "threshold must have the names of y_scores"),
+        ({"threshold": {"a": 0.4, "b": 0.6}}, ValueError, "thresholds of groups, pass the pred"),
+        ({"threshold": {"old": {"a": 1}, "new": 1}}, ValueError, "must be one number for all g"),
         ({"threshold": "half"}, ValueError, "threshold must be 'auto', None or a finite number"),
         ({"y_true": [1, 1, 1, 1]}, ValueError, "must hold both classes; got one class in 4 rows"),
         ({"missing": "keep"}, ValueError, "missing must be"),

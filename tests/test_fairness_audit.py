@@ -1084,6 +1084,13 @@ def test_what_cannot_be_audited_is_said():
     for threshold in (np.nan, "x", [0.5]):
         with pytest.raises(ValueError, match="threshold must be 'auto', None or a finite number"):
             FairnessAudit(report, threshold=threshold)
+    # A mapping cannot say how a randomized rule decides at ties, and y_pred can.
+    for thresholds in ({"a": 0.4, "b": 0.6}, pd.Series({"a": 0.4, "b": 0.6})):
+        mend = "threshold must be one number for all groups; got .*pass the predicted labels as y_p"
+        with pytest.raises(ValueError, match=mend):
+            FairnessAudit(report, threshold=thresholds)
+        with pytest.raises(ValueError, match=mend):
+            FairnessAudit.from_predictions(y, score, groups=group, threshold=thresholds)
     for favorable in ("good", 1, True):
         with pytest.raises(ValueError, match="favorable must be 'positive', 'negative' or None"):
             FairnessAudit(report, favorable=favorable)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skfedauc import _input, _words
 from skfedauc.audit.facts import NAMES
@@ -79,6 +80,13 @@ def check_threshold(threshold: Any) -> float | None:
     """Return the threshold as a float, or None for None and "auto"."""
     if threshold is None or (isinstance(threshold, str) and threshold == "auto"):
         return None
+    if isinstance(threshold, Mapping | pd.Series):
+        raise ValueError(
+            "threshold must be one number for all groups; got "
+            f"{_words.described(threshold)}. For thresholds of groups, as of fairlearn's "
+            "ThresholdOptimizer, pass the predicted labels as y_pred= (y_preds= to compare "
+            "models), or counts of the decisions as decisions=."
+        )
     if not _input.is_number(threshold) or not np.isfinite(threshold):
         raise ValueError(
             f"threshold must be 'auto', None or a finite number; got {_words.shortened(threshold)}."

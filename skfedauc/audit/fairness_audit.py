@@ -244,8 +244,8 @@ class FairnessAudit:
             Sensitive features. Each combination of several columns is a group.
         y_pred : array-like of shape (n_rows,), default=None
             Predicted labels. Pass `y_pred` if decisions do not follow from one threshold for all
-            rows. Examples are a randomized classifier, and one threshold per group. AUCs use
-            `y_score`.
+            rows. Examples are a randomized classifier, and thresholds of groups, as of fairlearn's
+            ``ThresholdOptimizer``. AUCs use `y_score`.
         threshold : float, "auto" or None, default="auto"
             Rows with a score of at least the threshold have positive predictions. None audits the
             ranking alone; see the class. Omit `threshold` if you pass `y_pred`.
