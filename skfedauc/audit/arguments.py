@@ -83,7 +83,7 @@ def check_threshold(threshold: Any) -> float | None:
     if isinstance(threshold, Mapping | pd.Series):
         raise ValueError(
             "threshold must be one number for all groups; got "
-            f"{_words.described(threshold)}. For thresholds of groups, as of fairlearn's "
+            f"{_input.kind_in_words(threshold)}. For thresholds of groups, as of fairlearn's "
             "ThresholdOptimizer, pass the predicted labels as y_pred= (y_preds= to compare "
             "models), or counts of the decisions as decisions=."
         )

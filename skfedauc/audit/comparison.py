@@ -748,7 +748,7 @@ def _thresholds(threshold: Any, models: tuple[str, str]) -> dict[str, Any]:
     if sorted(map(str, threshold)) != sorted(models):
         raise ValueError(
             f"threshold must have the names of y_scores, {_words.listed(models)}; got "
-            f"{_words.listed(list(threshold))}. For thresholds of groups, pass the predicted labels "
-            "as y_preds=."
+            f"{_words.listed(list(threshold))}. For thresholds of groups, pass the predicted "
+            "labels as y_preds=."
         )
     return {name: threshold[name] for name in models}
