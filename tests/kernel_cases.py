@@ -80,7 +80,7 @@ def random_rows(rng):
 
 
 def cells_of(case, labels):
-    """Cells of the rows of a case, of those that weigh something."""
+    """Return the cells of the rows of a case, without rows of weight 0."""
     codes = np.searchsorted(labels, case.groups)
     if case.weights is None:
         return kernel.count_rows(case.scores, case.y == 1, codes, len(labels))

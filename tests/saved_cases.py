@@ -18,7 +18,7 @@ def _numbers(seed=0):
 
 
 def _instants(zone, step="1h"):
-    """Four instants around the hour that comes twice."""
+    """Return four instants around the repeated hour at the end of daylight saving time."""
     start = pd.Timestamp("2020-10-24T23:30", tz="UTC")
     return pd.Series([start + number * pd.Timedelta(step) for number in _numbers()]).dt.tz_convert(
         zone

@@ -92,7 +92,7 @@ def test_weights_have_the_generalized_score_test():
     covariance = (efficient.T * (weights**2 * mean * (1 - mean))) @ efficient
     assert found.degrees_of_freedom == 4
     assert found.statistic == pytest.approx(score @ np.linalg.solve(covariance, score), rel=1e-5)
-    # The scale of weights has no effect, and equal weights are no weights.
+    # The scale of the weights has no effect, and equal weights give the result without weights.
     for factor in (1e-80, 7.0):
         cells = ScoreCounts.from_predictions(
             y, p, groups=groups, sample_weight=weights * factor

@@ -341,7 +341,7 @@ def test_rows_as_clusters_give_delongs_variance(groups):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_repeated_rows_as_clusters_give_the_variance_of_single_rows(seed):
-    """Five equal rows of each cluster tell no more than one row."""
+    """Five equal rows of a cluster have the information of one row."""
     rows = simulated(seed)
     other = np.random.default_rng(seed).normal(size=240)
     once = independent(rows)
@@ -698,7 +698,7 @@ def test_bootstrap_agrees_with_the_variance_if_clusters_are_many():
     assert (table["value"] < table["ci_high"]).all()
 
 
-# What needs independent rows or groups -----------------------------------------------------------
+# Results that need independent rows or groups ---------------------------------------------------
 
 
 def test_what_follows_with_clusters_of_single_groups():
@@ -717,7 +717,7 @@ def test_what_follows_with_clusters_of_single_groups():
 
 
 def test_more_dependent_rows_have_larger_p_values():
-    """With clusters of five copies of each row, tests reject as if there were no copies."""
+    """With five copies of each row as a cluster, tests reject as often as without copies."""
     rows = simulated(3)
     five = np.repeat(np.arange(240), 5)
     often = {

@@ -60,7 +60,7 @@ def case(request):
 
 
 def load_or_refuse(data):
-    """The counts, or None if they are refused as they should be."""
+    """Return the counts, or None if the file is refused with the right error."""
     try:
         return ScoreCounts.from_bytes(data)
     except ValueError as error:
@@ -154,7 +154,7 @@ def parts_of(data):
 
 @pytest.fixture
 def any_checksum(monkeypatch):
-    """Every checksum is right, as that of one who makes a file on purpose would be."""
+    """Make every checksum right, as a person who forges a file would."""
     monkeypatch.setattr(files, "_digest", lambda facts, *content: facts.get("sha256", ""))
 
 
@@ -277,7 +277,7 @@ def assert_refused_or_of_its_table(data):
 
 
 def shown(column):
-    """Values of a column as text; dates as instants."""
+    """Return the values of a column as text, with dates as instants."""
     values = column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()
     return ["(missing)" if value is None else _plain(value) for value in values]
 
@@ -302,7 +302,7 @@ def test_changed_tables_are_refused_or_counted_as_they_are(case, any_checksum):
 
 
 def test_changed_metadata_is_refused_or_known_of_other_rows(case, any_checksum):
-    """What only the metadata says may be changed by one who makes the file; it remains possible."""
+    """Changed metadata are refused, or are the metadata of other possible rows."""
     counts, data, rng = case
     table, facts = parts_of(data)
     for _ in range(N_CHANGES // 2):
@@ -555,7 +555,7 @@ def test_rows_that_are_not_there_are_refused(any_checksum):
 
 
 def test_pages_have_checksums():
-    """A flipped bit is noticed before the page is decoded, which a damaged page may make crash."""
+    """The reader detects a flipped bit before decoding the page, which could crash the process."""
     data = bytearray(CASES["no groups"].to_bytes())
     place = data.index(b"\x28\xb5\x2f\xfd") + 10  # behind the beginning of a frame of zstd
     data[place] ^= 1

@@ -28,7 +28,7 @@ def counts_of(weighted=False):
 
 @pytest.fixture
 def any_checksum(monkeypatch):
-    """Every checksum is right, as that of one who makes a file on purpose would be."""
+    """Make every checksum right, as a person who forges a file would."""
     monkeypatch.setattr(files, "_digest", lambda facts, *content: facts.get("sha256", ""))
 
 
@@ -47,7 +47,7 @@ def file_of(table, facts):
 
 
 def with_value(table, name, group, value):
-    """The table with another value; `value` may be a function of the present one."""
+    """Return the table with another value; `value` may be a function of the old value."""
     place = table.column_names.index(name)
     values = table.column(place).to_pylist()
     values[group] = value(values[group]) if callable(value) else value

@@ -354,7 +354,7 @@ def test_docstrings_have_the_defaults_of_the_signatures():
     assert n_compared > 200
 
 
-# What the site is built with ------------------------------------------------------------------
+# Tools of the site ------------------------------------------------------------------------------
 
 
 def load(name, folder="build_tools"):

@@ -57,7 +57,7 @@ def test_counts_that_are_merged_with_counts_of_rows():
 
 
 def test_only_counts_are_collected(monkeypatch):
-    """The rows stay in the lazy table; else there would be nothing gained."""
+    """The engine counts the rows, and only counts leave the lazy table."""
     collected = []
     collect = pl.LazyFrame.collect
 

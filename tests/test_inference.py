@@ -1349,7 +1349,7 @@ def test_the_bound_is_certain(seed):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_limits_of_agreement_are_those_of_the_jackknife_for_rows_of_random_groups(weighted):
-    """Also if shifts, shares of positives and AUCs differ between groups."""
+    """Shifts, shares of positives and AUCs differ between groups."""
     rng, n = np.random.default_rng(5), 900
     groups = rng.choice(3, n, p=[0.5, 0.3, 0.2])
     y = rng.random(n) < np.array([0.3, 0.5, 0.4])[groups]

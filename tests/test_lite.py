@@ -14,7 +14,7 @@ SPEC.loader.exec_module(lite)
 
 
 class Installed:
-    """A package that is installed here, in place of those of this environment."""
+    """Installed package, which replaces the packages of this environment."""
 
     def __init__(self, name):
         self.requires = {"fairlearn": ["pandas>=2", "scipy>=1.9; extra == 'x'"]}.get(name)

@@ -36,7 +36,7 @@ def geometric(rng, epsilon, shape):
 
 @pytest.fixture(autouse=True)
 def ledger(monkeypatch):
-    """A record of releases of its own for each test."""
+    """Give each test a separate record of releases."""
     monkeypatch.setattr(drawing, "LEDGER", Ledger())
 
 
@@ -228,7 +228,7 @@ def test_standard_errors_of_averages_are_those_of_the_derivatives_by_each_count(
 
 
 def test_intervals_cover_the_true_auc():
-    """New rows and new noise in each run; the bins are narrow, so they widen little."""
+    """Each run has new rows and new noise. The bins are narrow, so they hardly widen intervals."""
     from scipy.special import ndtr
 
     rng = np.random.default_rng(6)

@@ -76,7 +76,7 @@ def posterior(y, v):
     log_density = stats.norm.logpdf(y, mean[:, None], w**-0.5).sum(axis=1) - np.log(total) / 2
     share = length * np.exp(log_density - log_density.max())
     share /= share.sum()
-    # Precisions of the prior and of the observed value add up. The mean has its own variance.
+    # Precisions of the prior and of the observed value add up. The error of the mean adds variance.
     precision = 1 / tau2[:, None] + 1 / v
     centers = (mean[:, None] / tau2[:, None] + y / v) / precision
     variances = 1 / precision + (1 / tau2[:, None] / precision) ** 2 / total[:, None]

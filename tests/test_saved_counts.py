@@ -30,7 +30,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def assert_same(again, counts):
-    """The same counts, bit by bit, with all that is known of the rows but the sources."""
+    """Assert bitwise equal counts, and equal metadata except for the sources."""
     assert again == counts
     for array, expected in zip(again.cells, counts.cells, strict=True):
         assert (array is None) == (expected is None)
@@ -58,7 +58,7 @@ def some_counts(seed=0, n_rows=30, groups=("a", "b")):
     return ScoreCounts.from_predictions(y, score, groups=labels)
 
 
-# What comes back ---------------------------------------------------------------------------
+# Loaded counts -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -80,7 +80,7 @@ def test_saved_counts_come_back(name, tmp_path):
     ("n_groups", "weighted"), [(1, True), (700, False), (20_000, False), (20_000, True)]
 )
 def test_several_row_groups(n_groups, weighted, monkeypatch, tmp_path):
-    """Groups that begin in one row group go on in the next one."""
+    """A group of rows can extend over several row groups of the file."""
     monkeypatch.setattr(files, "_GROUP_ROWS", 4096)
     rng = np.random.default_rng(n_groups)
     n = 20_000
@@ -154,7 +154,7 @@ def test_labels_that_no_file_keeps(labels, mend, tmp_path):
     assert_same(pickle.loads(pickle.dumps(counts)), counts)
 
 
-# What other tools read ---------------------------------------------------------------------
+# Other readers -----------------------------------------------------------------------------
 
 
 PLAIN = ["no groups", "text", "integers", "unsigned integers", "booleans", "dates", "columns"]
@@ -433,7 +433,7 @@ def test_several_countings_of_a_site_give_one_warning(tmp_path):
 
 
 def test_countings_that_differ_give_no_warning(tmp_path):
-    """Neither do equal counts whose sources have different names, nor counts in memory."""
+    """Equal counts give no warning if their sources have different names, or in memory."""
     named = [saved(tmp_path / f"{name}.skfa", 0, name) for name in ("north", "south")]
     unnamed = [saved(tmp_path / f"{seed}.skfa", seed, None) for seed in (1, 2)]
     other = saved(tmp_path / "other.skfa", 1, None, groups=("a", "c"))
@@ -444,7 +444,7 @@ def test_countings_that_differ_give_no_warning(tmp_path):
 
 
 def rows_by(names, seed=0):
-    """Labels, scores and groups by hospital and sex, whose values do not tell the column."""
+    """Return labels, scores and two group columns with the same values in both columns."""
     rng = np.random.default_rng(seed)
     groups = pd.DataFrame(rng.choice(["f", "m"], (40, len(names))), columns=names)
     return rng.integers(0, 2, 40), rng.integers(0, 9, 40) / 9, groups

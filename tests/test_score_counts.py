@@ -200,7 +200,7 @@ def test_a_groups_auc_does_not_depend_on_other_groups(scores):
             assert among["auc"].to_numpy().tobytes() == alone["auc"].to_numpy().tobytes()
 
 
-# What cannot be merged ---------------------------------------------------------------------
+# Errors of merges --------------------------------------------------------------------------
 
 
 def test_with_and_without_groups_do_not_merge(small):

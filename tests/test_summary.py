@@ -60,7 +60,7 @@ def reports(counts):
 
 @functools.cache
 def all_reports(*kind):
-    """Those of the counts of a kind; then those of their lowest and of their highest AUCs."""
+    """Return the reports on counts, and on the counts with the lowest and with the highest AUCs."""
     counts = counts_of(*kind)
     ends = zip(counts.extremes(), counts.reduced("summary").extremes(), strict=True)
     return [reports(counts)] + [[GroupAUC(of, undefined="ignore") for of in end] for end in ends]
@@ -429,7 +429,7 @@ ARGUMENTS = {
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_member_of_a_report_works_or_needs_scores(name):
-    """What works equals the result of the cells; whatever else is refused as it should be."""
+    """A result equals the result of the cells, or the error names the level that is needed."""
     of_cells, of_summary = (report.without_small_groups(40) for report in reports(counts_of()))
     if name in ("counts", "pairs", "variances", "estimates", "determined_statistics"):
         return

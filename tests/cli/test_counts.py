@@ -519,7 +519,7 @@ def test_there_is_nothing_to_count(tmp_path, error_of):
     assert not (tmp_path / "p.skfa").exists()
 
 
-# What a file discloses -------------------------------------------------------------------
+# Disclosure of a file --------------------------------------------------------------------
 
 
 def facts_of(frame, by):

@@ -259,7 +259,7 @@ def test_missing_groups_are_a_group(frame, gaps):
     [(["1.0", "20.0", ""], ["1", "20"]), (["1.0", "a", ""], ["1.0", "a"])],
 )
 def test_integers_written_as_floats_are_integers(tmp_path, cells, labels):
-    """Programs write a column of integers so if one of its values was missing."""
+    """Programs write integers as floats if a value of the column is missing."""
     lines = [f"{y},0.5,{cell}" for y in (0, 1) for cell in cells]
     path = save(tmp_path / "p.csv", "\n".join(["y,s,g", *lines]))
     rows = rows_read(path, *COLUMNS, "--missing", "drop")

@@ -58,7 +58,7 @@ SAME_INSIDE = [
     "LearningCurveDisplay",
     "ValidationCurveDisplay",
 ]
-# One way of each kind; the tests of a dict have all ways.
+# One way of each kind; the tests of dicts use all ways.
 IN_TOOLS = [
     (tool, way)
     for tool in TOOLS

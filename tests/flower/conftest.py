@@ -32,7 +32,7 @@ def clinics(monkeypatch):
 
 @pytest.fixture
 def grid(clinics):
-    """All clinics of the example app."""
+    """Return a grid with all clinics of the example app."""
     from local_grid import LocalGrid
 
     return LocalGrid(clinics["client_app"].app, len(clinics["task"].NAMES))

@@ -43,7 +43,7 @@ def all_rows(sites=SITES):
     return np.concatenate(y), np.concatenate(score), groups
 
 
-# What the aggregator returns ---------------------------------------------------------------------
+# Results of the aggregator -----------------------------------------------------------------------
 
 
 def test_the_metrics_are_those_of_all_rows_together():

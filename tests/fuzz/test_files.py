@@ -28,7 +28,7 @@ from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.rows import counts_of, rows_of
 
 FILES_OF_SUITE = 40
-# One of this many files goes through the whole program.
+# The program itself reads one file of this number of files.
 PROGRAM = 15
 ARGUMENTS = ["--label", "y", "--score", "s", "--group", "g", "--json"]
 GROUPS = ["a", "b", "va, oslo", 'the "best"', "12", "13", "caf\xe9", "two\nlines", "x y"]
@@ -73,14 +73,14 @@ def repeated(content, rng):
 
 
 def with_others(content, rng):
-    """Characters that mean something to a reader, at any place."""
+    """Insert a character with a special meaning for readers at a random place."""
     place = rng.integers(len(content))
     odd = rng.choice([b",", b";", b'"', b"\n", b"\r", b"\0", b"\xff", b" ", b"\xef\xbb\xbf", b"\\"])
     return content[:place] + odd + content[place:]
 
 
 def renamed(content, rng):
-    """Another header."""
+    """Change a column name in the header."""
     header, *others = content.split(b"\n", 1)
     names = [b"y", b"s", b"g", b"id"]
     old, new = rng.choice(names, 2)
@@ -91,7 +91,7 @@ DAMAGES = [flipped, cut_short, lacking, repeated, with_others, renamed]
 
 
 def draw_text(seed):
-    """Name, content and encoding of a text file, and the separator of its cells."""
+    """Return the name, the content and the encoding of a text file, and its damage."""
     rng = np.random.default_rng([seed, 7])
     separator = str(rng.choice(list(SEPARATORS)))
     encoding = str(rng.choice(["utf-8", "utf-8", "utf-8-sig", "latin-1", "utf-16"]))
@@ -112,7 +112,7 @@ def draw_text(seed):
 
 
 def read_text(name, content, encoding):
-    """The table of these bytes by the `csv` module; None if it is none."""
+    """Return the table that the `csv` module reads, or None if the bytes are not a table."""
     try:
         if name.endswith(".gz"):
             content = gzip.decompress(content)
@@ -156,7 +156,7 @@ def pairs_of(positive, scores):
 
 
 def check(path, encoding, expected):
-    """The reader's counts are those expected, or it raises the error that becomes one line."""
+    """Check that the reader returns the expected counts, or raises an error of one line."""
     options = [] if encoding is None else ["--encoding", encoding]
     arguments = parse(["audit", str(path), *ARGUMENTS, *options])
     try:
@@ -181,7 +181,7 @@ def check(path, encoding, expected):
 
 
 def check_program(path, encoding, expected, capsys):
-    """One line on standard error and exit code 2, or a report."""
+    """Check that the program prints a report, or one line of error with exit code 2."""
     options = [] if encoding is None else ["--encoding", encoding]
     code = main(["audit", str(path), *ARGUMENTS, *options])
     out, err = capsys.readouterr()
