@@ -164,7 +164,7 @@ def test_each_end_of_a_decision_tree_runs():
             assert value == names["report"].statistic(name)
     averages = {"macro", "samples", "positives", "negatives", "within"}
     assert used == {"pooled", "worst", "difference", "cross_difference", "tau", *averages}
-    assert len(LEAVES) == CHOOSE.count("): `") == 26
+    assert len(LEAVES) == CHOOSE.count("): `") == 28
 
 
 # Cheat sheet -----------------------------------------------------------------------------------
