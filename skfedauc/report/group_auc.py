@@ -1229,13 +1229,14 @@ class GroupAUC:
         pandas.DataFrame
             By group, a column for each `method` of `confidence_intervals` ("logit", "delong",
             "disjoint_pairs", "exact"), and for two bounds in closed form ("hoeffding",
-            "mcdiarmid"). NaN if a group lacks a class.
+            "mcdiarmid"). NaN if a group lacks a class. For weighted rows, "disjoint_pairs" and
+            "hoeffding" are NaN, because both count rows.
 
         Raises
         ------
         ValueError
-            If rows have clusters or weights, or belong to several test sets. If the scores are
-            out-of-fold scores of several models. If `confidence_level` is not between 0 and 1.
+            If rows have clusters, or belong to several test sets. If the scores are out-of-fold
+            scores of several models. If `confidence_level` is not between 0 and 1.
         DisclosureError
             If the counts are a summary by group.
 
@@ -1244,8 +1245,10 @@ class GroupAUC:
         All methods after "delong" hold for any number of rows, and the table shows the cost in
         width. "hoeffding" is Hoeffding's bound [1]_ of the mean of min(m, n) independent pairs of m
         positives and n negatives. "mcdiarmid" is the bound of Agarwal et al. [2]_. Neither bound is
-        ever narrower than "exact". Choose the method before you see the widths: the narrowest of
-        several intervals has a smaller coverage.
+        ever narrower than "exact". For weighted rows, "mcdiarmid" has the effective sample sizes
+        ``sum(w)**2 / sum(w**2)`` of both classes in place of m and n, and equals "exact". Choose
+        the method before you see the widths: the narrowest of several intervals has a smaller
+        coverage.
 
         References
         ----------

@@ -26,14 +26,21 @@ def interval_widths(
     cells_for(estimates.pairs.counts, "interval_widths")  # The error names the result.
     columns: dict[str, Floats] = {}
     methods: tuple[intervals.Method, ...] = ("logit", "delong", "disjoint_pairs", "exact")
+    is_weighted, unknown = estimates.variances.weighted, np.full(len(index), np.nan)
     for method in methods:
+        if is_weighted and method == "disjoint_pairs":
+            columns[method] = unknown
+            continue
         table = group_intervals(estimates, index, confidence_level, method)
         columns[method] = (table["ci_high"] - table["ci_low"]).to_numpy()
-    counts, (low, high) = estimates.pairs.counts, group_bounds(estimates)
-    m, n = (of.astype(np.float64) for of in (counts.n_positives, counts.n_negatives))
+    variances, (low, high) = estimates.variances, group_bounds(estimates)
+    m, n = variances.positives.effective, variances.negatives.effective
     with np.errstate(divide="ignore"):
         squares = {"hoeffding": 1.0 / np.minimum(m, n), "mcdiarmid": 1.0 / m + 1.0 / n}
     for name, of_groups in squares.items():
         reach = np.sqrt(-np.log((1.0 - confidence_level) / 2.0) * of_groups / 2.0)
         columns[name] = np.minimum(high + reach, 1.0) - np.maximum(low - reach, 0.0)
+    if is_weighted:
+        # Pairs of weighted rows have no Hoeffding's bound with the smaller effective sample size.
+        columns["hoeffding"] = unknown
     return pd.DataFrame(columns, index=index)
