@@ -102,6 +102,11 @@ def rows_needed(
     pilot. Observed AUCs are independent with a Beta distribution, which has the mean A and the
     variance V(A). The limits of tests and intervals have the variance at the observed AUC.
 
+    *Weights.* The plan is for rows without weights. For weights that are independent of the scores,
+    multiply the rows of each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w: the result
+    has the planned effective sample size. In simulations with gamma weights (150 runs), plans for a
+    power of 80 % to detect a difference of .1 had a power of 81 % (shape 2) and 71 % (shape 0.5).
+
     *Width.* The interval at the assumed AUC has the width. The interval is wider in about half of
     all samples.
 
@@ -201,7 +206,11 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
         )
     report.pairs.check_independent_rows("rows_needed")
     if report.variances.weighted:
-        raise ValueError("auc must be a report of rows without weights; got weighted rows.")
+        raise ValueError(
+            "auc must be a report of rows without weights; got weighted rows. Pass the expected "
+            "AUC and prevalence, and multiply the planned rows of each class by "
+            "n * sum(w**2) / sum(w)**2 of its n pilot weights w."
+        )
     auc, moments = report.statistic("within"), report.variances.shared_moments
     if not (0 < auc < 1 and min(moments) > 1e-15):
         raise ValueError(
