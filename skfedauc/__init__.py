@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from skfedauc._versions import show_versions
     from skfedauc.adjustment import GroupAdjustedClassifier, GroupPercentileTransformer
     from skfedauc.audit import AuditComparison, FairnessAudit
-    from skfedauc.average_ranks import compare_average_ranks
-    from skfedauc.comparison import compare_models
+    from skfedauc.comparison import compare_average_ranks, compare_models, compare_roc_auc
     from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
     from skfedauc.inference.critical_difference import (
         auc_critical_difference,
         auc_difference_pvalue,
     )
-    from skfedauc.metrics import compare_roc_auc, group_roc_auc_score
+    from skfedauc.metrics import group_roc_auc_score
     from skfedauc.mitigation import MitigatedClassifier
     from skfedauc.model_selection import (
         RepeatedWithinGroupStratifiedKFold,
@@ -87,10 +86,10 @@ _MODULES = {
     "WithinGroupStratifiedKFold": "model_selection",
     "auc_critical_difference": "inference.critical_difference",
     "auc_difference_pvalue": "inference.critical_difference",
-    "compare_average_ranks": "average_ranks",
+    "compare_average_ranks": "comparison",
     "compare_candidates": "model_selection",
     "compare_models": "comparison",
-    "compare_roc_auc": "metrics",
+    "compare_roc_auc": "comparison",
     "cross_validate_group_auc": "model_selection",
     "group_auc_scoring": "scoring",
     "group_roc_auc_score": "metrics",

@@ -26,7 +26,7 @@ LAYERS = [
     {"pairs"},
     {"inference", "datasets", "mitigation"},
     {"report", "privacy", "error_bounds"},
-    {"metrics", "comparison", "average_ranks", "flower", "planning"},
+    {"metrics", "comparison", "flower", "planning"},
     {"scoring", "boosting"},
     {"model_selection"},
     {"adjustment", "plotting"},

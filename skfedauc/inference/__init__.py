@@ -36,6 +36,7 @@ Comparisons of groups:
 Comparisons of models:
 
 * `paired.py`: comparison of two models on the same rows;
+* `paired_measures.py`: comparison of two models by other measures than the AUC;
 * `changed_pairs.py`: pairs of rows whose order differs between two models;
 * `largest_gap.py`, `disparity_changes.py`, `paired_rates.py`: changes of the largest difference, of
   xAUC disparities, and of rates of decisions;

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfedauc import _input, _words
-from skfedauc.average_ranks import compare_average_ranks
+from skfedauc.comparison import compare_average_ranks
 from skfedauc.counts import left_out
 from skfedauc.inference.average_ranks import undetected
 from skfedauc.plotting.drawing import (
