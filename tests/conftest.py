@@ -1,6 +1,7 @@
 """Fixtures for several files of tests."""
 
 import gc
+import importlib
 import os
 
 import pytest
@@ -33,3 +34,19 @@ def version(request, monkeypatch):
     elif kernel.name() == "numpy":
         pytest.skip("the kernel is not compiled")
     return request.param
+
+
+@pytest.fixture(scope="module")
+def few_draws():
+    """P values and expected differences of audits by few draws.
+
+    The draws take a third of the time of an audit. Tests that compare two results, both of few
+    draws, need no more; other tests check the simulated values.
+    """
+    names = ("audit.decisions", "inference.calibration", "inference.equal_calibration")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            patch.setattr(importlib.import_module(f"skfedauc.{name}"), "_MOST_DRAWS", 200)
+        expected = importlib.import_module("skfedauc.inference.null_difference")
+        patch.setattr(expected, "_MOST_SETS", expected._LEAST_SETS)
+        yield

@@ -21,6 +21,8 @@ from skfedauc.inference.paired import PairedRows
 from skfedauc.inference.paired_rates import rate_changes
 from skfedauc.plotting import CandidatesDisplay
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 RATES = {
     "selection_rate": slice(None),
     "true_positive_rate": True,

@@ -22,6 +22,8 @@ from skops.card import Card
 
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 RATES = {
     "selection_rate": selection_rate,
     "true_positive_rate": true_positive_rate,

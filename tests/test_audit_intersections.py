@@ -16,6 +16,8 @@ from skfedauc import FairnessAudit, GroupAUC
 from skfedauc.audit import page
 from skfedauc.audit.claims import weighted_holm
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 POOLED = "(small groups)"
 
 

@@ -24,6 +24,8 @@ from skfedauc.audit import figures
 from skfedauc.audit import page as page_module
 from skfedauc.audit.page import Section, page_of
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 UNDEFINED = "\N{EN DASH}"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 # Labels that could break a page, its tables or its plots

@@ -14,6 +14,8 @@ from skfedauc.audit.rates import ALL_RATES
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import pairwise, proportions
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 COLUMNS = [
     f"{prefix}ci_{end}" for prefix in ("", "difference_", "ratio_") for end in ("low", "high")
 ]

@@ -18,6 +18,8 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.report import bounds as bounding
 from skfedauc.report.intervals import INTERVALS
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 KINDS = (
     Bins.of_probabilities(),
     Bins.of_probabilities(octaves=2, parts=1),

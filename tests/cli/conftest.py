@@ -7,6 +7,11 @@ from skfedauc.audit import page
 from skfedauc.cli.main import main
 
 
+@pytest.fixture(autouse=True, scope="module")
+def draws(few_draws):
+    """Commands give the values of the library, which has tests of its own."""
+
+
 @pytest.fixture
 def frame():
     return predictions()
