@@ -132,7 +132,8 @@ def test_the_same_miscalibration_in_all_groups_is_no_gap():
     difference = audit.calibration["prevalence"] - audit.calibration["prevalence_expected"]
     assert difference[0] > 0 > difference[1]
     row = audit.calibration.loc[0]
-    assert f"Most clearly in 0, the share of positives is {row['prevalence']:.3f}, and " in text
+    said = f"Most clearly in group 0, the share of positives is {row['prevalence']:.3f}, and "
+    assert said in text
     assert f"{row['prevalence_expected']:.3f} is expected for its scores" in text
     equal = audit.to_dict()["calibration"]["equal"]
     assert equal == audit.equal_calibration.to_dict()
