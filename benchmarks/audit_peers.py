@@ -295,7 +295,7 @@ FIGURES = {
 
 
 class OtherProcess:
-    """The other packages, in a process of an environment of their own."""
+    """Process of an environment with the other packages."""
 
     def __init__(self, python: str, data: DataSet, folder: str) -> None:
         path = Path(folder, f"{data.name}.csv")

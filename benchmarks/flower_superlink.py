@@ -109,7 +109,7 @@ class Federation:
             self.nodes.append(node)
 
     def start(self, program, *arguments):
-        """Start a program of Flower in a session of its own."""
+        """Start a program of Flower in a new session."""
         name = f"{program}-{time.monotonic_ns()}.log"
         log = self.stack.enter_context((self.folder / name).open("wb"))
         process = subprocess.Popen(

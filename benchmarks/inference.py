@@ -46,7 +46,7 @@ class Rows(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is timed: ours, a peer, and by how much the results may differ."""
+    """Our call, the call of a peer, and the largest difference of the results."""
 
     name: str
     rows: str

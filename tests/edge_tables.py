@@ -81,7 +81,7 @@ class Edge(NamedTuple):
 
 
 def assert_same(found: ScoreCounts, expected: ScoreCounts) -> None:
-    """The same bits without weights, and with weights the same up to rounding."""
+    """Assert equal counts: bit by bit without weights, up to rounding error with weights."""
     assert found.origin == expected.origin
     assert found.groups == expected.groups
     if expected.cells.weights is None:

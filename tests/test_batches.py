@@ -297,7 +297,7 @@ def test_one_worker_reads_one_batch_after_the_other():
 
 
 def test_reading_waits_while_counts_are_merged(monkeypatch):
-    """Otherwise counts that wait for the merge would fill the memory."""
+    """Without waiting, the counts before the merge would fill the memory."""
     batches = Watched(400)
     batches.sizes[:3] = [40_000] * 3
     ahead = []

@@ -21,7 +21,7 @@ READERS = {
     "pyarrow": lambda table: table,
     "narwhals": lambda table: nw.from_native(pl.from_arrow(table).lazy()),
 }
-# A frame of narwhals is read as the frame inside it, so few edges have one.
+# `from_table` unwraps a frame of narwhals, so a few edges suffice for narwhals.
 EDGES_OF_NARWHALS = ["plain", "groups missing", "weights", "an absent column"]
 
 
@@ -91,7 +91,7 @@ def test_too_many_cells():
         ScoreCounts.from_table(table, **BY_SITE, max_cells=n - 1)
     rounded = table.with_columns(pl.col("risk").round(1))
     assert ScoreCounts.from_table(rounded, **BY_SITE, max_cells=70).cells.scores.size <= 33
-    # Rows that are in memory are not limited.
+    # Rows in memory have no limit.
     assert len(ScoreCounts.from_table(table.collect(), **BY_SITE, max_cells=1)) == 3
 
 
@@ -101,7 +101,7 @@ def test_max_cells_is_a_whole_number(max_cells):
         ScoreCounts.from_table(rows(), **BY_SITE, max_cells=max_cells)
 
 
-# Columns that hold no single values -------------------------------------------------------------
+# Columns without single values -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)

@@ -650,7 +650,7 @@ def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(we
         test = report.test_difference()
         seen.add(test.pvalue < 0.05)
         assert (test.ci_low > 0) == (test.pvalue < 0.05)
-        # At the level of its own p value the interval ends at 0.
+        # At the level that equals the p value, the interval ends at 0.
         if 1e-8 < test.pvalue < 0.999:
             inside, outside = (
                 report.test_difference(confidence_level=1 - test.pvalue * factor)

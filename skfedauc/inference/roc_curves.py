@@ -56,7 +56,7 @@ class RocCurve(NamedTuple):
 
     @property
     def turns(self) -> RocCurve:
-        """The same curve without corners inside horizontal and vertical lines."""
+        """Curve without the corners inside horizontal and vertical lines."""
         rises, advances = np.diff(self.tpr) > 0, np.diff(self.fpr) > 0
         inside = (rises[1:] == rises[:-1]) & (advances[1:] == advances[:-1])
         inside &= rises[1:] != advances[1:]

@@ -56,7 +56,7 @@ def check_matplotlib(caller: str) -> None:
 
 
 def check_threshold(threshold: Any) -> float:
-    """Return a threshold to mark as a float."""
+    """Return the threshold of a plot as a float, after checking it."""
     if not _input.is_number(threshold) or not np.isfinite(threshold):
         raise ValueError(
             f"threshold must be None or a finite number; got {_words.shortened(threshold)}."
@@ -82,7 +82,7 @@ def size_of(ax: Axes) -> tuple[float, float]:
 
 
 def lay_out(ax: Axes) -> bool:
-    """Run the layout engine of the figure; return False if it has none."""
+    """Run the layout engine of the figure; return False for a figure without a layout engine."""
     figure = ax.figure.figure  # `ax.figure` may be a subfigure.
     engine = figure.get_layout_engine() if figure is not None else None
     if engine is None:
@@ -219,7 +219,7 @@ def spread_behind(chosen: Choice) -> NDArray[np.intp]:
 
 
 def top_of(values: Sequence[NDArray[np.float64]]) -> float:
-    """Return the end of an axis of shares: the smallest one of few ends that includes all."""
+    """Return the upper end of an axis: the smallest round number that includes all shares."""
     highest = max((float(np.nanmax(v)) for v in values if not np.isnan(v).all()), default=1.0)
     return next((top for top in _TOPS if highest <= top), 1.0)
 

@@ -223,7 +223,7 @@ def set_media(browser, **features):
 
 @pytest.fixture(autouse=True)
 def still(browser):
-    """Without animations, except where a test asks for them."""
+    """Disable animations, except in tests of animations."""
     set_media(browser, prefers_reduced_motion="reduce")
     yield
     set_media(browser)

@@ -129,7 +129,7 @@ def test_set_split_request_needs_routing():
 
 
 def test_a_splitter_that_names_columns_cannot_be_asked_to_take_others(routing):
-    """Otherwise the request would have no effect; scorers also refuse it."""
+    """A request would have no effect, so the splitter refuses the request, as scorers do."""
     folds = WithinGroupStratifiedKFold(groups="site").set_split_request(groups=True)
     with pytest.raises(TypeError, match="has its own groups"):
         folds.get_metadata_routing()
