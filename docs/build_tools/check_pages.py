@@ -3,8 +3,8 @@
 The script searches for the words of `SEARCHES` on the site's search page, and expects a fitting
 page among the first results, and a sentence of each page as its excerpt. On the pages of `PAGES`,
 light and dark, at the width of a desktop and of a phone, axe checks accessibility, no page is wider
-than the window, no script fails, and nothing comes from another host. The script lists what it
-finds, and exits with code 1 if there is anything.
+than the window, no text is cut off at its edge, no script fails, and nothing comes from another
+host. The script lists what it finds, and exits with code 1 if there is anything.
 
 It needs Chromium, chromedriver and ``pip install "skfedauc[browser]"``.
 """
@@ -43,10 +43,12 @@ PAGES = [
     "how_to/boosting",
     "explanation/federated",
     "reference/which_auc",
+    "reference/how_fast",
     "auto_examples/index",
     "auto_examples/plot_persons",
     "explorer",
     "api/generated/skfedauc.group_roc_auc_score",
+    "api/generated/skfedauc.plotting.CrossAUCDisplay",
 ]
 WIDTHS = (1280, 390)
 
@@ -69,6 +71,27 @@ return [...document.querySelectorAll("#search-results ul.search li:not(.kind-obj
 SHORTEST = 30  # characters
 
 LOADED = "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+# Text that ends outside of the window. Parts that scroll, texts that end with an ellipsis and texts
+# for screen readers only are no errors.
+CUT = """
+const width = document.documentElement.clientWidth, cut = new Set();
+const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+const isMeant = (part) => {
+  if (part === null || part.tagName === "MAIN") return false;
+  const style = getComputedStyle(part);
+  const scrolls = ["auto", "scroll"].includes(style.overflowX);
+  return part.tagName === "svg" || style.textOverflow === "ellipsis" || part.offsetWidth <= 1 ||
+    (scrolls && part.scrollWidth > part.clientWidth) || isMeant(part.parentElement);
+};
+while (walker.nextNode()) {
+  const range = document.createRange();
+  range.selectNodeContents(walker.currentNode);
+  for (const box of range.getClientRects())
+    if (box.left < width && box.right > width + 1 && !isMeant(walker.currentNode.parentElement))
+      cut.add(walker.currentNode.textContent.trim());
+}
+return [...cut];
+"""
 # Definitions are unfolded, and colors change at once.
 PREPARE = """
 window.axe = axe;
@@ -149,6 +172,8 @@ def wrong_on_page(driver, address, page):
         needed = driver.execute_script("return document.documentElement.scrollWidth")
         if needed > width:
             yield f"{page}, {width}: needs {needed} pixels"
+        for text in driver.execute_script(CUT):
+            yield f"{page}, {width}: cuts {text!r}"
         driver.execute_script(f"{axe_core()}\n{PREPARE}")
         for theme in ("light", "dark"):
             driver.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "build_tools" / "check_pages.py"
 START = '<html lang="en"><head><title>A page</title><link rel="icon" href="data:,"></head><body>'
-BAD = """<main><h1>A page</h1><p style="color: #bbb; background: #fff">Pale</p>
-<p style="width: 900px">Wide</p><img src="missing.png" alt=""></main>"""
+BAD = f"""<main><h1>A page</h1><p style="color: #bbb; background: #fff">Pale</p>
+<p style="width: 900px">Wide</p><div style="overflow: hidden">LongName{"x" * 99}</div>
+<div style="overflow: auto">Scrolled{"x" * 99}</div><img src="missing.png" alt=""></main>"""
 # Titles as search results, one of them twice
 RESULTS = """<div id="search-results"><h2>Search Results</h2><ul class="search">
 <li><a href="a/b.html?highlight=x">b</a><p class="context">A sentence of the page, which is long.
@@ -35,8 +36,10 @@ def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):
     try:
         assert list(check_pages.wrong_on_page(browser, address, "good")) == []
         found = "\n".join(check_pages.wrong_on_page(browser, address, "bad"))
-        for expected in ("bad, 390: needs 9", "1280, dark: color-contrast", "missing.png"):
-            assert expected in found
+        expected = ["bad, 390: needs 9", "1280, dark: color-contrast", "missing.png"]
+        for part in [*expected, "bad, 390: cuts 'LongName"]:
+            assert part in found
+        assert "cuts 'Scrolled" not in found
         assert check_pages.first_results(browser, address, "x") == ["a/b", "d"]
         check_pages.SEARCHES = {"x": ["d"], "y": ["e"]}
         poor = "the page 'Page d' has no sentence as excerpt"
