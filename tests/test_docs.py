@@ -472,7 +472,7 @@ def test_plots_of_the_dark_theme_have_the_contrast_of_the_light_theme():
     assert tuple(dark[0]) == gallery_images.DARK
     for before, after in zip(light, dark, strict=True):
         expected = contrast(before, (255, 255, 255))
-        # White against the dark background has a contrast of 17.8, black on white has 21.
+        # White on the dark background has a contrast of 17.8. Black on white has a contrast of 21.
         reached = contrast(after, gallery_images.DARK)
         assert reached == pytest.approx(min(expected, contrast(dark.max(0), dark[0])), rel=0.05)
     # Blue remains blue.

@@ -76,14 +76,14 @@ def test_equal_calibration(cells: Cells) -> EqualCalibration:
 
     The null hypothesis is a logistic regression of the labels on a curve of ``logit(score)`` that
     all groups have in common. The alternative has another calibration intercept and slope [1]_ in
-    each group. The statistic is that of the score test [2]_: it needs the fit of the common curve
-    only, and is defined for groups of one class. With weights, it is the generalized score test
-    [3]_.
+    each group. The test is the score test [2]_, or with weights the generalized score test [3]_.
+    The score test needs the fit of the common curve only, and is defined for groups of one class.
 
-    The curve is a restricted cubic spline [4]_ with five knots, with fewer knots for few positives
-    or few negatives, and a line for fewer than 30. A curve is necessary because the groups can have
-    different scores: if the common curve were a line, a bend would look like different lines.
-    Scores of 0 and 1 have logits one unit beyond the other logits.
+    The curve is a restricted cubic spline [4]_. With at least 90 rows of the smaller class, the
+    spline has five knots. The spline has four knots with at least 60 such rows, and three knots
+    with at least 30 such rows. With fewer rows, the curve is a line. A curve is necessary because
+    the groups can have different scores: if the common curve were a line, a bend would look like
+    different lines. Scores of 0 and 1 have logits one unit beyond the other logits.
 
     The null distribution is chi-squared. If the variance of the number of positives of a group is
     below 10, the function simulates labels of such groups from the common curve, with a fixed seed.
