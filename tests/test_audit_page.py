@@ -19,10 +19,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from oracles import LABELS
 
-from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, plotting
 from skfedauc.audit import figures
 from skfedauc.audit import page as page_module
 from skfedauc.audit.page import Section, page_of
+from skfedauc.audit.plot_layout import PlotLayout
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -770,6 +771,48 @@ def test_a_page_of_500_groups_is_below_two_megabytes():
     audit = FairnessAudit.from_predictions(y, score, groups=labels[group], threshold=0.5)
     assert len(page(audit).encode()) < 1_500_000
     assert len(audit._repr_html_()) < 60_000
+
+
+def test_a_page_of_two_columns_with_many_groups_is_small(without_plots):
+    """The tables of intersections and of calibration have the groups that matter most."""
+    rng = np.random.default_rng(0)
+    groups = pd.DataFrame(
+        {"region": rng.integers(0, 20, 20_000), "occupation": rng.integers(0, 25, 20_000)}
+    )
+    score = rng.uniform(size=20_000)
+    audit = FairnessAudit.from_predictions(rng.uniform(size=20_000) < score, score, groups=groups)
+    assert audit.report.n_groups == 500
+    text = page(audit)
+    assert len(text.encode()) < 1_000_000
+    tree = tree_of(text)
+    (table,) = tables_of(tree, "intersections")
+    found = audit.intersections()
+    assert len(found) > 500
+    assert [words_of(row[0]) for row in rows_of(table)] == [
+        " \N{MIDDLE DOT} ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+        for label in found["group"].head(100)
+    ]
+    calibration = tables_of(tree, "sortable calibration")[-1]
+    assert len(rows_of(calibration)) == 101  # with all groups together
+    pvalues = [float(row[-2].get("data-v")) for row in rows_of(calibration)[:-1]]
+    assert pvalues == sorted(audit.calibration["pvalue"][:-1])[:100]
+    assert f"Left out of the table: {len(found) - 100} groups with higher shrunken AUCs" in text
+    assert "400 groups with higher p values" in text
+    assert len(rows_of(tables_of(tree, "sortable")[-1])) == 500
+
+
+@pytest.mark.parametrize("name", ["GroupAUCDisplay", "GroupRocCurveDisplay", "GroupScoreDisplay"])
+def test_the_layout_is_that_of_matplotlib(name):
+    report = audit_of(5, 400).report
+    positions = []
+    for layout in ("constrained", PlotLayout()):
+        figure = Figure((4.6, 3.7), 150, layout=layout)
+        getattr(plotting, name).from_report(report, ax=figure.subplots())
+        figure.get_layout_engine().execute(figure)
+        positions.append(figure.axes[0].get_position().get_points())
+        assert figure.axes[0].get_in_layout()
+    # A tenth of a point
+    np.testing.assert_allclose(*positions, rtol=0, atol=0.1 / 72 / 3.7)
 
 
 def test_paths_of_plots_keep_their_corners():

@@ -243,6 +243,8 @@ def svg_of(draw: Callable[..., Any], size: tuple[float, float], prefix: str, abo
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    from skfedauc.audit.plot_layout import PlotLayout
+
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         # The SVG has text instead of outlines. The layout uses a font that is wider than most
@@ -252,7 +254,7 @@ def svg_of(draw: Callable[..., Any], size: tuple[float, float], prefix: str, abo
         mpl.rcParams["path.simplify_threshold"] = 0.5
         # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        figure = Figure(size, _DPI, layout="constrained")
+        figure = Figure(size, _DPI, layout=PlotLayout())
         # The canvas of a new figure makes a renderer for each measurement of a text. This canvas
         # has one, with a cache of the sizes of texts.
         FigureCanvasAgg(figure)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # Largest number of groups in a table
 MOST_ROWS = 1000
+# Largest number of groups in the tables of intersections and of calibration
+_MOST_OF_OTHERS = 100
 # Largest number of groups of each rate; a table has eight rates
 _MOST_OF_A_RATE = 20
 
@@ -146,7 +148,7 @@ def _hash_for_policy(script: str) -> str:
 def _content(number: int, tables: AuditTables) -> dict[str, Any]:
     """Return the template's variables for an audit, with HTML ids from numbers."""
     groups, left_out = group_table(tables, number, MOST_ROWS)
-    calibration, others = calibration_table(tables, number, MOST_ROWS)
+    calibration, others = calibration_table(tables, number, _MOST_OF_OTHERS)
     rates, without_rates = rate_table(tables, number, _MOST_OF_A_RATE)
     return {
         "id": f"by-{number}",
@@ -173,11 +175,11 @@ def _intersections(tables: AuditTables, number: int) -> dict[str, Any]:
     found = tables.intersections()
     if found is None:
         return {}
-    n_more = max(len(found) - MOST_ROWS, 0)
+    n_more = max(len(found) - _MOST_OF_OTHERS, 0)
     return {
         "findings": found["finding"].head(MOST_WORRYING).tolist(),
         "table": intersection_table(
-            found.head(MOST_ROWS), f"intersections-{number}", grouping(tables)
+            found.head(_MOST_OF_OTHERS), f"intersections-{number}", grouping(tables)
         ),
         "left_out": _words.counted(n_more, "group") if n_more else "",
     }

@@ -474,6 +474,10 @@ class CrossAUCDisplay(ReportDisplay):
         )
 
     def _draw_values(self, matrix: NDArray[np.float64]) -> NDArray[np.object_] | None:
+        # The axes are smaller than the figure, so a layout may not be necessary.
+        whole = self.figure_.bbox.width / self.figure_.dpi
+        if whole / self.shown_.size < _VALUE:
+            return None
         lay_out(self.ax_)
         width, height = self._cell()
         if width < _VALUE or height < LINE:
