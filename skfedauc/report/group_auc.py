@@ -1119,12 +1119,12 @@ class GroupAUC:
         Newcombe's limit for m and n.
 
         With ``over="groups"``, the groups are clusters [5]_. The quantile of Student's t with
-        max(1 / sum_g s_g^2 - 1, 1) degrees of freedom replaces z. Here, s_g is the mean of m_g / m
-        and n_g / n. The variance is::
+        ``max(1 / sum_g s_g^2 - 1, 1)`` degrees of freedom replaces z. Here, s_g is the mean of
+        ``m_g / m`` and ``n_g / n``. The variance is::
 
             V = sum_g (c(m_g / m) * sum_{positives of g} (v - A) / m
                        + c(n_g / n) * sum_{negatives of g} (v - A) / n)^2
-            c(s_g) = 1 / sqrt(1 - 2 s_g + sum_h s_h^2)
+            c(x_g) = 1 / sqrt(1 - 2 x_g + sum_h x_h^2)
 
         The factors c correct the deviations for their common mean, as Bell and McCaffrey [6]_
         correct residuals.
