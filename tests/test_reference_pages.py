@@ -124,6 +124,11 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
     own = rates(power, tests[0], of="^100 groups of 20/80, no gap$")[0]
     assert f"rate was {q100:.0f} % for 100" in of_test
     assert f"and {own:.0f} % for this test" in of_test
+    least = rates("Measures of one group", "average precision")[0]
+    of_intervals = skfedauc.report.GroupMeasure.confidence_intervals.__doc__
+    for text in (page, of_intervals):
+        quote = f"average precision have a coverage of {least:.0f} % or more"
+        assert quote in " ".join(text.split())
     least = min(
         rates("Interval of one AUC", "logit")[0],
         rates("One AUC with few positives or tied scores", "normal")[0],

@@ -205,7 +205,7 @@ class GroupMeasure:
 
         Simulations used at least 20 rows of each class. Intervals of groups with a confidence level
         of 95 % have a coverage of about 95 % or more; intervals of the average precision have a
-        coverage of 91 % or more. Few rows can determine the threshold of a partial AUC, a
+        coverage of 90 % or more. Few rows can determine the threshold of a partial AUC, a
         sensitivity or a specificity, such as 20 positives for ``min_tpr=0.9``. The lower limit is
         then small or the smallest possible value, and `note` says so.
 
