@@ -36,6 +36,18 @@ def version(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture
+def without_plots(monkeypatch):
+    """Leave the plots out of pages: drawing takes most of the time.
+
+    `test_audit_page.py` and `test_audit_comparison.py` draw them.
+    """
+    from skfedauc.audit import comparison_page, figures
+
+    monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
+    monkeypatch.setattr(comparison_page, "_plots", lambda tables: iter(()))
+
+
 @pytest.fixture(scope="module")
 def few_draws():
     """P values and expected differences of audits by few draws.

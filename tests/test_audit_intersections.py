@@ -13,7 +13,6 @@ from sklearn.metrics import roc_auc_score
 from statsmodels.stats.multitest import multipletests
 
 from skfedauc import FairnessAudit, GroupAUC
-from skfedauc.audit import page
 from skfedauc.audit.claims import weighted_holm
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -164,8 +163,7 @@ def test_what_cannot_be_compared_has_no_p_value():
         audit.intersections(0)
 
 
-def test_the_page_names_the_five_most_worrying_and_has_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(page.figures, "plots", lambda tables, prefix: [])
+def test_the_page_names_the_five_most_worrying_and_has_all(tmp_path, without_plots):
     audit = audit_of(people(), ["sex", "band"], min_per_class=20)
     audit.to_html(tmp_path / "a.html")
     text = html.unescape((tmp_path / "a.html").read_text(encoding="utf-8"))

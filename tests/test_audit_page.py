@@ -152,10 +152,10 @@ AUDITS = {
 }
 
 
-@pytest.fixture
-def without_plots(monkeypatch):
-    """Leave out the plots, because drawing takes most of the time."""
-    monkeypatch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
+@functools.cache
+def audit_called(name):
+    """An audit of `AUDITS`, which keeps its tables for all tests."""
+    return AUDITS[name]()
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def with_texts_of_plots(monkeypatch):
 @pytest.fixture(params=AUDITS, scope="module")
 def shown(request):
     """An audit and the elements of its page without plots."""
-    audit = AUDITS[request.param]()
+    audit = audit_called(request.param)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
         return audit, tree_of(page(audit))
@@ -184,7 +184,7 @@ def shown(request):
 @functools.cache
 def drawn_page(name):
     """An audit, its page with plots, and the elements of the page."""
-    audit, drawings = AUDITS[name](), page_module.figures._drawings
+    audit, drawings = audit_called(name), page_module.figures._drawings
     with pytest.MonkeyPatch.context() as patch:
         if len(audit.columns) > 1:  # the first plot of each section
             first = lambda *about: itertools.islice(drawings(*about), 1)  # noqa: E731
@@ -675,8 +675,7 @@ def test_without_what_it_needs_the_error_names_the_remedy(monkeypatch, tmp_path,
 
 
 @pytest.mark.parametrize("kind", ["whole floats", "members of an Enum"])
-def test_a_page_of_labels_that_do_not_compare(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(page_module.figures, "plots", lambda tables, prefix: [])
+def test_a_page_of_labels_that_do_not_compare(tmp_path, without_plots, kind):
     rng = np.random.default_rng(0)
     y, score = np.tile([0, 1], 60), rng.random(120)
     site = np.repeat([1.0, 2.0, np.nan], 40)
@@ -726,7 +725,7 @@ def test_every_p_value_says_whether_it_is_adjusted(without_plots):
 
 @pytest.mark.parametrize("name", ["groups", "two columns", "hostile labels", "ranking only"])
 def test_notebooks_show_summary_findings_and_tables(name, without_plots):
-    audit = AUDITS[name]()
+    audit = audit_called(name)
     text = audit._repr_html_()
     tree = tree_of(text)
     # Jupyter removes scripts and styles of pages that it does not trust, and has its own colors.

@@ -9,7 +9,6 @@ import pytest
 from oracles import STATISTICS, Case, all_pairs, random_case
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
-from skfedauc.audit import figures
 from skfedauc.audit.decisions import bin_of_threshold
 from skfedauc.cli.main import main
 from skfedauc.inference.cross_gap import cross_gaps
@@ -424,12 +423,6 @@ def test_without_both_classes_there_is_nothing_to_bound():
 
 
 # Audits, plots and the command line --------------------------------------------------------------
-
-
-@pytest.fixture
-def without_plots(monkeypatch):
-    """Leave out the plots of pages, which take most of the time."""
-    monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
 
 
 def test_an_audit_states_the_certain_interval_and_never_claims_more_than_the_exact_scores(

@@ -29,7 +29,6 @@ import skfedauc
 from benchmarks.calibration import TABLES
 from benchmarks.calibration.table import Plot
 from skfedauc import GroupAUC
-from skfedauc.audit import figures
 from skfedauc.cli.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -126,9 +125,7 @@ def words_of(printed):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
-    # Write pages of audits without plots, because test_audit_page.py draws the plots.
-    monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
+def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path, without_plots):
     for table in (DOCS / "data").glob("*.csv"):
         shutil.copy(table, tmp_path)
     enter(tmp_path, monkeypatch)

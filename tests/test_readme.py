@@ -12,7 +12,6 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from skfedauc import ScoreCounts
-from skfedauc.audit import figures
 from skfedauc.cli.main import main
 
 README = Path(__file__).parents[1] / "README.md"
@@ -43,15 +42,13 @@ def printed_values(monkeypatch, tmp_path):
         values[sys._getframe(1).f_lineno] = value
 
     monkeypatch.chdir(tmp_path)
-    # The page is written without plots, which test_audit_page.py draws.
-    monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
     namespace = {"__name__": "readme", "print": record}
     for block in blocks("python"):
         exec(compile(block, str(README), "exec"), namespace)
     return values
 
 
-def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
+def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path, without_plots):
     printed = printed_values(monkeypatch, tmp_path)
 
     promised = promised_numbers()

@@ -14,7 +14,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Affine2D
 
 import skfedauc
-from skfedauc.audit import figures
 from skfedauc.cli.main import main
 from skfedauc.report import STATISTICS
 
@@ -188,8 +187,7 @@ def sheet_blocks(language):
     return re.findall(pattern, text_of("cheat_sheet"), flags=re.DOTALL | re.MULTILINE)
 
 
-def test_the_code_of_the_cheat_sheet_runs(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
+def test_the_code_of_the_cheat_sheet_runs(monkeypatch, tmp_path, capsys, without_plots):
     monkeypatch.chdir(tmp_path)
     names = namespace_of(text_of("cheat_sheet"))
     for block in sheet_blocks("python"):

@@ -3,7 +3,6 @@ import json
 import pytest
 from cli_cases import COLUMNS, predictions, with_gaps
 
-from skfedauc.audit import page
 from skfedauc.cli.main import main
 
 
@@ -72,9 +71,3 @@ def error_of(capsys):
         return printed.err
 
     return run
-
-
-@pytest.fixture
-def without_plots(monkeypatch):
-    """Omit the plots of the page, which take most of the time."""
-    monkeypatch.setattr(page.figures, "plots", lambda tables, prefix: [])

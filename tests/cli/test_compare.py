@@ -44,9 +44,7 @@ def expected_of(frame, by, **options):
     )
 
 
-def test_files_have_the_comparison_of_the_library(rows, tmp_path, capsys, monkeypatch):
-    # Both pages are those of one function, and test_audit_comparison.py draws its plots.
-    monkeypatch.setattr(comparison_page, "_plots", lambda tables: iter(()))
+def test_files_have_the_comparison_of_the_library(rows, tmp_path, capsys, without_plots):
     path, frame = rows
     files = {name: tmp_path / f"a.{name}" for name in ("html", "json", "markdown")}
     options = [text for name, file in files.items() for text in (f"--{name}", str(file))]
