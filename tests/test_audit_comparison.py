@@ -391,7 +391,7 @@ LIMITS = {"demographic_parity_ratio": 0.8, "difference": 0.3, "false_positive_ra
 NAMES = {"model": "credit | 3", "label": "default"}
 
 
-def test_tolerances_have_the_answers_of_the_audit_of_each_model(tmp_path):
+def test_tolerances_have_the_answers_of_the_audit_of_each_model(tmp_path, without_plots):
     y, a, b, groups, weights = people(13, 1500, weighted=True)
     comparison = compared(y, a, b, groups, weights, tolerances=LIMITS, names=NAMES)
     answers = []
