@@ -13,6 +13,35 @@ from skfedauc.audit.facts import NAMES
 from skfedauc.audit.gaps import is_small
 from skfedauc.audit.tables import Favorable
 from skfedauc.counts import ScoreCounts
+from skfedauc.report import GroupAUC, MulticlassGroupAUC
+
+
+def check_report(report: Any) -> None:
+    """Raise an error unless an audit of the report is possible."""
+    if not isinstance(report, GroupAUC):
+        mend = (
+            "FairnessAudit.from_predictions(y_true, y_score, groups=...) for rows, and "
+            "FairnessAudit(GroupAUC(counts, undefined='ignore')) for a ScoreCounts."
+        )
+        if isinstance(report, MulticlassGroupAUC):
+            mend = f"FairnessAudit(report[{next(iter(report))!r}]) for one of its reports."
+        raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Use {mend}")
+    if report.counts.groups is None:
+        raise ValueError("an audit needs groups; the report has none.")
+    if report.n_groups == 0:
+        raise ValueError("an audit needs rows; the report has none.")
+    if report.pairs.is_within_folds or report.pairs.rows_repeat:
+        raise ValueError(
+            "an audit compares all rows with each other, but this report compares rows within "
+            "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
+            "or use FairnessAudit.from_predictions."
+        )
+    report.pairs.check_has_scores("FairnessAudit")
+    report.pairs.check_independent_rows(
+        "an audit",
+        " The tests and comparisons of GroupAUC (test_difference, compare_groups) allow for "
+        "clusters.",
+    )
 
 
 def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> Any:

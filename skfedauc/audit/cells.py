@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _input, _words
-from skfedauc.audit.findings import BNSP, BPSN, SIGNIFICANT, named, named_in
+from skfedauc.audit.findings import BNSP, BPSN, SIGNIFICANT
+from skfedauc.audit.names import named, named_in
 from skfedauc.audit.tables import AuditTables, row_of
 from skfedauc.audit.tolerances import required
 

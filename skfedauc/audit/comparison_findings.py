@@ -15,7 +15,8 @@ import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit import tolerances as tolerating
-from skfedauc.audit.findings import SIGNIFICANT, Finding, listed, named
+from skfedauc.audit.findings import SIGNIFICANT, Finding
+from skfedauc.audit.names import listed, named
 from skfedauc.audit.tables import Favorable, row_of
 from skfedauc.report import GroupAUC
 

@@ -19,7 +19,8 @@ from skfedauc.audit.comparison_findings import (
     closing,
     signed,
 )
-from skfedauc.audit.findings import SIGNIFICANT, Finding, named
+from skfedauc.audit.findings import SIGNIFICANT, Finding
+from skfedauc.audit.names import named
 from skfedauc.audit.page import Linked, check_installed, template
 from skfedauc.audit.summary import Line
 from skfedauc.audit.tables import classes_in_words, row_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,21 +12,23 @@ from sklearn.base import is_classifier
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.audit import arguments, tables
+from skfedauc.audit import arguments, counting, tables
 from skfedauc.audit import calibration as calibrating
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit import tolerances as tolerating
 from skfedauc.audit.card import card_of
-from skfedauc.audit.claims import Claims, adjusted_together
+from skfedauc.audit.claims import Claims
 from skfedauc.audit.document import as_json, document_of, plain_rows, text_or_file
 from skfedauc.audit.facts import NAMES, date_of_now, facts_of
-from skfedauc.audit.findings import findings, named_in
-from skfedauc.audit.gaps import LEVEL, GroupComparison
+from skfedauc.audit.findings import findings
+from skfedauc.audit.gaps import LEVEL, GroupComparison, claims_of
 from skfedauc.audit.intersections import intersections
+from skfedauc.audit.names import named_in
 from skfedauc.audit.rates import RateMethod, RateTable
+from skfedauc.audit.summary import headline, summary
 from skfedauc.audit.tables import AuditTables, Favorable
-from skfedauc.counts import ScoreCounts, left_out
-from skfedauc.report import GroupAUC, MulticlassGroupAUC
+from skfedauc.counts import ScoreCounts
+from skfedauc.report import GroupAUC
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -154,30 +155,7 @@ class FairnessAudit:
         names: Mapping[str, str] | None = None,
         tolerances: Mapping[str, float] | None = None,
     ) -> None:
-        if not isinstance(report, GroupAUC):
-            mend = (
-                "FairnessAudit.from_predictions(y_true, y_score, groups=...) for rows, and "
-                "FairnessAudit(GroupAUC(counts, undefined='ignore')) for a ScoreCounts."
-            )
-            if isinstance(report, MulticlassGroupAUC):
-                mend = f"FairnessAudit(report[{next(iter(report))!r}]) for one of its reports."
-            raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Use {mend}")
-        if report.counts.groups is None:
-            raise ValueError("an audit needs groups; the report has none.")
-        if report.n_groups == 0:
-            raise ValueError("an audit needs rows; the report has none.")
-        if report.pairs.is_within_folds or report.pairs.rows_repeat:
-            raise ValueError(
-                "an audit compares all rows with each other, but this report compares rows within "
-                "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
-                "or use FairnessAudit.from_predictions."
-            )
-        report.pairs.check_has_scores("FairnessAudit")
-        report.pairs.check_independent_rows(
-            "an audit",
-            " The tests and comparisons of GroupAUC (test_difference, compare_groups) allow for "
-            "clusters.",
-        )
+        arguments.check_report(report)
         min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.favorable = arguments.check_favorable(favorable)
         self.names = arguments.check_names(names)
@@ -288,38 +266,9 @@ class FairnessAudit:
         >>> audit.by_group["selection_rate"].to_dict()
         {'a': 0.5, 'b': 0.5}
         """
-        report = GroupAUC.from_predictions(
-            y_true,
-            y_score,
-            groups=groups,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            undefined="ignore",
-            missing=missing,
-            n_jobs=n_jobs,
+        report, decisions = counting.of_predictions(
+            y_true, y_score, groups, y_pred, sample_weight, pos_label, missing, n_jobs
         )
-        decisions = None
-        if y_pred is not None:
-            _input.check_row_order(
-                {
-                    "y_true": y_true,
-                    "y_score": y_score,
-                    "y_pred": y_pred,
-                    "groups": groups,
-                    "sample_weight": sample_weight,
-                }
-            )
-            rows = _input.check_rows(
-                y_true,
-                deciding.predicted_positive(y_pred, y_true, pos_label),
-                groups,
-                sample_weight,
-                pos_label,
-                name="y_pred",
-                missing=missing,
-                warn_labels=False,
-            )
-            decisions = ScoreCounts.of_rows(rows, n_jobs)
         return cls(
             report,
             decisions=decisions,
@@ -608,7 +557,7 @@ class FairnessAudit:
         parts: Sequence[tuple[FairnessAudit, GroupComparison]],
     ) -> list[FairnessAudit]:
         """Return an audit of each comparison, with the options of an audit and joint adjustment."""
-        claims = _claims_of([comparison for _, comparison in parts])
+        claims = claims_of([comparison for _, comparison in parts])
         return [
             FairnessAudit._about(audit, comparison, own)
             for (audit, comparison), own in zip(parts, claims, strict=True)
@@ -1423,7 +1372,7 @@ class FairnessAudit:
 
     @functools.cached_property
     def _claims_of_parts(self) -> list[Claims]:
-        return _claims_of([*self._parts, self.comparison])
+        return claims_of([*self._parts, self.comparison])
 
     @functools.cached_property
     def _parts(self) -> list[GroupComparison]:
@@ -1441,48 +1390,12 @@ class FairnessAudit:
         }
 
     def __repr__(self) -> str:
-        return "\n".join([self._headline(), *(f"- {finding}" for finding in self.findings)])
+        return "\n".join([headline(self.tables), *(f"- {finding}" for finding in self.findings)])
 
     def _repr_html_(self) -> str:
         """Return the summary with findings and tables, for notebooks."""
         from skfedauc.audit.notebook import notebook_html
-        from skfedauc.audit.summary import summary
 
         parts = [*self._by_column.values(), self]
         lines = summary([audit.tables for audit in parts])
-        return notebook_html(self._headline(), lines, self.tables)
-
-    def _headline(self) -> str:
-        classes = tables.classes_in_words(self.report.counts)
-        of_class = f", positive class {classes}" if classes else ""
-        return (
-            f"FairnessAudit of {_words.counted(self.report.n_groups, 'group')} by "
-            f"{', '.join(self.columns)}{self._within()}{of_class}, {self._decided()}"
-            f"{left_out(self.report.n_missing)}"
-        )
-
-    def _within(self) -> str:
-        """Description of the control columns."""
-        levels = self.comparison.within_levels.items()
-        return "".join(f" within {named_in(column, level)}" for column, level in levels)
-
-    def _decided(self) -> str:
-        """Description of the decisions."""
-        if self.decisions is None:
-            return "ranking only"
-        if self.threshold is None:
-            return "decisions of the model"
-        return f"decisions at the threshold {self.threshold:g}"
-
-
-def _claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:
-    """Return the claims of each comparison, with joint adjustment."""
-    names = [_grouping(comparison) for comparison in comparisons]
-    return adjusted_together(names, [comparison.pvalues for comparison in comparisons])
-
-
-def _grouping(comparison: GroupComparison) -> str:
-    """Return the name of a grouping, such as "sex" or "sex (region 'north')"."""
-    levels = list(itertools.starmap(named_in, comparison.within_levels.items()))
-    columns = " \N{MULTIPLICATION SIGN} ".join(comparison.columns)
-    return f"{columns} ({', '.join(levels)})" if levels else columns
+        return notebook_html(headline(self.tables), lines, self.tables)

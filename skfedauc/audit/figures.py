@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from skfedauc import _words
-from skfedauc.audit.findings import named
+from skfedauc.audit.names import named
 from skfedauc.audit.tables import AuditTables
 from skfedauc.plotting.drawing import (
     BLACK,

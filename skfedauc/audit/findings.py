@@ -15,17 +15,15 @@ import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit import tolerances as tolerating
+from skfedauc.audit.names import listed, named
 from skfedauc.audit.tables import AuditTables, row_of
+from skfedauc.report import GroupAUC
 from skfedauc.report.bounds import certain_range, statistic_bounds
 
 # Level below which the adjusted p value of a gap supports a claim
 SIGNIFICANT = 0.05
-# Largest number of groups in a sentence
-_MOST_NAMED = 5
 # Largest number of groupings in the sentence on the claims
 _MOST_GROUPINGS = 12
-# Largest number of characters of a label in a sentence
-_MOST_CHARACTERS = 60
 # Meaning of the names of the AUCs between groups
 BNSP = "background negative, subgroup positive"
 BPSN = "background positive, subgroup negative"
@@ -337,59 +335,64 @@ def _scored(tables: AuditTables, groups: Iterable[Any], disparity: float) -> str
 def _on_decisions(tables: AuditTables) -> Iterator[Finding]:
     if not tables.has_decisions:
         if not tables.is_ranking_chosen:
-            counts = tables.report.counts
-            scores = counts.cells.scores if counts.ranges is None else counts.ranges
-            if scores.min() >= 0 and scores.max() <= 1:
-                noun = "range" if counts.bins is None else "bin"
-                yield Finding(
-                    f"Decisions are not audited: the threshold 0.5 is within a {noun} of scores, "
-                    "and neither another threshold nor decisions are given.",
-                    "decisions",
-                )
-                return
-            if counts.ranges is not None:
-                yield Finding(
-                    "Decisions are not audited: binned scores that may be outside 0 to 1 are not "
-                    "probabilities, and neither a threshold nor decisions are given.",
-                    "decisions",
-                )
-                return
-            yield Finding(
-                f"Decisions are not audited: the scores range from {scores.min():g} to "
-                f"{scores.max():g} and are not probabilities, and neither a threshold nor "
-                "decisions are given.",
-                "decisions",
-            )
+            yield Finding(f"Decisions are not audited: {_why_not(tables.report)}.", "decisions")
         return
-    where = "" if tables.threshold is None else f"At the threshold {tables.threshold:g} "
-    model = "The model" if tables.threshold is None else "the model"
-    outcome = {"positive": " (the favorable outcome)", "negative": " (the adverse outcome)"}
-    predicts = (
-        f"{where}{model} predicts the positive class{outcome.get(tables.favorable or '', '')}"
-    )
     parity = row_of(tables.gaps, "demographic_parity_difference")
     if math.isnan(parity["value"]):
         yield Finding(
             "Fewer than two groups are large enough for a comparison of rates.", "small_groups"
         )
         return
+    is_compared = tables.has_enough["selection_rate"]
+    rates = tables.by_group.loc[is_compared, "selection_rate"]
+    yield Finding(
+        _on_selection_rates(tables, parity, float(rates.iloc[0])), "demographic_parity_difference"
+    )
+    # If all or no rows are selected, the other rates are equal as well.
+    if not (rates == 0.0).all() and not (rates == 1.0).all():
+        yield from _on_odds(tables)
+
+
+def _why_not(report: GroupAUC) -> str:
+    """Return the reason for an audit without decisions."""
+    counts = report.counts
+    scores = counts.cells.scores if counts.ranges is None else counts.ranges
+    if scores.min() >= 0 and scores.max() <= 1:
+        noun = "range" if counts.bins is None else "bin"
+        return (
+            f"the threshold 0.5 is within a {noun} of scores, and neither another threshold nor "
+            "decisions are given"
+        )
+    if counts.ranges is not None:
+        return (
+            "binned scores that may be outside 0 to 1 are not probabilities, and neither a "
+            "threshold nor decisions are given"
+        )
+    return (
+        f"the scores range from {scores.min():g} to {scores.max():g} and are not probabilities, "
+        "and neither a threshold nor decisions are given"
+    )
+
+
+def _on_selection_rates(tables: AuditTables, parity: dict[str, Any], rate: float) -> str:
+    """Return a sentence on the selection rates, which are all `rate` if the difference is 0."""
+    where = "" if tables.threshold is None else f"At the threshold {tables.threshold:g} "
+    model = "The model" if tables.threshold is None else "the model"
+    outcome = {"positive": " (the favorable outcome)", "negative": " (the adverse outcome)"}
+    predicts = (
+        f"{where}{model} predicts the positive class{outcome.get(tables.favorable or '', '')}"
+    )
     if parity["value"] == 0:
-        is_compared = tables.has_enough["selection_rate"]
-        rate = float(tables.by_group.loc[is_compared, "selection_rate"].iloc[0])
         whom = {0.0: "no row of any group", 1.0: "every row"}
-        yield Finding(
-            f"{predicts} for {whom.get(rate, f'{rate:.1%} of every group')}.",
-            "demographic_parity_difference",
-        )
-        if rate in whom:
-            return
-    else:
-        yield Finding(
-            f"{predicts} for {_two_shares(tables, parity, 'selection_rate')}: a demographic parity "
-            f"difference of {parity['value']:.3f}{_interval_of(parity)}. "
-            f"{_rates_judged(tables, parity, 'selection_rate')}",
-            "demographic_parity_difference",
-        )
+        return f"{predicts} for {whom.get(rate, f'{rate:.1%} of every group')}."
+    return (
+        f"{predicts} for {_two_shares(tables, parity, 'selection_rate')}: a demographic parity "
+        f"difference of {parity['value']:.3f}{_interval_of(parity)}. "
+        f"{_rates_judged(tables, parity, 'selection_rate')}"
+    )
+
+
+def _on_odds(tables: AuditTables) -> Iterator[Finding]:
     odds = row_of(tables.gaps, "equalized_odds_difference")
     if isinstance(odds["rate"], float):  # No rate has two groups with enough rows.
         return
@@ -544,38 +547,6 @@ def _of_group(tables: AuditTables, group: Any) -> dict[str, float]:
 
 def _row_at(table: pd.DataFrame, place: int) -> dict[str, Any]:
     return {str(key): value for key, value in table.iloc[place].to_dict().items()}
-
-
-def named(label: Any) -> str:
-    """Return a group's label as text for a sentence, which no reader takes for a figure.
-
-    Quotes enclose a text, and the joined parts of a tuple. "group" precedes other labels, such as
-    numbers, dates and intervals.
-    """
-    if isinstance(label, tuple):
-        parts = _words.label_text(label)
-        mark = '"' if "'" in parts else "'"
-        return _words.shortened_text(f"{mark}{parts}{mark}", _MOST_CHARACTERS)
-    text = _code_or_text(label)
-    return text if isinstance(label, str | bytes) else f"group {text}"
-
-
-def named_in(column: str, label: Any) -> str:
-    """Return a column and a label of the column as text, ``sex 'f'`` or ``site 3``."""
-    return f"{column} {_code_or_text(label)}"
-
-
-def _code_or_text(label: Any) -> str:
-    text = repr(label) if isinstance(label, str | bytes) else _words.label_text(label)
-    return _words.shortened_text(text, _MOST_CHARACTERS)
-
-
-def listed(labels: Iterable[Any]) -> str:
-    """Return the first groups as text for a sentence, and the number of further groups."""
-    items = [named(label) for label in labels]
-    n_more = len(items) - _MOST_NAMED
-    more = f" and {_words.counted(n_more, 'more group')}" if n_more > 0 else ""
-    return "; ".join(items[:_MOST_NAMED]) + more
 
 
 def _signed(value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from skfedauc.audit import calibration as calibrating
 from skfedauc.audit import decisions as deciding
-from skfedauc.audit.claims import Floats, Questions, weighted_holm
+from skfedauc.audit.claims import Claims, Floats, Questions, adjusted_together, weighted_holm
+from skfedauc.audit.names import named_in
 from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import proportions
@@ -116,6 +118,13 @@ class GroupComparison:
         )
 
     # Groups ------------------------------------------------------------------------------
+
+    @property
+    def grouping(self) -> str:
+        """Name of the grouping, such as "sex" or "sex (region 'north')"."""
+        levels = list(itertools.starmap(named_in, self.within_levels.items()))
+        columns = " \N{MULTIPLICATION SIGN} ".join(self.columns)
+        return f"{columns} ({', '.join(levels)})" if levels else columns
 
     @property
     def groups(self) -> tuple[Any, ...]:
@@ -459,3 +468,9 @@ class GroupComparison:
             "lowest": self.groups[int(np.nanargmin(values))],
             "highest": self.groups[int(np.nanargmax(values))],
         }
+
+
+def claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:
+    """Return the claims of each comparison, with joint adjustment."""
+    names = [comparison.grouping for comparison in comparisons]
+    return adjusted_together(names, [comparison.pvalues for comparison in comparisons])

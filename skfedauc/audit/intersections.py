@@ -12,8 +12,9 @@ import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit.claims import adjusted_together
-from skfedauc.audit.findings import SIGNIFICANT, named_in, shown_pvalue
+from skfedauc.audit.findings import SIGNIFICANT, shown_pvalue
 from skfedauc.audit.gaps import LEVEL, GroupComparison, is_small
+from skfedauc.audit.names import named_in
 from skfedauc.counts import ScoreCounts
 from skfedauc.report import GroupAUC
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,9 +10,11 @@ from typing import Any, NamedTuple
 
 from skfedauc import _words
 from skfedauc.audit.cells import GAPS, by, grouping, number_text
-from skfedauc.audit.findings import SIGNIFICANT, clearest_pair, named
+from skfedauc.audit.findings import SIGNIFICANT, clearest_pair
+from skfedauc.audit.names import named, named_in
 from skfedauc.audit.tables import AuditTables, classes_in_words, row_of
 from skfedauc.audit.tolerances import ANSWERS
+from skfedauc.counts import left_out
 
 # Largest number of tolerances with the same answer in the summary
 _MOST_TOLERANCES = 12
@@ -22,6 +25,27 @@ class Line(NamedTuple):
 
     about: str
     text: str
+
+
+def headline(tables: AuditTables) -> str:
+    """Return what an audit is about: groups, classes, decisions and rows without a group."""
+    classes = classes_in_words(tables.report.counts)
+    of_class = f", positive class {classes}" if classes else ""
+    levels = itertools.starmap(named_in, tables.within.items())
+    grouped = " within ".join([", ".join(tables.columns), *levels])
+    return (
+        f"FairnessAudit of {_words.counted(tables.report.n_groups, 'group')} by {grouped}"
+        f"{of_class}, {_decided(tables)}{left_out(tables.report.n_missing)}"
+    )
+
+
+def _decided(tables: AuditTables) -> str:
+    """Return a phrase on the decisions of an audit."""
+    if not tables.has_decisions:
+        return "ranking only"
+    if tables.threshold is None:
+        return "decisions of the model"
+    return f"decisions at the threshold {tables.threshold:g}"
 
 
 def summary(audits: Sequence[AuditTables]) -> list[Line]:
