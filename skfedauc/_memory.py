@@ -8,7 +8,7 @@ from pathlib import Path
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OF_PROCESS = Path("/proc/self/cgroup")
-# Files with the limit in bytes, in version 2 and in version 1 of control groups.
+# Files with the memory limit of a Linux control group (cgroup), in bytes: version 2 and version 1
 _LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
 
 
@@ -25,7 +25,7 @@ def usable_memory() -> int:
 
 
 def _limits() -> Iterator[int]:
-    """Yield the readable memory limits of the control groups of this process.
+    """Yield the readable memory limits of the control groups (cgroups) of this process.
 
     The limit of a control group applies to its subgroups. In a container, the control group of the
     container is either the root, or has the same path as outside.

@@ -510,7 +510,7 @@ def test_plots_of_calibration_have_a_mark_for_each_cell():
         assert titles == ["5 < 6, logit: 94 %", "5 < 6, exact: 100 %", "many, logit: 71.5 %"]
         assert "Coverage in % (nominal 95)" in svg
         (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
-        # Two standard errors on each side, on an axis from 70 to 100 %
+        # The band has two standard errors on each side of 95 %, on an axis from 70 to 100 %.
         width = 4 * np.sqrt(0.95 * 0.05 / 2000) * 100 / 30 * layout.strip
         assert float(band.get("width")) == pytest.approx(width, abs=0.1)
     with pytest.raises(ValueError, match=r"'Intervals' has no columns \['other'\]"):

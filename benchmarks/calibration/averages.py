@@ -167,10 +167,10 @@ TABLES = [
     Table(
         "Random groups of unequal size",
         "Group sizes follow Zipf's law: the largest group has 3,000 rows, and the smallest "
-        "group has at least 15 rows. `macro`, `samples` and `within` are the coverage in % of "
-        "95 % intervals over groups for the mean AUC of the population, .8. The other columns "
-        "are error rates in % at 5 % of the comparison of two models that are equally good on "
-        "average.",
+        "group has at least 15 rows. The columns `macro`, `samples` and `within` have the coverage "
+        "in % of 95 % intervals over groups for the mean AUC of the population, .8. The other "
+        "columns are error rates in % at 5 % of the comparison of two models that are equally good "
+        "on average.",
         [
             "groups",
             "macro",

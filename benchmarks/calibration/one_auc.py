@@ -149,10 +149,10 @@ TABLES = [
         "One AUC in designs that are harder than those of the tables above. The ratio is the "
         "standard deviation of the positives divided by the standard deviation of the "
         "negatives. In a mixture, this share of the positives has the same distribution as the "
-        "negatives. `logit` and `disjoint_pairs` are the coverage in % of 95 % intervals. `low "
-        "limit too high` and `high limit too low` are the shares in % of `logit` intervals "
-        "that miss the AUC on each side, and should be 2.5. `worst` is the error rate in % of "
-        "`test_worst` at 5 % with the true AUC as the bound.",
+        "negatives. The columns `logit` and `disjoint_pairs` have the coverage in % of 95 % "
+        "intervals by these methods. `low limit too high` and `high limit too low` are "
+        "the shares in % of `logit` intervals that miss the AUC on each side, and should be 2.5. "
+        "`worst` is the error rate in % of `test_worst` at 5 % with the true AUC as the bound.",
         [
             "positives/negatives, AUC, design",
             "logit",

@@ -87,12 +87,12 @@ TABLES = [
         "Scores are the probabilities of the labels (perfect calibration), and their logits are "
         "normal. `positives` in the name of a line is the mean number of positives of a group. "
         "`test` is the error rate in % of the test of perfect calibration at 5 %, and "
-        "`Spiegelhalter` that of Spiegelhalter's z. The next four columns are the coverage in % of "
-        "95 % intervals: of the calibration intercept and slope if they are defined, of the Brier "
-        "score, and of the difference of mean score and share of positives. The interval of the "
-        "difference is conservative, because the binomial variance is an upper limit. `ECE` is the "
-        "mean of the expected calibration error, and `ECE expected` the computed mean under "
-        "perfect calibration.",
+        "`Spiegelhalter` is the error rate in % of the test with Spiegelhalter's z. The next "
+        "four columns are the coverage in % of 95 % intervals: of the calibration intercept and "
+        "slope if they are defined, of the Brier score, and of the difference of mean score and "
+        "share of positives. The interval of the difference is conservative, because the binomial "
+        "variance is an upper limit. `ECE` is the mean of the expected calibration error, and `ECE "
+        "expected` is the computed mean under perfect calibration.",
         [
             "group",
             "test",

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 # Column numbers of the models in a comparison of the second with the first model
 _PAIR = np.array([1]), np.array([0])
 _TESTED = ["change", "ci_low", "ci_high", "pvalue", "pvalue_adjusted"]
-# Gap of two rates, whose own gaps have claims
+# Larger gap of two rates; the larger gap is no claim, because the gap of each rate is a claim.
 _OF_TWO_RATES = "equalized_odds_difference"
-# Rates by name of the gaps of the audits
+# Rates that define each gap, by name of the gap
 _GAPS_OF_RATES = {
     "demographic_parity_difference": ("selection_rate",),
     "true_positive_rate_difference": ("true_positive_rate",),

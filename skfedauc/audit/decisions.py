@@ -225,12 +225,12 @@ def null_difference(shares: Floats, n_rows: Floats) -> float:
         digit = 10 ** np.maximum(np.log10(whole).astype(np.int64) - 1, 0)
         whole = whole // digit * digit
     sizes, counts = np.unique(whole, return_counts=True)
-    # With negligible probability, the share of the smallest group is outside this range.
+    # The share of the smallest group is outside this range with negligible probability.
     reach = 10.0 * np.sqrt(overall * (1.0 - overall) / sizes[0]) + 10.0 / sizes[0]
     low, high = max(overall - reach, 0.0), min(overall + reach, 1.0)
     shares_of_all = low + (high - low) * (np.arange(_N_SHARES) + 0.5) / _N_SHARES
-    # P(largest <= x) is the product of P(share <= x). Likewise, P(smallest > x) is the product of
-    # P(share > x).
+    # P(largest <= x) is the product of P(share <= x) over the groups. Likewise, P(smallest > x) is
+    # the product of P(share > x) over the groups.
     n_selected = np.floor(sizes[:, None] * shares_of_all)
     # Neighboring shares can be the same number of rows. Compute the probability of a number once.
     is_new = np.diff(n_selected, axis=1, prepend=-1.0) > 0.0

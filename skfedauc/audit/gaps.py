@@ -28,7 +28,7 @@ from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
-# Largest number of groups times cells for which an audit has ABROCA
+# Largest product of the numbers of groups and cells for which an audit has ABROCA
 _MOST_VISITS = 10_000_000
 _SELECTION, *_ODDS = deciding.RATES
 

@@ -49,7 +49,7 @@ _DEFINITIONS = {
 ALL_RATES = tuple(_DEFINITIONS)
 
 _LEAST_RESAMPLES = 100
-# Largest number of resamples times groups that are drawn at once
+# Largest product of the numbers of resamples and groups that are drawn at once
 _MOST_DRAWN = 1_000_000
 
 

@@ -19,10 +19,10 @@ with 5 clusters of positives and geometric numbers of rows, the variance was 24 
 
 The effective number of clusters is k = 1 / sum(share^2). The degrees of freedom of the variance are
 the smaller of two numbers. The first is k - 1, with the means of the shares of both classes. The
-second is Satterthwaite's number [2]_ for the sum of two variances, 1 / k with k - 1 degrees of
-freedom for each class. Satterthwaite's number is small if few clusters have positives.
-Satterthwaite's number uses the shares in place of x_i and y_i. Otherwise, a variance that sampling
-error makes too small would get too many degrees of freedom.
+second is Satterthwaite's degrees of freedom [2]_ of the sum of two variances. Each class has the
+variance 1 / k with k - 1 degrees of freedom. Satterthwaite's degrees of freedom are low if few
+clusters have positives. The formula uses the shares in place of x_i and y_i. Otherwise, a variance
+that sampling error makes too small would get too many degrees of freedom.
 
 References
 ----------

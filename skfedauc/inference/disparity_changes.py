@@ -25,7 +25,7 @@ from skfedauc.counts.moments import ratio
 from skfedauc.inference.paired import PairedRows
 from skfedauc.inference.variances import LEAST_EFFECTIVE, Floats, satterthwaite
 
-# Largest number of groups times rows for which an audit has the changes
+# Largest product of the numbers of groups and rows for which an audit has changes of disparities
 _MOST_VISITS = 50_000_000
 # Share of all weights below which a difference of weights is rounding error
 _ROUNDING = 1e-12

@@ -239,9 +239,10 @@ class AUCSpread(NamedTuple):
     def signed_limit(self, end: float, deviate: float, method: Method) -> Floats:
         """Return the limits towards one end of the scale for a deviate of either sign.
 
-        A limit with a deviate below 0 fails with a probability above one half. Such a limit equals
-        the limit towards the other end with the absolute deviate. Perfect separation is an
-        exception: the exact limit is never on the other side of the AUC.
+        A limit with a deviate below 0 misses the true AUC with a probability above one half. For a
+        deviate below 0, the limit equals the limit towards the other end with the absolute value of
+        the deviate. Perfect separation is an exception: the exact limit is never on the other side
+        of the AUC.
         """
         if deviate >= 0.0:
             return self.limit(end, deviate, method)

@@ -1598,8 +1598,8 @@ class GroupAUC:
         With many groups, the power is low: each group has to pass. Failing to show the claim does
         not show that a group is inferior. The claim does not cover groups that lack a class.
 
-        For binned scores, the limit is that of the rows with the lowest AUCs that the bins permit,
-        as in `confidence_intervals`.
+        For binned scores, the limit is the limit of the lowest AUCs that the bins permit, as in
+        `confidence_intervals`.
 
         References
         ----------

@@ -110,7 +110,7 @@ class MeasureEstimates:
 
     def quiet(self) -> MeasureEstimates:
         """Return these estimates without warnings and errors about undefined values."""
-        # `GroupEstimates.quiet` computes variances, which are not available within folds.
+        # Unlike `GroupEstimates.quiet`, omit the variances of the AUCs: measures do not use them.
         estimates = GroupEstimates(self.estimates.pairs, self.estimates.policy.quiet())
         return MeasureEstimates(estimates, self.measured)
 

@@ -16,7 +16,8 @@ from skfedauc.counts.moments import ratio
 
 Floats = NDArray[np.float64]
 
-# Largest number of thresholds by default, and of thresholds times groups
+# Largest number of thresholds by default, and largest product of this number and the number of
+# groups
 MOST_THRESHOLDS, _MOST_ROWS = 200, 2_000_000
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy")
 
@@ -148,7 +149,7 @@ def _default(counts: ScoreCounts, threshold: float | None) -> Floats:
 
 
 def _is_divided(thresholds: Floats, low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """Return whether a range has scores on both sides, by threshold."""
+    """Return, for each threshold, whether the threshold divides a range of scores."""
     # A threshold divides a range if it is above the lower end and at most the upper end.
     first = np.searchsorted(thresholds, low, side="right")
     end = np.searchsorted(thresholds, high, side="right")

@@ -155,16 +155,17 @@ def read_numbers(browser):
 
 def expected(state):
     """Return all statistics by numerical integration, without the normal distribution's AUC."""
-    x = np.linspace(-14, 16, 3001)  # the trapezoid rule converges fast for such integrands
+    # The trapezoid rule converges fast: the integrands are smooth, and nearly 0 at both ends.
+    x = np.linspace(-14, 16, 3001)
     step = x[1] - x[0]
     f_positive = norm.pdf(x, np.array(state.mean_positives)[:, None])
     below = norm.cdf(x, np.array(state.mean_negatives)[:, None])
     matrix = f_positive @ below.T * step
     own = np.diag(matrix)
     pos, neg = np.array(state.positives), np.array(state.negatives)
-    # The AUC of all rows: from the densities of all positives and of all negatives
+    # The AUC of all rows, from the densities of all positives and of all negatives
     pooled = np.sum((pos @ f_positive) * (neg @ below)) * step / (pos.sum() * neg.sum())
-    # A random positive and a random negative are of one group
+    # Probability that a random positive and a random negative belong to the same group
     share = np.sum(pos * neg) / (pos.sum() * neg.sum())
     within = np.average(own, weights=pos * neg)
     return {
