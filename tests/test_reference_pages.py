@@ -97,6 +97,10 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         quoted = " to ".join(f"{rate:.{digits}f}" for rate in found).replace("100.0", "100")
         for text in texts:
             assert f"{quoted} %" in " ".join(text.split())
+    equal = "Equal AUCs of groups of clustered rows"
+    for column in ("equal groups", "equal groups without clusters", "macro"):
+        rate, _ = rates(equal, column, of="^10 x 20, .*by cluster")
+        assert f"in {rate} %" in " ".join(gaps.split())
     power, tests = "Power of tests of equal groups", ("equal groups", "largest difference")
     many, one = (
         [rates(power, test, of=f"^20 groups of 100/400, {lower}$")[0] for test in tests]
