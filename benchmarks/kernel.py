@@ -1,23 +1,25 @@
 """Measure the claims about the kernel: ``python -m benchmarks.kernel`` prints figures as JSON.
 
-`variants` measures in a process with numpy's AVX-512 sort and in a process without it, because many
-processors do not have AVX-512.
+``--out`` writes a page with the worst figure of each claim. `variants` measures in a process with
+numpy's AVX-512 sort and in a process without it, because many processors do not have AVX-512.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import peers
+from benchmarks import peers, report
 from benchmarks.data import Case, Rows, make_rows
 from benchmarks.measure import LIMIT, OURS
 from benchmarks.scenarios import peak_of
@@ -291,9 +293,21 @@ def variants(most_rows: int, repeats: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    most_rows, repeats = (int(float(argument)) for argument in sys.argv[1:] or ("1e7", "5"))
-    for figure in all_figures(most_rows, repeats):
-        print(json.dumps(figure._asdict()), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("rows", type=float, nargs="?", default=1e7)
+    parser.add_argument("repeats", type=int, nargs="?", default=5)
+    parser.add_argument("--out", type=Path, help="write a page with the worst figures")
+    arguments = parser.parse_args()
+    most_rows, repeats = int(arguments.rows), arguments.repeats
+    if arguments.out is None:
+        for figure in all_figures(most_rows, repeats):
+            print(json.dumps(figure._asdict()), flush=True)
+        return
+    about = report.describe(report.machine())
+    title = "# The kernel on another processor"
+    table = report.kernel_table(variants(most_rows, repeats))
+    written = f"Written by `python -m benchmarks.kernel --out {arguments.out}`. {about}"
+    arguments.out.write_text(f"{title}\n\n{written}\n\n{table}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
