@@ -91,6 +91,8 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
          [page, skfedauc.compare_roc_auc.__doc__]),
         (rates(measures, "average precision, pooled"), 1,
          [page, skfedauc.compare_roc_auc.__doc__]),
+        (rates("Standard deviation of the true AUCs (tau)", "coverage", of="Beta, tau 0.08"), 1,
+         [page]),
         (rates("Planned numbers of rows", "power"), 1,
          [plans, skfedauc.rows_needed.__doc__]),
     ]:  # fmt: skip
