@@ -99,6 +99,9 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         quoted = " to ".join(f"{rate:.{digits}f}" for rate in found).replace("100.0", "100")
         for text in texts:
             assert f"{quoted} %" in " ".join(text.split())
+    _, most = rates("Averages that differ from the pooled AUC by delta", "found equivalent")
+    for text in (page, report.agreement.__doc__):
+        assert f"up to {most} %" in " ".join(text.split())
     equal = "Equal AUCs of groups of clustered rows"
     for column in ("equal groups", "equal groups without clusters", "macro"):
         rate, _ = rates(equal, column, of="^10 x 20, .*by cluster")

@@ -2069,7 +2069,7 @@ class GroupAUC:
 
         The interval is a normal approximation, and the error rate may exceed 5 %. Simulations used
         two groups and an AUC of .95, with 5 to 50 positives and 200 to 400 negatives per group. The
-        result for an average with a true difference of `delta` was "yes" in up to 11 % of
+        result for an average with a true difference of `delta` was "yes" in up to 8.8 % of
         simulations.
 
         For binned scores, the intervals cover each difference within the certain intervals of the
