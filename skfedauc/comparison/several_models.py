@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from skfedauc import _input, _words
+from skfedauc.comparison.rows import ModelRows
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
@@ -21,10 +22,8 @@ from skfedauc.inference.joint_models import (
     joint_pooled,
 )
 from skfedauc.inference.largest_difference import Pairs
-from skfedauc.inference.paired import PairedRows, near_one
 from skfedauc.inference.variances import Floats
-from skfedauc.pairs import GroupPairs
-from skfedauc.report import AVERAGES, GroupAUC, of_one_label, shares
+from skfedauc.report import AVERAGES, shares
 from skfedauc.report.statistics import Average
 
 if TYPE_CHECKING:
@@ -199,23 +198,13 @@ default="pooled"
     import pandas as pd
 
     confidence_level = intervals.check_confidence_level(confidence_level)
-    missing = _input.check_missing(missing)
     _check_statistic(statistic, groups)
     models = _models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
     pairs = _pairs_of(list(models), reference)
     by_name = {f"scores[{name!r}]": values for name, values in models.items()}
-    _input.check_row_order(by_name)
-    options: dict[str, Any] = {"missing": missing, "warn_labels": False, "clusters": clusters}
-    of_models = [
-        _input.check_rows(y_true, values, groups, sample_weight, pos_label, name=name, **options)
-        for name, values in by_name.items()
-    ]
-    labels = _input.names_of(of_models[0].labels, groups)
-    reports = [
-        GroupAUC(GroupPairs.of_rows(one), undefined="ignore", group_names=labels)
-        for one in (of_models[:1] if statistic == "pooled" else of_models)
-    ]
-    rows = _paired(of_models, reports[0])
+    given = ModelRows.of(y_true, by_name, groups, sample_weight, pos_label, missing, clusters)
+    reports = [given.report(k) for k in range(1 if statistic == "pooled" else len(models))]
+    rows = given.paired(reports[0])
     within = None if groups is None else joint_aucs(rows)
     by_group = None
     if within is not None:
@@ -232,7 +221,7 @@ default="pooled"
     table.index = _index(list(models), pairs)
     names = pd.Index(list(models), name="model", tupleize_cols=False)
     auc = pd.Series(joint.auc, index=names, name="auc")
-    return ModelComparison(statistic, auc, table, by_group, of_models[0].n_missing)
+    return ModelComparison(statistic, auc, table, by_group, given.n_missing)
 
 
 def _check_statistic(statistic: Any, groups: Any) -> None:
@@ -317,25 +306,6 @@ def _index(names: list[Any], pairs: Pairs, groups: pd.Index | None = None) -> pd
     return pd.MultiIndex.from_arrays(
         [*of_labels, *(of_model * len(groups) for of_model in models)],
         names=[*groups.names, "model_a", "model_b"],
-    )
-
-
-def _paired(of_models: list[_input.Rows], report: GroupAUC) -> PairedRows:
-    """Return the scores of all models by row."""
-    rows = of_models[0]
-    n_rows = rows.scores.size
-    if not 0 < int(rows.positive.sum()) < n_rows:
-        raise ValueError(
-            f"y_true must hold both classes; got one class in {n_rows} rows"
-            f"{of_one_label(report.counts)}."
-        )
-    return PairedRows(
-        rows.positive,
-        [r.scores.astype(np.float64, copy=False) for r in of_models],
-        np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
-        np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
-        report.n_groups,
-        rows.clusters,
     )
 
 

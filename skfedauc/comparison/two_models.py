@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skfedauc import _input
+from skfedauc.comparison.rows import ModelRows
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
@@ -17,7 +18,6 @@ from skfedauc.inference.paired import (
     ROUNDING,
     PairedDifferences,
     PairedRows,
-    near_one,
     paired_differences,
     placement_values,
 )
@@ -30,8 +30,7 @@ from skfedauc.inference.paired_measures import (
 )
 from skfedauc.inference.variances import Floats, satterthwaite
 from skfedauc.measures import Measure, Sensitivity, Specificity, check_measure
-from skfedauc.pairs import GroupPairs
-from skfedauc.report import AVERAGES, GroupAUC, of_one_label, shares
+from skfedauc.report import AVERAGES, GroupAUC, shares
 from skfedauc.report.measured import Measured
 
 if TYPE_CHECKING:
@@ -218,44 +217,14 @@ def compare_roc_auc(
 difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
     """
     confidence_level = intervals.check_confidence_level(confidence_level)
-    missing = _input.check_missing(missing)
-    _input.check_row_order({"score_a": score_a, "score_b": score_b})
-    rows, other = (
-        _input.check_rows(
-            y_true,
-            score,
-            groups,
-            sample_weight,
-            pos_label,
-            name=name,
-            missing=missing,
-            warn_labels=False,
-            clusters=clusters,
-        )
-        for name, score in (("score_a", score_a), ("score_b", score_b))
-    )
-    names = _input.names_of(rows.labels, groups)
-    report, other_report = (
-        GroupAUC(GroupPairs.of_rows(r), undefined="ignore", group_names=names)
-        for r in (rows, other)
-    )
-    n_rows, n_groups = rows.scores.size, report.n_groups
-    if not 0 < int(rows.positive.sum()) < n_rows:
-        raise ValueError(
-            f"y_true must hold both classes; got one class in {n_rows} rows"
-            f"{of_one_label(report.counts)}."
-        )
-    paired_rows = PairedRows(
-        rows.positive,
-        [r.scores.astype(np.float64, copy=False) for r in (rows, other)],
-        np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
-        np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
-        n_groups,
-        rows.clusters,
-    )
+    scores = {"score_a": score_a, "score_b": score_b}
+    rows = ModelRows.of(y_true, scores, groups, sample_weight, pos_label, missing, clusters)
+    reports = [rows.report(0), rows.report(1)]
+    report = reports[0]
+    n_groups, paired_rows = report.n_groups, rows.paired(report)
     if measure is not None:
         _check_comparable(check_measure(measure), paired_rows)
-    found, bound = _differences(paired_rows, [report, other_report], measure)
+    found, bound = _differences(paired_rows, reports, measure)
     new_groups = (
         intervals.is_over_groups(over, n_groups - report.n_undefined) and groups is not None
     )
@@ -264,8 +233,8 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
             report.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
         new_groups = not found.clusters.units.shares_clusters
     degrees_of_freedom = found.degrees_of_freedom
-    null: StudentT | OverGroups = StudentT(report.variances.cluster_freedom)
     if new_groups:
+        null = StudentT(report.variances.cluster_freedom)
         pooled = _paired(found.pooled, found.pooled_clustered, confidence_level, null)
     else:
         designs = zip(found.pooled_fixed.tolist(), found.pooled_freedom.tolist(), strict=True)
@@ -278,29 +247,8 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
     lines = {"pooled": pooled}
     if groups is None:
         return _comparison(lines, new_groups, None, rows.n_missing, measure)
-    difference = found.auc[0] - found.auc[1]
     of_group = np.where(np.isnan(found.variance), bound, found.variance)
-    for name in AVERAGES:
-        share = shares(report.estimates, name)
-        if share is None:
-            continue
-        used = share > 0
-        if not new_groups:
-            if found.clusters is None:
-                parts = share[used] ** 2 * of_group[used]
-                variance = float(parts.sum())
-                freedom = float(satterthwaite(parts, degrees_of_freedom[used], np.inf))
-            else:
-                variance, freedom = found.clusters.average(share, of_group)
-            null = StudentT(freedom)
-        elif used.sum() > 1:
-            variance = variance_over_groups(difference[used], share[used])
-            null = OverGroups(share[used])
-        else:
-            variance = float("nan")
-        if not has_tests_of_averages(measure):
-            variance = float("nan")
-        lines[name] = _paired(found.auc[:, used] @ share[used], variance, confidence_level, null)
+    lines |= _averages(found, of_group, report, new_groups, confidence_level, measure)
     by_group = {
         g: _paired(
             found.auc[:, g], found.variance[g], confidence_level, StudentT(degrees_of_freedom[g])
@@ -312,6 +260,40 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
     groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
     groups_table = _scaled(groups_table, measure)
     return _comparison(lines, new_groups, groups_table, rows.n_missing, measure)
+
+
+def _averages(
+    found: PairedDifferences,
+    of_group: Floats,
+    report: GroupAUC,
+    new_groups: bool,
+    confidence_level: float,
+    measure: Measure | None,
+) -> dict[str, list[float]]:
+    """Return a table row for each average; `of_group` are variances of groups, or their bounds."""
+    lines: dict[str, list[float]] = {}
+    difference, degrees_of_freedom = found.auc[0] - found.auc[1], found.degrees_of_freedom
+    null: StudentT | OverGroups
+    for name in AVERAGES:
+        share = shares(report.estimates, name)
+        if share is None:
+            continue
+        used = share > 0
+        if new_groups:
+            null, variance = OverGroups(share[used]), float("nan")
+            if used.sum() > 1:
+                variance = variance_over_groups(difference[used], share[used])
+        elif found.clusters is None:
+            parts = share[used] ** 2 * of_group[used]
+            variance = float(parts.sum())
+            null = StudentT(float(satterthwaite(parts, degrees_of_freedom[used], np.inf)))
+        else:
+            variance, freedom = found.clusters.average(share, of_group)
+            null = StudentT(freedom)
+        if not has_tests_of_averages(measure):
+            variance = float("nan")
+        lines[name] = _paired(found.auc[:, used] @ share[used], variance, confidence_level, null)
+    return lines
 
 
 def _check_comparable(measure: Measure, rows: PairedRows) -> None:
