@@ -104,6 +104,7 @@ function change(update) {
   finishAnimation();
   state = update(state);
   show();
+  for (const what of ["copied", "shared"]) element(what).textContent = "";
   writeHashSoon();
 }
 
@@ -374,8 +375,6 @@ function show() {
   element("sampling").textContent = sampling;
   element("sampling").hidden = !rows;
   element("snippet").textContent = pythonOf(groups, population, state.digits);
-  element("copied").textContent = "";
-  element("shared").textContent = "";
   if (started) announceSoon(announcementOf(shown, state.digits), rows ? sampling : verdict);
 }
 

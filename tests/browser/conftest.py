@@ -61,7 +61,7 @@ def chromium(tmp_path_factory):
         def get(self, url):
             """Open a page; `webdriver.Chrome.get` sometimes returns while the last page is open."""
             super().get(url)
-            until = time.monotonic() + 10
+            until = time.monotonic() + 60
             while not self.shows(url) and time.monotonic() < until:
                 time.sleep(0.02)
 

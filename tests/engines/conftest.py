@@ -160,7 +160,7 @@ def postgres():
         )
         try:
             address = {"host": "127.0.0.1", "port": port, "user": "skfedauc"}
-            until = time.monotonic() + 30
+            until = time.monotonic() + 60
             while True:
                 try:
                     psycopg.connect(**address, dbname="postgres").close()
@@ -174,6 +174,6 @@ def postgres():
             connection.disconnect()
         finally:
             server.terminate()
-            server.wait(timeout=30)
+            server.wait(timeout=60)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
