@@ -436,9 +436,10 @@ function start() {
   }
   element("share").addEventListener("click", copyLink);
   element("copy").addEventListener("click", copyPython);
-  addEventListener("hashchange", () => {
+  addEventListener("hashchange", ({ newURL }) => {
     clearTimeout(waiting);
-    moveTo((old) => stateOfHash(location.hash, old));
+    // Before this event, `writeHash` may have put the old state into the address again.
+    moveTo((old) => stateOfHash(new URL(newURL).hash, old));
   });
 }
 

@@ -769,6 +769,23 @@ def test_what_the_link_has_wrong_is_left_out(browser):
     assert (state.positives, state.negatives) == ([10, 1000], [10, 10])
 
 
+def test_a_link_is_followed_if_the_address_is_written_at_the_same_time(browser):
+    load(browser)
+    found = browser.execute_async_script(
+        """
+        const done = arguments[0];
+        const target = document.querySelector(".try a").hash;
+        addEventListener("hashchange", () => setTimeout(
+          () => done([target, hashOf(state)])), { once: true });
+        location.hash = target; // the event comes later
+        writeHash();
+        """
+    )
+    target, shown = found
+    assert shown == target
+    wait_until(lambda: browser.current_url.endswith(target))
+
+
 def test_suggestions_keep_their_promises(browser):
     load(browser)
     found = {}
