@@ -371,7 +371,16 @@ def test_estimators_are_compared_by_scores_and_decisions():
         pos_label="no",
     )
     pd.testing.assert_frame_equal(no.by_group, opposite.by_group)
-    assert [audit.threshold for audit in no.audits.values()] == [0.4, 0.4]
+    for name, audit in no.audits.items():
+        # The audit of an estimator, whose sweep has the threshold on the scale of its scores
+        alone = FairnessAudit.from_estimator(
+            models[name], X, y, groups="site", pos_label="no", threshold=0.4,
+            names={"model": name},
+        )  # fmt: skip
+        assert audit.threshold == alone.threshold == 0.4
+        assert audit.facts["sha256_of_audit"] == alone.facts["sha256_of_audit"]
+        pd.testing.assert_frame_equal(audit.sweep().rates, alone.sweep().rates)
+        assert -0.6 in audit.sweep().gaps.index
     ranking = AuditComparison.from_estimators(models, X, y, groups="site", threshold=None)
     assert "selection_rate" not in ranking.by_group.index.levels[0]
     other = {"u": models["u"], "none": LogisticRegression().fit(X, y == "yes")}

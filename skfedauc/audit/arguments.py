@@ -1,4 +1,4 @@
-"""Checks of the arguments of `FairnessAudit`."""
+"""Checks of the arguments of `FairnessAudit` and `AuditComparison`."""
 
 from __future__ import annotations
 
@@ -121,3 +121,32 @@ def check_threshold(threshold: Any) -> float | None:
             f"threshold must be 'auto', None or a finite number; got {_words.shortened(threshold)}."
         )
     return float(threshold)
+
+
+def check_models(models: Any, name: str) -> tuple[str, str]:
+    """Return the names of the first and of the second model."""
+    if not isinstance(models, Mapping):
+        raise TypeError(
+            f"{name} must be a mapping with two names, {{'before': ..., 'after': ...}}; got "
+            f"{_input.kind_in_words(models)}."
+        )
+    names = tuple(models)
+    if len(names) != 2 or not all(isinstance(of, str) for of in names):
+        raise ValueError(
+            f"{name} must have exactly two names, each a str; got {_words.listed(names)}. For one "
+            "model use FairnessAudit, and for more models compare_models."
+        )
+    return names[0], names[1]
+
+
+def thresholds_of(models: tuple[str, str], threshold: Any) -> dict[str, Any]:
+    """Return the threshold of each model, where `threshold` can be a mapping or one for both."""
+    if not isinstance(threshold, Mapping):
+        return dict.fromkeys(models, threshold)
+    if sorted(map(str, threshold)) != sorted(models):
+        raise ValueError(
+            f"threshold must have the names of y_scores, {_words.listed(models)}; got "
+            f"{_words.listed(list(threshold))}. For thresholds of groups, pass the predicted "
+            "labels as y_preds=."
+        )
+    return {name: threshold[name] for name in models}

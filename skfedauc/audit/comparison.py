@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import is_classifier
 
-from skfedauc import _input, _sklearn, _words
+from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.audit import arguments
-from skfedauc.audit import decisions as deciding
+from skfedauc.audit import arguments, comparison_rows
 from skfedauc.audit.changes import Changes, ComparedRows
 from skfedauc.audit.comparison_card import card_of
 from skfedauc.audit.comparison_findings import ComparisonTables, findings
+from skfedauc.audit.comparison_rows import ModelRows, Threshold
 from skfedauc.audit.document import as_json, comparison_document_of, text_or_file
 from skfedauc.audit.facts import facts_of_models
 from skfedauc.audit.fairness_audit import FairnessAudit
 from skfedauc.audit.tables import Favorable
 from skfedauc.audit.tolerances import MissingDecisionsError
-from skfedauc.counts import ScoreCounts, left_out
-from skfedauc.inference.paired import PairedRows, near_one
-from skfedauc.report import GroupAUC, of_one_label
+from skfedauc.counts import left_out
 
 if TYPE_CHECKING:
     import os
 
     from skfedauc.plotting import CandidatesDisplay
-
-Threshold = float | Literal["auto"] | None
 
 
 class AuditComparison:
@@ -213,45 +208,23 @@ class AuditComparison:
         >>> comparison.by_group.loc["auc", "change"].to_dict()
         {'a': 0.0, 'b': 1.0}
         """
-        models = _check_models(y_scores, "y_scores")
-        if y_preds is not None and sorted(_check_models(y_preds, "y_preds")) != sorted(models):
-            raise ValueError(
-                f"y_preds must have the names of y_scores, {_words.listed(models)}; got "
-                f"{_words.listed(list(y_preds))}."
-            )
-        thresholds = _thresholds(threshold, models)
-        selected = None
-        if y_preds is not None:
-            if any(of_model != "auto" for of_model in thresholds.values()):
-                raise ValueError("pass either y_preds or a threshold, not both.")
-            selected = {
-                name: deciding.predicted_positive(y_preds[name], y_true, pos_label)
-                for name in models
-            }
-            _input.check_row_order(
-                {"y_true": y_true}
-                | {f"y_preds[{name!r}]": y_preds[name] for name in models}
-                | {"groups": groups}
-            )
-        return cls._of_rows(
-            y_true,
-            {name: y_scores[name] for name in models},
-            selected,
-            thresholds,
-            {
-                "groups": groups,
-                "sample_weight": sample_weight,
-                "pos_label": pos_label,
-                "missing": missing,
-            },
-            {
-                "min_per_class": min_per_class,
-                "reference": reference,
-                "favorable": favorable,
-                "names": names,
-                "tolerances": tolerances,
-            },
-            n_jobs,
+        predictions = comparison_rows.of_predictions(
+            y_true, y_scores, y_preds, groups, threshold, pos_label
+        )
+        of_rows = {
+            "groups": groups,
+            "sample_weight": sample_weight,
+            "pos_label": pos_label,
+            "missing": missing,
+        }
+        return cls._of_models(
+            comparison_rows.counted(y_true, predictions, of_rows, n_jobs),
+            predictions.thresholds,
+            min_per_class=min_per_class,
+            reference=reference,
+            favorable=favorable,
+            names=names,
+            tolerances=tolerances,
         )
 
     @classmethod
@@ -337,127 +310,58 @@ class AuditComparison:
         >>> comparison.models
         ('0.001', '1.0')
         """
-        models = _check_models(estimators, "estimators")
         _input.check_groups_given(groups)
         labels = _input.groups_of_rows(groups, X)
         _input.check_row_order({"X": X, "y": y, "groups": labels, "sample_weight": sample_weight})
-        number = arguments.check_threshold(threshold)
-        classes = [_sklearn.positive_class(estimators[name], pos_label) for name in models]
-        (first, _), (second, _) = classes
-        if first != second:
-            raise ValueError(
-                f"the estimators must have the same positive class; got {_words.shortened(first)} "
-                f"and {_words.shortened(second)}. Pass pos_label=."
-            )
-        scores, selected = {}, {}
-        for name, (positive, is_other) in zip(models, classes, strict=True):
-            estimator = estimators[name]
-            values = _input.column_of(
-                _sklearn.response_values(estimator, X, response_method), f"y_scores[{name!r}]"
-            )
-            # Negative scores keep the order of the scores exactly, unlike one minus the scores.
-            scores[name] = -values if is_other else values
-            method = _sklearn.response_method_name(estimator, response_method)
-            if threshold == "auto" and is_classifier(estimator):
-                predicted = _input.column_of(estimator.predict(X), f"y_preds[{name!r}]")
-                selected[name] = deciding.predicted_positive(predicted, y, positive)
-            elif number is not None:
-                of_scores = is_other and method in ("predict_proba", "predict")
-                limit = number - 1.0 if of_scores else number
-                selected[name] = (scores[name] >= limit).astype(np.float64)
-        comparison = cls._of_rows(
-            y,
-            scores,
-            selected if len(selected) == 2 else None,
-            dict.fromkeys(models, "auto" if len(selected) == 2 else threshold),
-            {
-                "groups": labels,
-                "sample_weight": sample_weight,
-                "pos_label": first,
-                "missing": missing,
-            },
-            {
-                "min_per_class": min_per_class,
-                "reference": reference,
-                "favorable": favorable,
-                "names": names,
-                "tolerances": tolerances,
-            },
-            n_jobs,
-            groups,
+        predictions, positive = comparison_rows.of_estimators(
+            estimators, X, y, threshold, pos_label, response_method
         )
-        for audit in comparison.audits.values():
-            audit.threshold = number if number is not None else audit.threshold
+        of_rows = {
+            "groups": labels,
+            "sample_weight": sample_weight,
+            "pos_label": positive,
+            "missing": missing,
+        }
+        comparison = cls._of_models(
+            comparison_rows.counted(y, predictions, of_rows, n_jobs, groups),
+            predictions.thresholds,
+            min_per_class=min_per_class,
+            reference=reference,
+            favorable=favorable,
+            names=names,
+            tolerances=tolerances,
+        )
+        number = arguments.check_threshold(threshold)
+        if number is not None:
+            for audit in comparison.audits.values():
+                audit.threshold = number
         return comparison
 
     @classmethod
-    def _of_rows(
+    def _of_models(
         cls,
-        y_true: Any,
-        scores: Mapping[str, Any],
-        selected: Mapping[str, Any] | None,
-        thresholds: Mapping[str, Any],
-        of_rows: Mapping[str, Any],
-        options: Mapping[str, Any],
-        n_jobs: int | None,
-        names_of_groups: Any = None,
+        models: Mapping[str, ModelRows],
+        thresholds: Mapping[str, Threshold],
+        *,
+        names: Mapping[str, str] | None,
+        **options: Any,
     ) -> AuditComparison:
-        """Compare two models by scores and decisions of 1 and 0 of each row."""
-        _input.check_missing(of_rows["missing"])
-        names = arguments.check_names(options["names"])
-        by_name = {f"y_scores[{name!r}]": values for name, values in scores.items()}
-        _input.check_row_order({"y_true": y_true, **by_name})
-        audits, of_models, decisions = {}, [], []
-        for name, values in scores.items():
-            called = _words.shortened(name)
-            rows = _input.check_rows(y_true, values, name=f"y_scores[{called}]", **of_rows)
-            labels = _input.names_of(rows.labels, of_rows["groups"], names_of_groups)
-            report = GroupAUC(
-                ScoreCounts.of_rows(rows, n_jobs, labels),
-                undefined="ignore",
-            )
-            of_model = None
-            if selected is not None:
-                decided = _input.check_rows(
-                    y_true,
-                    selected[name],
-                    name=f"y_preds[{called}]",
-                    warn_labels=False,
-                    **of_rows,
-                )
-                of_model = ScoreCounts.of_rows(decided, n_jobs)
-                decisions.append(decided.scores > 0.5)
-            named = names | {"model": _name_of_model(names, name)}
+        """Audit two models with the same options, and compare them."""
+        names, audits = arguments.check_names(names), {}
+        for model, rows in models.items():
+            own = f"{names['model']}, {model}" if "model" in names else model or "(no name)"
             try:
-                audits[name] = FairnessAudit(
-                    report,
-                    decisions=of_model,
-                    threshold=thresholds[name],
-                    **{**options, "names": named},
+                audits[model] = FairnessAudit(
+                    rows.report,
+                    decisions=rows.decisions,
+                    threshold=thresholds[model],
+                    names=names | {"model": own},
+                    **options,
                 )
             except MissingDecisionsError as error:
-                raise error.of_model(called) from None
-            of_models.append(rows)
-            threshold = audits[name].threshold
-            if selected is None and threshold is not None:
-                decisions.append(rows.scores.astype(np.float64, copy=False) >= threshold)
-        rows = of_models[0]
-        n_rows = rows.scores.size
-        if not 0 < int(rows.positive.sum()) < n_rows:
-            raise ValueError(
-                f"y_true must hold both classes; got one class in {n_rows} rows"
-                f"{of_one_label(report.counts)}."
-            )
-        assert rows.codes is not None
-        paired = PairedRows(
-            rows.positive,
-            [of.scores.astype(np.float64, copy=False) for of in of_models],
-            np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
-            rows.codes,
-            report.n_groups,
-        )
-        both = np.array(decisions) if len(decisions) == 2 else None
-        return cls(audits, ComparedRows(paired, both), names)
+                raise error.of_model(_words.shortened(model)) from None
+        at = [audit.threshold for audit in audits.values()]
+        return cls(audits, comparison_rows.compared_rows(list(models.values()), at), names)
 
     # The tables ----------------------------------------------------------------------------
 
@@ -718,37 +622,3 @@ class AuditComparison:
             f"{', '.join(self.tables.columns)}{left_out(report.n_missing)}"
         )
         return "\n".join([headline, *(f"- {finding}" for finding in self.findings)])
-
-
-def _name_of_model(names: Mapping[str, str], model: str) -> str:
-    """Return the name of a model in its own audit."""
-    return f"{names['model']}, {model}" if "model" in names else model or "(no name)"
-
-
-def _check_models(models: Any, name: str) -> tuple[str, str]:
-    """Return the names of the first and of the second model."""
-    if not isinstance(models, Mapping):
-        raise TypeError(
-            f"{name} must be a mapping with two names, {{'before': ..., 'after': ...}}; got "
-            f"{_input.kind_in_words(models)}."
-        )
-    names = tuple(models)
-    if len(names) != 2 or not all(isinstance(of, str) for of in names):
-        raise ValueError(
-            f"{name} must have exactly two names, each a str; got {_words.listed(names)}. For one "
-            "model use FairnessAudit, and for more models compare_models."
-        )
-    return names[0], names[1]
-
-
-def _thresholds(threshold: Any, models: tuple[str, str]) -> dict[str, Any]:
-    """Return the threshold of each model."""
-    if not isinstance(threshold, Mapping):
-        return dict.fromkeys(models, threshold)
-    if sorted(map(str, threshold)) != sorted(models):
-        raise ValueError(
-            f"threshold must have the names of y_scores, {_words.listed(models)}; got "
-            f"{_words.listed(list(threshold))}. For thresholds of groups, pass the predicted "
-            "labels as y_preds=."
-        )
-    return {name: threshold[name] for name in models}

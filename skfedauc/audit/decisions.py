@@ -60,6 +60,22 @@ def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, floa
     return float(low[divided].min()), float(np.nextafter(high[divided].max(), np.inf))
 
 
+def threshold_of_scores(threshold: float, method: str, is_other: bool) -> float:
+    """Return the threshold on the scale of an estimator's scores.
+
+    Parameters
+    ----------
+    threshold : float
+        Threshold on the probability or on the decision value of the positive class.
+    method : str
+        Method of the estimator that returns the scores.
+    is_other : bool
+        Whether the scores are minus those of the other class, ``classes_[1]``. These are minus
+        probabilities of ``predict_proba``, or 0 and -1 of ``predict``.
+    """
+    return threshold - 1.0 if is_other and method in ("predict_proba", "predict") else threshold
+
+
 def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     """Return the decisions that select rows with a score of at least the threshold.
 

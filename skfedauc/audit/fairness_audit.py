@@ -385,14 +385,14 @@ class FairnessAudit:
             predicted = counted("predict").counts
             decisions = deciding.at_threshold(predicted, 0.0 if is_other else 0.5)
         number = arguments.check_threshold(threshold)
-        method = _sklearn.response_method_name(estimator, response_method)
-        if number is not None and is_other and method in ("predict_proba", "predict"):
-            # The scores are minus the probabilities of ``classes_[1]``, or 0 and -1.
-            decisions = deciding.at_threshold(report.counts, number - 1.0)
+        of_scores = threshold
+        if number is not None:
+            method = _sklearn.response_method_name(estimator, response_method)
+            of_scores = deciding.threshold_of_scores(number, method, is_other)
         audit = cls(
             report,
             decisions=decisions,
-            threshold=threshold if decisions is None else "auto",
+            threshold=of_scores,
             min_per_class=min_per_class,
             reference=reference,
             favorable=favorable,
@@ -400,8 +400,7 @@ class FairnessAudit:
             tolerances=tolerances,
         )
         if number is not None:
-            is_shifted = decisions is not None
-            audit.threshold, audit._score_threshold = number, number - 1.0 * is_shifted
+            audit.threshold = number
         return audit
 
     def of(self, columns: str | Sequence[str]) -> FairnessAudit:
