@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from skfedauc import _words
-from skfedauc.audit.cells import GAPS
+from skfedauc.audit.gap_tables import GAPS
+from skfedauc.audit.names import crossed
 
 # Largest number of groups in a table
 _MOST_GROUPS = 50
@@ -132,7 +133,7 @@ def evaluation_data(facts: Mapping[str, Any], hashes: Mapping[str, str]) -> Iter
             f", of which {facts['n_small_groups']:,} with fewer than {least} rows of a class are "
             "left out of comparisons of AUCs"
         )
-    columns = " \N{MULTIPLICATION SIGN} ".join(map(escaped, facts["columns"]))
+    columns = crossed(map(escaped, facts["columns"]))
     yield f"{_words.counted(facts['n_groups'], 'group')} by {columns}{small}"
     for column, level in facts["within"].items():
         yield f"Rows with {escaped(column)}: {label_of(level)}"
@@ -160,7 +161,7 @@ def _by_part(parts: Sequence[Document], table: Any) -> str:
 
 def _grouping(facts: Mapping[str, Any]) -> str:
     """Return the columns of the groups, and control columns with their labels."""
-    columns = escaped(" \N{MULTIPLICATION SIGN} ".join(facts["columns"]))
+    columns = escaped(crossed(facts["columns"]))
     levels = [f"{escaped(name)} {label_of(level)}" for name, level in facts["within"].items()]
     return " within ".join([columns, *levels])
 

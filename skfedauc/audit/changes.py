@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from skfedauc.audit.claims import Claims, Floats, Questions, adjusted_together
 from skfedauc.audit.gaps import LEVEL
+from skfedauc.audit.names import crossed
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.changed_pairs import ChangedPairs, changed_pairs
 from skfedauc.inference.disparity_changes import disparity_changes
@@ -228,7 +229,7 @@ class Changes:
         pvalues["gaps"] = np.array(
             [of[2] for gap, of in self._gap_changes.items() if gap != _OF_TWO_RATES]
         )
-        columns = " \N{MULTIPLICATION SIGN} ".join(self._groups.columns)
+        columns = crossed(self._groups.columns)
         (claims,) = adjusted_together([columns], [pvalues])
         return claims
 

@@ -19,7 +19,7 @@ from skfedauc.audit.card import (
     pvalue_of,
     with_limits,
 )
-from skfedauc.audit.cells import GAPS, QUALITY
+from skfedauc.audit.gap_tables import GAPS, QUALITY
 from skfedauc.audit.tolerances import required
 
 # Largest number of groups in a table

@@ -20,7 +20,8 @@ from skfedauc.audit.comparison_findings import (
     signed,
 )
 from skfedauc.audit.findings import SIGNIFICANT, Finding
-from skfedauc.audit.names import named
+from skfedauc.audit.gap_tables import GAPS, QUALITY
+from skfedauc.audit.names import by, named
 from skfedauc.audit.page import Linked, check_installed, template
 from skfedauc.audit.summary import Line
 from skfedauc.audit.tables import classes_in_words, row_of
@@ -81,10 +82,9 @@ def page_of(tables: ComparisonTables, candidates: CandidatesDisplay | None = Non
     """
     check_installed()
     search = None if candidates is None else _candidates(candidates)
-    by = cells.by(tables.columns)
     section = {
         "id": "changes",
-        "by": by,
+        "by": by(tables.columns),
         "findings": [_linked(finding) for finding in answers(tables)],
         "quality": _quality_table(tables),
         "decomposition": _decomposition_table(tables),
@@ -164,7 +164,7 @@ def _facts(tables: ComparisonTables) -> dict[str, str]:
         **{key.capitalize(): _words.shortened_label(name) for key, name in declared if name},
         "Before": first,
         "After": second,
-        "Groups by": cells.by(tables.columns),
+        "Groups by": by(tables.columns),
         "Rows": f"{n_positives + n_negatives:,}",
         "Positives": f"{n_positives:,}",
         "Negatives": f"{n_negatives:,}",
@@ -218,7 +218,7 @@ def _tolerances(tables: ComparisonTables) -> str:
     for place, model in enumerate(tables.models):
         names: dict[str, list[str]] = {}
         for gap, rows in tables.answers_by_gap().items():
-            names.setdefault(rows[place]["answer"], []).append(cells.GAPS[gap][0])
+            names.setdefault(rows[place]["answer"], []).append(GAPS[gap][0])
         of_model = ", ".join(
             f"{len(names[answer])} {answer} ({', '.join(names[answer])})"
             for answer in ANSWERS
@@ -291,7 +291,7 @@ def _columns(tables: ComparisonTables) -> list[Column]:
 def _quality_table(tables: ComparisonTables) -> Table:
     rows = []
     for name in tables.quality.index:
-        title, note = cells.QUALITY[name]
+        title, note = QUALITY[name]
         label = Cell(title, key=str(name), note=note)
         rows.append(Row([label, *_cells(row_of(tables.quality, name))], f"quality-{name}"))
     columns = [Column("statistic", "AUC", "row"), *_columns(tables)]
@@ -324,19 +324,19 @@ def _gap_table(tables: ComparisonTables) -> Table:
         row = row_of(tables.gaps, name)
         if math.isnan(row["change"]):
             continue
-        title, note = cells.GAPS[name]
+        title, note = GAPS[name]
         found = [Cell(title, key=str(name), note=note), *_cells(row)]
         rows.append(Row(found, _gap_id(str(name))))
     columns = [Column("gap", "gap", "row"), *_columns(tables)]
-    by = cells.by(tables.columns)
-    return Table("gaps", f"Gaps between groups by {by}", columns, [Body(rows)], style="gaps")
+    name = f"Gaps between groups by {by(tables.columns)}"
+    return Table("gaps", name, columns, [Body(rows)], style="gaps")
 
 
 def _tolerance_table(tables: ComparisonTables) -> Table:
     """Return the table of the tolerances, with the answers for both models."""
     rows = []
     for name, of_models in tables.answers_by_gap().items():
-        found = [Cell(cells.GAPS[name][0], key=name, note=required(name, of_models[0]["limit"]))]
+        found = [Cell(GAPS[name][0], key=name, note=required(name, of_models[0]["limit"]))]
         for row in of_models:
             numbers = [cells.number_cell(name, row[c]) for c in ("value", "ci_low", "ci_high")]
             found += [cells.label_cell(row["answer"]), *numbers]
@@ -349,7 +349,7 @@ def _tolerance_table(tables: ComparisonTables) -> Table:
     first, second = map(_words.shortened_label, tables.models)
     return Table(
         "tolerances",
-        f"Tolerances by {cells.by(tables.columns)}",
+        f"Tolerances by {by(tables.columns)}",
         [Column("gap", "tolerance", "row"), *columns],
         [Body(rows)],
         {f"Before: {first}": len(_ANSWERED), f"After: {second}": len(_ANSWERED)},
@@ -372,7 +372,7 @@ def _group_table(tables: ComparisonTables) -> Table:
     names = map(_words.shortened_label, tables.columns)
     return Table(
         "groups",
-        f"Changes in the groups by {cells.by(tables.columns)}",
+        f"Changes in the groups by {by(tables.columns)}",
         [*(Column(name, name, "row") for name in names), *_columns(tables)],
         bodies,
         style="sortable",

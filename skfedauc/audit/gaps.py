@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from skfedauc.audit import calibration as calibrating
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Claims, Floats, Questions, adjusted_together, weighted_holm
-from skfedauc.audit.names import named_in
+from skfedauc.audit.names import crossed, named_in
 from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import proportions
@@ -123,7 +123,7 @@ class GroupComparison:
     def grouping(self) -> str:
         """Name of the grouping, such as "sex" or "sex (region 'north')"."""
         levels = list(itertools.starmap(named_in, self.within_levels.items()))
-        columns = " \N{MULTIPLICATION SIGN} ".join(self.columns)
+        columns = crossed(self.columns)
         return f"{columns} ({', '.join(levels)})" if levels else columns
 
     @property

@@ -14,7 +14,7 @@ from skfedauc import _words
 from skfedauc.audit.claims import adjusted_together
 from skfedauc.audit.findings import SIGNIFICANT, shown_pvalue
 from skfedauc.audit.gaps import LEVEL, GroupComparison, is_small
-from skfedauc.audit.names import named_in
+from skfedauc.audit.names import crossed, named_in
 from skfedauc.counts import ScoreCounts
 from skfedauc.report import GroupAUC
 
@@ -56,7 +56,7 @@ def intersections(comparison: GroupComparison, depth: int) -> pd.DataFrame:
         for columns in _combinations(comparison.columns, depth)
     ]
     pvalues = [{"rest": _claims_in(table)} for table in parts]
-    names = [" \N{MULTIPLICATION SIGN} ".join(table["columns"].iloc[0]) for table in parts]
+    names = [crossed(table["columns"].iloc[0]) for table in parts]
     for table, claims in zip(parts, adjusted_together(names, pvalues), strict=True):
         compared = table["pvalue"].notna()
         table.loc[compared, "pvalue_adjusted"] = np.broadcast_to(
@@ -152,7 +152,6 @@ def _whole_name(row: Mapping[str, Any]) -> str:
     """Return the columns and the labels of a group, ``sex 'f', region 'north'``."""
     columns = row["columns"]
     if isinstance(row["group"], str) and row["group"] == SMALL_GROUPS:
-        by = " \N{MULTIPLICATION SIGN} ".join(columns)
-        return f"Small groups by {by}"
+        return f"Small groups by {crossed(columns)}"
     label = row["group"] if len(columns) > 1 else (row["group"],)
     return ", ".join(itertools.starmap(named_in, zip(columns, label, strict=True)))

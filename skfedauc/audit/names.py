@@ -1,4 +1,4 @@
-"""Names of groups in sentences."""
+"""Names of groups, and of their columns, in sentences."""
 
 from __future__ import annotations
 
@@ -43,3 +43,13 @@ def listed(labels: Iterable[Any]) -> str:
     n_more = len(items) - _MOST_NAMED
     more = f" and {_words.counted(n_more, 'more group')}" if n_more > 0 else ""
     return "; ".join(items[:_MOST_NAMED]) + more
+
+
+def crossed(columns: Iterable[str]) -> str:
+    """Return the names of columns whose combinations are the groups, joined by a cross."""
+    return " \N{MULTIPLICATION SIGN} ".join(columns)
+
+
+def by(columns: Iterable[str]) -> str:
+    """Return the names of columns as in `crossed`, with long names shortened."""
+    return crossed(map(_words.shortened_label, columns))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-from skfedauc.audit.cells import Column, Row, Table, gap_table, group_table, quality_table
+from skfedauc.audit.cells import Column, Row, Table
 from skfedauc.audit.findings import findings
+from skfedauc.audit.gap_tables import gap_table, quality_table
+from skfedauc.audit.group_tables import group_table
 from skfedauc.audit.summary import Line
 from skfedauc.audit.tables import AuditTables
 

@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skfedauc import _words
 from skfedauc.audit import figures
-from skfedauc.audit.cells import (
-    by,
-    calibration_table,
+from skfedauc.audit.cells import number_text
+from skfedauc.audit.findings import SIGNIFICANT, Finding, answers, closing
+from skfedauc.audit.gap_tables import (
     gap_id,
     gap_table,
-    group_table,
-    grouping,
-    intersection_table,
-    number_text,
     quality_table,
-    rate_table,
     tolerance_table,
     worst_intervals,
 )
-from skfedauc.audit.findings import SIGNIFICANT, Finding, answers, closing
+from skfedauc.audit.group_tables import (
+    calibration_table,
+    group_table,
+    intersection_table,
+    rate_table,
+)
 from skfedauc.audit.intersections import MOST_WORRYING
+from skfedauc.audit.names import by
 from skfedauc.audit.summary import summary
 from skfedauc.audit.tables import AuditTables, classes_in_words
 from skfedauc.report import GroupAUC
@@ -152,7 +153,7 @@ def _content(number: int, tables: AuditTables) -> dict[str, Any]:
     rates, without_rates = rate_table(tables, number, _MOST_OF_A_RATE)
     return {
         "id": f"by-{number}",
-        "by": grouping(tables),
+        "by": tables.grouping,
         "findings": [_linked(finding, number) for finding in answers(tables)],
         "quality": quality_table(tables, number),
         "gaps": gap_table(tables, number),
@@ -179,7 +180,7 @@ def _intersections(tables: AuditTables, number: int) -> dict[str, Any]:
     return {
         "findings": found["finding"].head(MOST_WORRYING).tolist(),
         "table": intersection_table(
-            found.head(_MOST_OF_OTHERS), f"intersections-{number}", grouping(tables)
+            found.head(_MOST_OF_OTHERS), f"intersections-{number}", tables.grouping
         ),
         "left_out": _words.counted(n_more, "group") if n_more else "",
     }
@@ -228,7 +229,7 @@ def _grouped(sections: Sequence[Section]) -> str:
     """Return the columns of the groups, with the control column of several sections."""
     tables = sections[-1].tables
     if len(sections) == 1 or not tables.within:
-        return grouping(tables)
+        return tables.grouping
     columns = dict.fromkeys(section.tables.columns for section in sections)
     names = _words.enumerated(list(map(by, columns)))
     return f"{names} within each {' and '.join(map(_words.shortened_label, tables.within))}"

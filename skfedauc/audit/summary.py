@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from skfedauc import _words
-from skfedauc.audit.cells import GAPS, by, grouping, number_text
+from skfedauc.audit.cells import number_text
 from skfedauc.audit.findings import SIGNIFICANT, clearest_pair
-from skfedauc.audit.names import named, named_in
+from skfedauc.audit.gap_tables import GAPS
+from skfedauc.audit.names import by, named, named_in
 from skfedauc.audit.tables import AuditTables, classes_in_words, row_of
 from skfedauc.audit.tolerances import ANSWERS
 from skfedauc.counts import left_out
@@ -83,7 +84,7 @@ def _grouped(audits: Sequence[AuditTables]) -> str:
     """Return the number of groups of audits by the same columns."""
     sizes = [audit.report.n_groups for audit in audits]
     if len(audits) == 1:
-        return f"{_words.counted(sizes[0], 'group')} by {grouping(audits[0])}"
+        return f"{_words.counted(sizes[0], 'group')} by {audits[0].grouping}"
     of_levels = f"{len(audits):,} labels of {by(list(audits[0].within))}"
     groups = _words.counted(sizes[0], "group") if max(sizes) == 1 else f"{_range(sizes)} groups"
     return f"{groups} by {by(audits[0].columns)} within each of {of_levels}"
@@ -246,7 +247,7 @@ def _known(value: float, if_undefined: float = -math.inf) -> float:
 
 def _of(audit: AuditTables, audits: Sequence[AuditTables]) -> str:
     """Name the grouping, if there are several."""
-    return f" (by {grouping(audit)})" if len(audits) > 1 else ""
+    return f" (by {audit.grouping})" if len(audits) > 1 else ""
 
 
 def _first(names: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from skfedauc import _words
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Claims, Questions
 from skfedauc.audit.gaps import LEVEL, GroupComparison
+from skfedauc.audit.names import by, named_in
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import GroupAUC
@@ -109,6 +111,12 @@ class AuditTables:
     def groups(self) -> tuple[Any, ...]:
         """Labels of all groups."""
         return self.report.counts.groups or ()
+
+    @property
+    def grouping(self) -> str:
+        """Names of the sensitive columns, and of control columns with their labels."""
+        levels = itertools.starmap(named_in, self.within.items())
+        return " within ".join([by(self.columns), *levels])
 
     @property
     def is_weighted(self) -> bool:
