@@ -10,7 +10,7 @@ sys.path[:0] = [str(DOCS / "build_tools"), str(DOCS / "data"), str(DOCS.parent)]
 
 import architecture  # noqa: E402
 import benchmark_plots  # noqa: E402
-import calibration_plots  # noqa: E402
+import calibration_pages  # noqa: E402
 import cheat_sheet  # noqa: E402
 import density_plots  # noqa: E402
 import display_images  # noqa: E402
@@ -183,13 +183,20 @@ def draw_plots(app):
     display_images.save()
 
 
-def draw_calibration(app, docname, source):
-    """Draw the tables of the page on calibration."""
-    if docname == "reference/calibration":
-        from benchmarks.calibration import TABLES
+def write_calibration(app):
+    """Write the pages of the topics of calibration.md."""
+    from benchmarks.calibration import TABLES
 
-        plots = {table.title: table.plots for table in TABLES if table.plots}
-        source[0] = calibration_plots.with_plots(source[0], plots)
+    calibration_pages.write({table.title: table.plots for table in TABLES if table.plots})
+
+
+def link_calibration(app, docname, source):
+    """Reduce calibration.md to its overview, and let links to its headings lead to their pages."""
+    text = calibration_pages.SOURCE.read_text(encoding="utf-8")
+    if docname == "reference/calibration":
+        source[0] = calibration_pages.overview(text)
+    elif Path(app.env.doc2path(docname)).suffix == ".md":
+        source[0] = calibration_pages.with_links(source[0], calibration_pages.places(text))
 
 
 def correct_roles(app, page, template, context, doctree):
@@ -229,12 +236,13 @@ def setup(app):
     app.connect("autodoc-skip-member", skip_inherited)
     app.connect("missing-reference", refer_to_public_name)
     app.connect("builder-inited", draw_plots)
+    app.connect("builder-inited", write_calibration)
     explorer_page.setup(app)
     # sphinx-gallery runs the examples in the same event, with priority 500.
     app.connect("builder-inited", gallery_images.save_thumbnails, priority=600)
     # Sphinx collects images in the same event, with priority 500.
     app.connect("doctree-read", gallery_images.add_dark_thumbnails, priority=400)
-    app.connect("source-read", draw_calibration)
+    app.connect("source-read", link_calibration)
     app.connect("build-finished", draw_cheat_sheet)
     app.connect("html-page-context", correct_roles)
     app.connect("build-finished", make_signed_off_audit)

@@ -26,7 +26,9 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 import skfedauc
+from benchmarks.calibration import PAGES as CALIBRATION_PAGES
 from benchmarks.calibration import TABLES
+from benchmarks.calibration.__main__ import replaced
 from benchmarks.calibration.table import Plot
 from skfedauc import GroupAUC
 from skfedauc.cli.main import main
@@ -37,7 +39,12 @@ KINDS = ["tutorials", "how_to", "explanation", "reference"]
 PAGES = sorted(
     [
         *DOCS.glob("*.md"),
-        *(page for kind in KINDS for page in (DOCS / kind).rglob("*.md")),
+        *(
+            page
+            for kind in KINDS
+            for page in (DOCS / kind).rglob("*.md")
+            if page.parent.name != "calibration"
+        ),  # the build writes these
         ROOT / "CONTRIBUTING.md",
     ]
 )
@@ -561,6 +568,65 @@ def test_every_table_of_the_page_on_calibration_is_drawn():
             assert x > -1, text.text
             assert x + length < width + 8, text.text
             assert float(text.get("y")) < height, text.text
+
+
+def test_each_table_on_calibration_is_on_the_page_of_its_topic(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(DOCS / "build_tools")
+    pages = load("calibration_pages")
+    source = pages.SOURCE.read_text(encoding="utf-8")
+    parts = pages.parts(source)
+    assert "\n".join(parts.values()) == source
+    # The file has the topics and the tables of the simulations, in their order.
+    overview, *topics = parts.values()
+    found = {
+        topic.split("\n")[0].removeprefix("# "): re.findall(r"^## (.*)$", topic, re.MULTILINE)
+        for topic in topics
+    }
+    assert found == {
+        title: [table.title for table in tables] for title, tables in CALIBRATION_PAGES.items()
+    }
+    assert list(found) == list(CALIBRATION_PAGES)
+    assert "\n## " not in overview
+    # The overview links each topic, on the site by its page.
+    drawn = pages.overview(source)
+    for name, title in zip(list(parts)[1:], found, strict=True):
+        assert f"| [{title}](calibration/{name}.md#" in drawn
+        assert f"\ncalibration/{name}\n" in drawn
+    # Rates in the overview are those of the text or the tables of the topic.
+    for row in re.findall(r"^\| \[.*$", overview, re.MULTILINE):
+        _, title, holds, fails, _ = row.split("|")
+        topic = next(part for part in topics if part.startswith(f"# {title.split(']')[0][2:]}\n"))
+        for rate in re.findall(r"\d+\.\d", holds + fails):
+            assert re.search(rf"(?<![\d.]){re.escape(rate)}(?![\d.])", topic), (title, rate)
+    # Pages of topics that no longer exist are removed.
+    monkeypatch.setattr(pages, "FOLDER", tmp_path)
+    (tmp_path / "old.md").touch()
+    pages.write({})
+    assert {path.stem for path in tmp_path.iterdir()} == set(parts) - {""}
+
+
+def test_links_to_headings_on_calibration_lead_to_their_pages(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "build_tools")
+    pages = load("calibration_pages")
+    places = pages.places(pages.SOURCE.read_text(encoding="utf-8"))
+    text = "[a](../reference/calibration.md#pooled-auc) [b](#pooled-auc) [c](calibration.md)"
+    on_page = "../reference/calibration/averages_and_the_pooled_auc.md#pooled-auc"
+    assert pages.with_links(text, places) == text.replace(
+        "../reference/calibration.md#pooled-auc", on_page
+    )
+    assert "[b](averages_and_the_pooled_auc.md#pooled-auc)" in pages.with_links(text, places, "")
+    unknown = "[d](calibration.md#unknown) [e](calibration.md#calibration-of-intervals-and-tests)"
+    assert pages.with_links(unknown, places) == unknown
+
+
+def test_a_new_simulation_of_a_table_keeps_the_other_parts_of_calibration():
+    source = (DOCS / "reference" / "calibration.md").read_text(encoding="utf-8")
+    assert replaced(source, {}) == source
+    # The last table of a topic, before the text of the next topic
+    section = "## Worst and difference\n\nNew. 5 runs per line.\n"
+    after = replaced(source, {"Worst and difference": section})
+    before, old = source.split("## Worst and difference\n")
+    assert after == before + section + "\n# " + old.split("\n# ", 1)[1]
 
 
 def test_heat_maps_have_the_coverage_of_the_table_by_size_and_auc():

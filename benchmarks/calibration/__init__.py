@@ -23,22 +23,19 @@ from benchmarks.calibration import (
     without_asymptotics,
 )
 
-# In the order of the page
-TABLES = [
-    *one_auc.TABLES,
-    *without_asymptotics.TABLES,
-    *measures.TABLES,
-    *equal_groups.TABLES,
-    *averages.TABLES,
-    *spread.TABLES,
-    *clusters.TABLES,
-    *classes.TABLES,
-    *margins.TABLES,
-    *models.TABLES,
-    *percentiles.TABLES,
-    *audits.TABLES,
-    *comparisons.TABLES,
-    *rates.TABLES,
-    *probabilities.TABLES,
-    *flags.TABLES,
-]
+# The site has a page of each topic.
+PAGES = {
+    "AUC of one group": [*one_auc.TABLES, *without_asymptotics.TABLES],
+    "Other measures and classes": [*measures.TABLES, *classes.TABLES, *percentiles.TABLES],
+    "Tests of equal groups": equal_groups.TABLES,
+    "Gaps between groups": equal_groups.GAPS,
+    "Averages and the pooled AUC": averages.TABLES,
+    "Spread and ranks of groups": spread.TABLES,
+    "Clustered rows": clusters.TABLES,
+    "Margins and planned numbers of rows": margins.TABLES,
+    "Comparisons of models": models.TABLES,
+    "Audits": [*audits.TABLES, *comparisons.TABLES],
+    "Rates of decisions and probabilities": [*rates.TABLES, *probabilities.TABLES],
+    "Statements of audits": flags.TABLES,
+}
+TABLES = [table for tables in PAGES.values() for table in tables]

@@ -318,6 +318,9 @@ TABLES = [
         POWER,
         others=[Plot("Power in %", ["equal groups", "largest difference", "chi-squared"])],
     ),
+]
+
+GAPS = [
     Table(
         "The largest difference",
         "`p < .05` is the share of runs in % in which the p value of `test_difference` is "

@@ -1,8 +1,8 @@
 """Plots of the tables of calibration.md: coverage, error rates and other numbers of each line.
 
 Each plot of a table has the columns of one axis, with a dot for each cell. The table itself moves
-into a closed dropdown. At the top, heat maps show the coverage of two methods by size of the group
-and AUC.
+into a closed dropdown. At the top of the first topic, heat maps show the coverage of two methods by
+size of the group and AUC.
 """
 
 from __future__ import annotations

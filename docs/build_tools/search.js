@@ -3,7 +3,8 @@
 // The scores of Sphinx, except that long lists, which contain most words, follow the other pages
 var Scorer = {
   score: ([page, , , , score]) =>
-    ["api/index", "contributing", "changelog", "reference/calibration"].includes(page)
+    ["api/index", "contributing", "changelog"].includes(page)
+      || page.startsWith("reference/calibration/")
       ? score / 4
       : score,
   objNameMatch: 11,
