@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-# Models of few rows do not need threads, which wait actively. Other processes inherit this.
+# Models of few rows do not need threads, which wait actively. Worker processes inherit these
+# variables.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 # Pages of equal audits are equal, also if the audits are made at different times.
@@ -16,7 +17,8 @@ os.environ["SOURCE_DATE_EPOCH"] = "1767225600"
 def pytest_collection_finish():
     """Let the garbage collector skip modules and tests, which stay until the end.
 
-    It also runs less often: it takes a tenth of the time otherwise, and few objects are in cycles.
+    The garbage collector also runs less often: at its default frequency, the collector takes a
+    tenth of the time, and few objects are in cycles.
     """
     gc.collect()
     gc.freeze()
@@ -40,7 +42,7 @@ def version(request, monkeypatch):
 def without_plots(monkeypatch):
     """Leave the plots out of pages: drawing takes most of the time.
 
-    `test_audit_page.py` and `test_audit_comparison.py` draw them.
+    `test_audit_page.py` and `test_audit_comparison.py` draw the plots.
     """
     from skfedauc.audit import comparison_page, figures
 

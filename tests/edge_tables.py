@@ -438,7 +438,7 @@ def rows_around_edges(bins: Bins, n_bins: int = 60) -> pa.Table:
     rng = np.random.default_rng(0)
     if bins.n_bins is None:
         numbers = np.unique(bins.numbers_of(rng.normal(size=n_bins) * 10.0 ** rng.integers(-9, 9)))
-        # Engines leave scores below 2**-64 and from 2**64 on to us.
+        # Engines do not bin scores below 2**-64 and from 2**64 on; this package bins these scores.
         known = bins.numbers_of([0.0, 5e-324, 2.0**-64, -(2.0**-65), -(2.0**64), 1e308])
         numbers = np.concatenate([numbers, known])
     else:

@@ -66,7 +66,7 @@ def outliers(rng, n, step, low, share):
 def make_rows(rng, n_groups, scores, n):
     """Return scores, labels, groups and weights; every group has rows."""
     groups = np.append(np.arange(n_groups), rng.integers(0, n_groups, n - n_groups))
-    if rng.random() < 0.2:  # nearly all rows in one group
+    if rng.random() < 0.2:  # nearly all rows are in one group
         groups[n_groups:] = np.where(rng.random(n - n_groups) < 0.99, 0, groups[n_groups:])
     positive = rng.random(n) < rng.choice([0.0, 0.1, 0.5, 1.0], p=[0.05, 0.3, 0.6, 0.05])
     weights = rng.choice([rng.uniform(0.1, 3.0, n), 10.0 ** rng.uniform(-9, 9, n)])

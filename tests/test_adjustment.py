@@ -666,7 +666,7 @@ def test_the_adjusted_curve_is_the_curve_of_the_percentiles():
     display = GroupRocCurveDisplay.from_predictions(y, score, groups=group, adjusted=True)
     fpr, tpr, _ = roc_curve(y, transformed(y, score, group), drop_intermediate=False)
     assert np.trapezoid(tpr, fpr) == pytest.approx(area(display.adjusted_line_), abs=1e-12)
-    at = (np.arange(40) + 0.5) / 40  # between the vertical segments
+    at = (np.arange(40) + 0.5) / 40  # rates between the vertical segments
     assert_allclose(
         np.interp(at, *display.adjusted_line_.get_data()), np.interp(at, fpr, tpr), atol=1e-12
     )

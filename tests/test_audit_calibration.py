@@ -61,7 +61,7 @@ def test_coefficients_are_those_of_statsmodels(weighted):
         ):
             model = sm.GLM(y[own], columns, family=family, offset=offset, var_weights=w)
             fit = model.fit(tol=1e-12)
-            # The variance of the weighted score function, with the variance of the model
+            # The variance of the weighted score function, if the model is correct
             mean = fit.fittedvalues
             bread = np.linalg.inv((columns.T * (w * mean * (1 - mean))) @ columns)
             error = np.sqrt(bread @ (columns.T * (w**2 * mean * (1 - mean))) @ columns @ bread)
@@ -170,11 +170,11 @@ def test_undefined_numbers_are_nan_with_a_reason():
     assert table.loc["f", ["brier_low", "brier_high"]].isna().all()
     # The group of a single row has no claim.
     assert table["pvalue_adjusted"].isna().tolist() == [False] * 5 + [True] * 2
-    # A result does not depend on other groups.
+    # The result of a group does not depend on other groups.
     own = table_of(y[:12], p[:12], groups[:12])
     own = own.drop(columns=["pvalue_adjusted", "prevalence_expected"])
     pd.testing.assert_series_equal(own.loc["a"], table.loc["a", own.columns])
-    # Certain scores: a wrong one refutes perfect calibration, right ones do not.
+    # Scores of 0 and 1: a wrong label refutes perfect calibration, and right labels do not.
     for labels, pvalue in (([0, 1, 1], 1.0), ([0, 1, 0], 0.0), ([1, 0, 1], 0.0)):
         cells = ScoreCounts.from_predictions(labels, [0.0, 1.0, 1.0]).cells
         assert calibrating.test_calibration(cells).pvalue.tolist() == [pvalue]
@@ -226,7 +226,7 @@ def test_a_claim_on_calibration_is_one_sentence():
         audit.of("half").calibration.iloc[-1].drop("pvalue_adjusted"),
         check_names=False,
     )
-    # Half the probability in one group
+    # Halve the probabilities in one group
     wrong = np.where(groups == "a", p / 2, p)
     audit = FairnessAudit.from_predictions(y, wrong, groups=groups)
     (text,) = (text for text in audit.findings if "calibrated in" in text)

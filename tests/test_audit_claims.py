@@ -33,7 +33,7 @@ def test_ratios_of_rates_of_the_adverse_outcome_are_refused():
             y, {"a": score, "b": 1 - score}, groups=group, favorable="negative", threshold=0.5,
             tolerances=tolerances,
         )  # fmt: skip
-    # The mend: the favorable class is the positive class.
+    # After the correction, the favorable class is the positive class.
     mended = audited(y, 1 - score, y_pred, pos_label=0, favorable="positive", tolerances=tolerances)
     expected = demographic_parity_ratio(y, 1 - y_pred, sensitive_features=group)
     found = mended.tolerances.loc["demographic_parity_ratio"]
@@ -72,7 +72,7 @@ def test_the_summary_names_the_pair_that_is_established():
     aucs, gap = audit.by_group["auc"], audit.gaps.loc["difference"]
     assert (gap["lowest"], gap["highest"]) == ("C", "A")
     assert gap["pvalue_adjusted"] < 0.05
-    extremes = group != "B"  # This pair alone is not established.
+    extremes = group != "B"  # Alone, these two groups have no significant difference.
     assert (
         GroupAUC.from_predictions(y[extremes], score[extremes], groups=group[extremes])
         .test_difference()

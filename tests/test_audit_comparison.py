@@ -275,7 +275,7 @@ def test_a_mitigation_that_only_moves_groups_is_recognized():
     text = " ".join(comparison.findings)
     assert "'new' only moves groups against each other" in text
     assert "The selection rate fell in group 2." in text
-    # Thresholds alone change decisions, and no order.
+    # A change of the thresholds changes decisions, but not the order of the rows.
     same = compared(y, a, a, groups, weights, threshold={"old": 0.5, "new": 0.7})
     assert same.decomposition["reordered"].eq(0).all()
     assert "only decisions can differ" in " ".join(same.findings)
@@ -284,7 +284,7 @@ def test_a_mitigation_that_only_moves_groups_is_recognized():
     rounded = compared(y, a, np.where(groups == 2, a / 2, a).round(1), groups, weights)
     assert rounded.decomposition.loc["within", "reversed"] == 0
     assert "only moves groups against each other, except for ties" in " ".join(rounded.findings)
-    # A change of the order within a group is no move.
+    # A change of the order within a group also changes the ranking within groups.
     other = compared(y, a, np.where(groups == 2, 1 - a, a), groups, weights)
     text = " ".join(other.findings)
     assert "changes the ranking within groups and across groups" in text

@@ -76,7 +76,7 @@ def test_weights_have_the_generalized_score_test():
     scale = weights.sum()
     order = np.argsort(x, kind="stable")
     middle = (np.cumsum(weights[order]) - weights[order] / 2) / scale
-    # All rows of a score are in one cell, whose middle counts.
+    # All rows with the same score are in one cell, and the midrank of the cell counts.
     place = pd.Series(middle).groupby(x[order]).agg(["first", "last"])
     total = pd.Series(weights).groupby(x).sum() / scale
     middle = total.cumsum() - total / 2
@@ -113,7 +113,7 @@ def test_the_same_miscalibration_in_all_groups_is_no_gap():
     audit = FairnessAudit.from_predictions(y, p, groups=groups)
     assert (audit.calibration["pvalue_adjusted"].iloc[:2] < 1e-3).all()
     assert audit.equal_calibration["pvalue"] > 0.05
-    # A line in place of the curve takes the bend for different lines.
+    # A test with a line in place of the curve rejects, because the common curve is bent.
     x = logit(p)
     model = sm.GLM(y, sm.add_constant(x), family=sm.families.Binomial())
     extra = np.column_stack([groups, groups * x])
@@ -153,7 +153,7 @@ def test_groups_that_cannot_be_fitted_take_part():
     y, p, groups = rows_of([300, 300], digits=1, center=0.0)
     assert {0.0, 1.0} <= {*p}
     assert 0 < FairnessAudit.from_predictions(y, p, groups=groups).equal_calibration["pvalue"] <= 1
-    # Separated classes, one class, one group, and few groups with enough rows
+    # Cases: separated classes, one class, one group, and few groups with enough rows
     separated = FairnessAudit.from_predictions(p > 0.5, p, groups=groups).equal_calibration
     assert separated["pvalue"] > 0.05
     for labels, of in ((np.zeros(600), groups), (y, 0 * groups), (y, np.minimum(range(600), 9))):
@@ -202,7 +202,8 @@ def test_simulated_pvalues_are_those_of_many_draws():
         found = equality_of(ScoreCounts.from_predictions(y, p, groups=groups, pos_label=1).cells)
         if not 0.02 < found.pvalue < 0.2:
             continue
-        # The fit of the curve has fewer than 1e-3 of effect beside the simulation.
+        # The fit of the curve changes the result by less than 1e-3, which is below the simulation
+        # error.
         x = logit(p)
         knots = np.quantile(x, (0.05, 0.275, 0.5, 0.725, 0.95), method="inverted_cdf")
         common = natural_spline(x, knots)

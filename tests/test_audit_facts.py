@@ -73,7 +73,7 @@ def test_facts_are_those_of_the_rows(monkeypatch):
     assert facts["sha256"] == counts.sha256
     assert facts["sha256_of_decisions"] == audit.decisions.sha256
     assert set(facts["versions"]) == {"skfedauc", "scikit-learn", "numpy", "fairlearn"}
-    assert facts["date"] == "2026-01-01T00:00:00Z"  # of SOURCE_DATE_EPOCH in conftest.py
+    assert facts["date"] == "2026-01-01T00:00:00Z"  # SOURCE_DATE_EPOCH in conftest.py sets the date
     assert json.loads(json.dumps(facts)) == facts
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
     before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
@@ -168,7 +168,7 @@ def test_the_hash_of_an_audit_covers_what_was_declared():
     hashes = [one.facts["sha256_of_audit"] for one in (audit, *others)]
     assert len(set(hashes)) == len(hashes)
     assert all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes)
-    # The hash of the counts is not enough.
+    # These audits have different hashes, although their counts have the same hash.
     assert {one.facts["sha256"] for one in others[:11]} == {audit.facts["sha256"]}
 
 

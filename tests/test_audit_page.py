@@ -381,7 +381,7 @@ def test_the_summary_comes_first_and_then_findings_with_links(shown):
     assert (summary.get("class"), section.get("class")) == ("summary", "findings")
     assert 1 <= len(list(summary.iter("dd"))) <= 5
     found = [words_of(item) for item in section.findall(".//span[@class='sentence']")]
-    # One sentence names the claims that p values are adjusted for.
+    # One sentence names the claims whose p values the audit adjusts together.
     last = [words_of(item) for item in section.iter("p")]
     sentences = [" ".join(f.split()) for part in of_sections(audit) for f in part.findings]
     assert set(sentences) == {*found, *last}
@@ -536,7 +536,7 @@ def test_plots_name_the_groups_and_have_words(drawn):
         assert words_of(figure.find("figcaption"))
         assert sum(1 for _ in svg.iter("text")) > 4
     n_compared = audit.compared.n_groups
-    # Groups in the matrix; rates and gaps against the threshold, and reliability curves
+    # The matrix of groups, the plot of rates and gaps against the threshold, and reliability curves
     n_plots = 3 + ((n_compared or audit.report.n_groups) > 1) + 3
     n_plots = n_plots if len(audit.columns) == 1 else 3
     assert sum(1 for _ in tree.iter("figure")) == n_plots
@@ -623,7 +623,7 @@ def test_long_labels_are_not_on_the_page(without_plots):
 
 def test_labels_stay_text():
     audit, _, tree = drawn_page("hostile labels")
-    assert audit.compared.n_groups == 0  # so small groups are drawn
+    assert audit.compared.n_groups == 0  # therefore the page draws small groups
     cells = [row[0] for row in rows_of(tables_of(tree, "sortable")[0])]
     shown = {"".join(cell.itertext()): cell for cell in cells}
     assert len(shown) == len(HOSTILE)
@@ -792,7 +792,7 @@ def test_a_page_of_two_columns_with_many_groups_is_small(without_plots):
         for label in found["group"].head(100)
     ]
     calibration = tables_of(tree, "sortable calibration")[-1]
-    assert len(rows_of(calibration)) == 101  # with all groups together
+    assert len(rows_of(calibration)) == 101  # and one row of all groups together
     pvalues = [float(row[-2].get("data-v")) for row in rows_of(calibration)[:-1]]
     assert pvalues == sorted(audit.calibration["pvalue"][:-1])[:100]
     assert f"Left out of the table: {len(found) - 100} groups with higher shrunken AUCs" in text

@@ -172,7 +172,8 @@ def test_bootstrap_draws_rows_within_groups(monkeypatch):
     same = [name for name in table if name not in COLUMNS]
     assert table[same].equals(wilson[same])
     assert (table.isna() == wilson.isna()).all(axis=None)
-    # This bootstrap draws rows, and the audit draws counts. Both have the same distribution.
+    # This bootstrap draws rows, and the audit draws counts. Drawn rows and drawn counts have the
+    # same distribution.
     drawn = []
     for _ in range(1000):
         resample = np.concatenate(
@@ -185,7 +186,7 @@ def test_bootstrap_draws_rows_within_groups(monkeypatch):
     expected = np.quantile(drawn, [0.025, 0.975], axis=0).T.ravel()
     found = table.loc[("precision", 0), COLUMNS].to_numpy(float)
     np.testing.assert_allclose(found, expected, rtol=0.06, atol=0.01)
-    monkeypatch.setattr(rates, "_MOST_DRAWN", 3000)  # one group at a time
+    monkeypatch.setattr(rates, "_MOST_DRAWN", 3000)  # each call has one group
     in_blocks = audit.rates("bootstrap", **options)
     np.testing.assert_allclose(in_blocks, table, rtol=0.1, atol=0.02)
     weighted = audit_of(y, predicted, group, sample_weight=rng.random(y.size))
@@ -333,7 +334,8 @@ def test_tolerances_are_answered_by_their_limits():
             answer = {(True, False): "met", (False, True): "not met"}.get((inside, outside))
             assert row["answer"] == (answer or "undecided")
             seen.add((name in ("difference", "ratio", "tau"), row["answer"]))
-            # The limit on the side of no gap is that of the gap, and the other one is nearer.
+            # On the side of no gap, the limit equals the limit of `gaps`. The other limit is nearer
+            # to the value.
             gap = audit.gaps.loc[name]
             far, near = ("ci_low", "ci_high") if is_least else ("ci_high", "ci_low")
             if name == "tau":
@@ -373,7 +375,7 @@ def test_a_tolerance_of_xauc_disparities_limits_all_of_them():
         assert row["answer"] == answer
         required = f"the largest xAUC disparity has to be at most {limit:g}, and is "
         assert f"Tolerance {answer}: {required}{row['value']:.3f}" in " ".join(audit.findings)
-    # Bins widen the limits, and a group without a standard error could have any disparity.
+    # Bins widen the limits. A group without a standard error can have any disparity.
     binned = GroupAUC(
         ScoreCounts.from_predictions(
             rows.y_true, rows.y_score, groups=rows.groups, disclosure=Bins.of_scores()

@@ -56,7 +56,7 @@ def files(tmp_path):
 
 
 def test_relative_paths_are_of_the_callers_folder(files, monkeypatch):
-    joblib.Parallel(2)([joblib.delayed(os.getcwd)()] * 2)  # starts workers in another folder
+    joblib.Parallel(2)([joblib.delayed(os.getcwd)()] * 2)  # workers start in another folder
     monkeypatch.chdir(files[0].parent)
     names = [path.name for path in files]
     assert ScoreCounts.from_batches(names, **BY_SITE, n_jobs=2) == expected(BY_SITE)

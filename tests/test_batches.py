@@ -25,7 +25,7 @@ from skfedauc.counts import batches as batches_module
 # Backends and numbers of workers, which must not change the result.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
 every_backend = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS, ids=str)
-# A failure ends the processes, and it takes seconds to start others.
+# A failure ends the processes, and new processes take seconds to start.
 without_processes = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS[:2], ids=str)
 
 
@@ -70,7 +70,7 @@ def whole(rows, groups="site", weight=None):
     )
 
 
-# Equal to the whole --------------------------------------------------------------------------
+# Equal to the counts of all rows -----------------------------------------------------------------
 
 
 @every_backend
@@ -634,7 +634,8 @@ LABELS_KEPT = {
     "periods": lambda g: pd.PeriodIndex(np.where(g == "va", "2020Q1", "2019Q4"), freq="Q-MAR"),
     "instants": lambda g: (
         pd.to_datetime("2020-10-25 00:30").tz_localize("UTC").tz_convert("Europe/Oslo")
-        + pd.to_timedelta((g == "va") * 1, unit="h")  # the hour that occurs twice
+        # The hour that occurs twice at the end of daylight saving time
+        + pd.to_timedelta((g == "va") * 1, unit="h")
     ),
     "instants of an offset": lambda g: (
         pd.Timestamp("2020-01-01T00:00-03:30") + pd.to_timedelta((g == "va") * 1, unit="us")

@@ -191,7 +191,8 @@ def test_a_table_has_the_ranges():
         again = ScoreCounts.from_counts(**table.sample(frac=1, random_state=seed))
         assert again == exact.reduced(bins)
         assert (again.disclosure, again.bins) == ("bins", None)
-        # Ranges without a rule merge with bins, and get the rule again if they are within its bins.
+        # Ranges without a rule merge with bins. Ranges that are within the bins of a rule get the
+        # rule again.
         assert again + again == again + exact.reduced(bins)
         assert again.reduced(bins).bins == bins
         assert again.reduced(Bins.at([0.5])) == exact.reduced(Bins.at([0.5]))
@@ -383,7 +384,7 @@ def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
     exact = GroupAUC(whole).pooled
     ranges = (second.reduced(bins) if "min_count" in how else second).reduced(**how)
     assert (ranges.disclosure, ranges.bins, len(ranges)) == ("bins", None, 2)
-    if "min_count" in how:  # these ranges are unions of bins already
+    if "min_count" in how:  # these ranges are unions of bins
         assert ScoreCounts.merge([ranges], disclosure=bins) == ranges
     ranges.save(tmp_path / "ranges.skfa")
     for to, parts in itertools.product(

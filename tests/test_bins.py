@@ -39,7 +39,7 @@ def number_of_probability(score, octaves, parts):
     elif distance == Fraction(1, 2):
         number = n_half - 1
     else:
-        octave = 0  # counted from the lowest octave
+        octave = 0  # number of the octave, from the lowest octave on
         while octave < octaves and distance >= Fraction(1, 2 ** (octaves - octave)):
             octave += 1
         low = Fraction(1, 2 ** (octaves + 1 - octave))

@@ -308,7 +308,7 @@ def test_comparisons_are_at_least_as_cautious_as_with_any_mixture_of_ends(refere
     for chosen in itertools.product((0, 1), repeat=3):
         mixed = ScoreCounts.merge([select(ends[end], [g]) for g, end in enumerate(chosen)])
         table = GroupAUC(mixed).compare_groups(reference)
-        if reference != "rest":  # which also uses variances of all groups together
+        if reference != "rest":  # "rest" also uses variances of all groups together
             assert (found["pvalue_adjusted"] >= table["pvalue_adjusted"] - 1e-9).all()
         assert (found["ci_low"] <= table["difference"]).all()
         assert (found["ci_high"] >= table["difference"]).all()
@@ -653,7 +653,7 @@ def test_values_of_overlapping_ranges_are_in_the_middle_of_their_intervals():
         intervals = report.confidence_intervals(of="statistics")
         assert intervals.loc["pooled", "value"] == pytest.approx(middle["pooled"])
         errors.append(report.pooled - GroupAUC(counts).pooled)
-    # Ranks by the scores that represent ranges would give an error of 0.36.
+    # If each range had the rank of its score, the error would be 0.36.
     assert abs(np.mean(errors)) < 0.1
     both = ScoreCounts.merge([sent, sent.regroup(lambda label: "other")])
     report = GroupAUC(both)

@@ -48,7 +48,7 @@ NAMES = [
     "columns, weighted, binned",
     "ranges",
 ]
-# A changed file is refused by the name of what was read, and with a reason.
+# The error for changed data names the argument and the reason.
 REFUSED = r"data (is|has) .{10,}"
 
 
@@ -557,7 +557,7 @@ def test_rows_that_are_not_there_are_refused(any_checksum):
 def test_pages_have_checksums():
     """The reader detects a flipped bit before decoding the page, which could crash the process."""
     data = bytearray(CASES["no groups"].to_bytes())
-    place = data.index(b"\x28\xb5\x2f\xfd") + 10  # behind the beginning of a frame of zstd
+    place = data.index(b"\x28\xb5\x2f\xfd") + 10  # after the beginning of a frame of zstd
     data[place] ^= 1
     with pytest.raises(ValueError, match=r"^data is no file of ScoreCounts, .*CRC checksum"):
         ScoreCounts.from_bytes(data)

@@ -96,7 +96,8 @@ def test_the_number_of_concordant_pairs_is_binomial(m, n, decimals):
 
 
 def test_limits_of_single_counts_cover_the_auc():
-    # Each count has a seed of its own. The expected coverage is that of the binomial limits.
+    # Each count has a seed of its own. The expected coverage is the coverage of the binomial
+    # limits.
     auc, held = stats.norm.cdf(1.0 / math.sqrt(2)), 0
     for seed in range(600):
         cells = ScoreCounts.from_predictions(*simulated(seed)[:2]).cells
@@ -119,7 +120,8 @@ def test_limits_are_those_of_the_pairs_and_repeat():
 
 
 def test_bounds_are_ordered_by_width():
-    # Hoeffding's bound is that of min(m, n) pairs, McDiarmid's that of Agarwal et al. (2005).
+    # Hoeffding's bound is the bound of min(m, n) pairs. McDiarmid's bound is the bound of Agarwal
+    # et al. (2005).
     y, scores, groups = simulated(3, n_groups=30, m=50, n=200)
     report = report_of(y, scores, groups)
     widths = {}
@@ -149,7 +151,7 @@ def test_limits_of_a_group_depend_on_its_counts_only():
         # A name before the others, and a name after the others
         for name in (-1, 9):
             assert limits_of_groups(y, scores, np.where(own, name, groups))[name] == together[g]
-    # The pooled AUC of one group has the limits of the group, and so has its average.
+    # With one group, the pooled AUC and the averages have the limits of the group.
     own = groups == 2
     table = report_of(y[own], scores[own], groups[own]).confidence_intervals(
         method="disjoint_pairs", of="statistics"

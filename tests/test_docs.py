@@ -142,7 +142,7 @@ def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path, wi
         if language == "text":
             assert block == printed
         else:
-            assert printed == ""  # what a script prints stands below it
+            assert printed == ""  # the page shows the output of a script below the script
         printed = ""
         if language == "text":
             pass
@@ -153,7 +153,9 @@ def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path, wi
         elif language == "console":
             run_commands(block)
         elif language == "pycon":
-            pass  # needs a package that the `test` extra does not install: tests/engines runs it
+            # The block needs a package that the `test` extra does not install; tests/engines runs
+            # the block.
+            pass
         else:
             # Tests cannot run commands that set up a machine. CI runs these commands.
             assert language == "sh"
@@ -336,7 +338,7 @@ def test_pages_of_the_api_link_to_each_other_in_both_directions():
 def test_docstrings_have_the_defaults_of_the_signatures():
     wrong, n_compared = [], 0
     for name, thing in DOCUMENTED.items():
-        if not callable(thing) or thing is skfedauc.DisclosureError:  # it has no signature
+        if not callable(thing) or thing is skfedauc.DisclosureError:  # the class has no signature
             continue
         types = {
             parameter.strip("* "): entry.type
@@ -382,7 +384,8 @@ def test_the_picture_shows_each_room_above_those_it_imports_from():
 def test_each_room_is_told_of_where_contributors_look():
     architecture = load("architecture")
     how_it_works = (DOCS / "explanation" / "how_it_works.md").read_text(encoding="utf-8")
-    apart = {"metrics", "datasets"}  # what changes there is a change of the report, mostly
+    # Most changes of these modules follow from changes of the report
+    apart = {"metrics", "datasets"}
     told = set(re.findall(r"`(\w+)(?:/|\.py)", how_it_works))
     assert architecture.rooms().keys() - apart <= told
 
@@ -541,7 +544,7 @@ def test_plots_of_other_numbers_than_rates_have_no_band():
             "many, width: 0.2",
         ]
         assert not {"band", "nominal"} & {shape.get("class") for shape in root.iter()}
-        # The axis is from 0 to .2, because 0 is on every such axis.
+        # The axis is from 0 to .2, because every axis of error rates includes 0.
         places = [float(mark.find("circle").get("cx")) for mark in marks]
         assert places == [layout.left + layout.strip / 2, layout.left + layout.strip]
 
@@ -551,7 +554,7 @@ def test_every_table_of_the_page_on_calibration_is_drawn():
     page = (DOCS / "reference" / "calibration.md").read_text(encoding="utf-8")
     of = {table.title: table.plots for table in TABLES if table.plots}
     drawn = plots.with_plots(page, of).split("\n## ")[1:]
-    # One line of numbers needs no plot.
+    # The table has a single line of numbers, so no plot shows the table.
     without = [part.split("\n")[0] for part in drawn if "<svg" not in part]
     assert without == ["Bound of the difference from the pooled AUC"]
     # Texts are not outside of the plots. A character has about 6.5 units.
@@ -663,7 +666,7 @@ def test_the_last_cell_of_a_line_in_a_plot_may_be_empty():
         groups = ElementTree.fromstring(svg).iter("g")
         titles = [title.text for group in groups for title in group.iter("title")]
         assert titles == ["5, a: 4 %"]
-        # The line without a value is left out.
+        # The plot leaves out the line without a value.
         labels = [text.text for text in ElementTree.fromstring(svg).iter("text")]
         assert "5" in labels
         assert "7" not in labels

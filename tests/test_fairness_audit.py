@@ -513,7 +513,7 @@ def test_findings_begin_with_how_good_the_model_is():
     np.testing.assert_allclose(quality["auc"], expected, rtol=1e-12)
     assert quality.loc["worst", "group"] == report.by_group["auc"].idxmin()
     assert "pos_label" not in " ".join(audit.findings)
-    # Reversed scores of all groups, and of one group
+    # Scores with the reverse order in all groups, and in one group
     said = audit_of(y, -skilled, group, None, threshold=None).findings
     assert said[1].startswith("The pooled AUC is below 0.5: check pos_label")
     one = audit_of(y, np.where(group == "a", -skilled, skilled), group, None, threshold=None)
@@ -1085,7 +1085,7 @@ def test_what_cannot_be_audited_is_said():
     for threshold in (np.nan, "x", [0.5]):
         with pytest.raises(ValueError, match="threshold must be 'auto', None or a finite number"):
             FairnessAudit(report, threshold=threshold)
-    # A mapping cannot say how a randomized rule decides at ties, and y_pred can.
+    # A mapping cannot describe how a randomized rule decides at ties; y_pred has these decisions.
     for thresholds in ({"a": 0.4, "b": 0.6}, pd.Series({"a": 0.4, "b": 0.6})):
         mend = "threshold must be one number for all groups; got .*pass the predicted labels as y_p"
         with pytest.raises(ValueError, match=mend):

@@ -41,7 +41,8 @@ N = 240
 RNG = np.random.default_rng(11)
 SCORE = RNG.integers(0, 40, N) / 40
 LABEL = (SCORE + RNG.normal(0, 0.4, N) > 0.5).astype(int)
-PLACE = RNG.permutation(np.resize([0, 1, 2], N))  # index of the row's label among three
+# Index of the row's label in a list of three labels
+PLACE = RNG.permutation(np.resize([0, 1, 2], N))
 LACKING = np.arange(N) % 12 == 5
 OSLO = zoneinfo.ZoneInfo("Europe/Oslo")
 

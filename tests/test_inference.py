@@ -1603,7 +1603,7 @@ def test_statistics_in_threads_leave_the_filters_of_warnings_alone():
         list(pool.map(ask, range(60)))
     assert not any(changed)
     assert list(warnings.filters) == filters
-    # A statistic that is requested by name still warns.
+    # A statistic that is requested by name still causes a warning.
     with pytest.warns(UndefinedMetricWarning, match="the result is NaN"):
         report_of([0, 1, 1], [1, 2, 1], list("aab"), undefined="skip").statistic("tau")
 
@@ -1624,7 +1624,8 @@ def test_the_clearest_pair_carries_the_p_value():
     assert "clearest: 'b' minus 'a'" in repr(test)
     assert pairs["pvalue_adjusted"].idxmin() == ("a", "b")
     np.testing.assert_allclose(test.pvalue, pairs["pvalue_adjusted"].min(), rtol=1e-6)
-    # With two groups, these are the clearest pair. Without any difference, there is no pair.
+    # With two groups, the two groups are the clearest pair. Without any difference, there is no
+    # pair.
     assert report.without_small_groups(50).test_difference().clearest == ("b", "a")
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None

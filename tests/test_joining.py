@@ -138,7 +138,7 @@ def test_small_groups_are_joined():
     assert joined.groups == (1, 4, "(missing)")
     assert joined.withheld == Withheld()
     assert is_between(joined.without_groups(), y, scores)
-    # Too few rows also when they are joined
+    # The joined group has too few rows, too
     withheld = exact.reduced("bins", min_count=12, small_groups="join", tell_withheld="labels")
     assert withheld.groups == (1, 4)
     assert withheld.withheld == Withheld(2, None, None, (2, 3), False, 23, 23)
@@ -205,7 +205,7 @@ def with_groups(*sizes):
 @pytest.mark.parametrize(
     ("sizes", "least", "negatives", "positives"),
     [
-        # (known number, upper limit)
+        # Expected values: (known number, upper limit)
         ([(1, 100), (1, 100)], 2, (200, 200), (None, 3)),
         ([(1, 100), (3, 1)], 2, (101, 101), (4, 4)),
         ([(1, 100), (2, 1)], 2, (101, 101), (None, 3)),
@@ -409,7 +409,7 @@ def test_averages_have_no_bounds_if_a_withheld_group_may_be_among_the_groups():
         counts = exact.reduced("bins", min_count=4, tell_withheld=tell)
         assert counts.withheld.most_negatives == counts.withheld.most_positives == 7
         low = GroupAUC(counts, undefined="ignore").bounds(withheld=True)["low"]
-        # 36 pairs are known, of at most 169; all are certain
+        # At most 169 pairs exist. 36 pairs have a known number, and are certain
         known = GroupAUC(counts).bounds().loc["pooled", "low"]
         assert low["pooled"] == pytest.approx(known * 36 / 169, abs=1e-13)
         assert np.isnan(low["macro"]) != is_known
@@ -489,7 +489,7 @@ def test_joins_widen_the_interval_little():
     exact = ScoreCounts.from_predictions(y, scores)
     for most in (64, 512):
         assert width(exact.reduced(max_cells=most)) < 0.8 / most
-    # A stream: each batch is joined with what came before
+    # A stream: each batch is merged with all previous batches
     stream = exact.from_counts(score=[0.5], n_negatives=[0], n_positives=[1]).reduced(max_cells=64)
     for rows in np.array_split(np.arange(20_000), 20):
         batch = ScoreCounts.from_predictions(y[rows], scores[rows]).reduced(max_cells=10_000)

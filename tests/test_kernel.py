@@ -372,7 +372,7 @@ def test_an_interrupt_ends_a_long_call(interrupt_after):
         rng = np.random.default_rng(3)
         return rng.random(n), np.arange(n) % 2 == 0, rng.integers(0, 1000, n), 1000, None
 
-    # Signals are looked at every 50 ms: the call must be long enough on fast processors, too.
+    # The kernel checks for signals every 50 ms: the call must also take longer on fast processors.
     n = 4_000_000
     while (whole := cpu_seconds(count_rows, *(of_n := rows(n)), 1)) < 0.3:
         n *= 2
@@ -383,7 +383,7 @@ def test_an_interrupt_ends_a_long_call(interrupt_after):
         began = time.process_time()
         with pytest.raises(KeyboardInterrupt):
             count_rows(*arguments)
-        # Without looking at signals, the interrupt would arrive at the end of the call.
+        # Without checks for signals, the interrupt would arrive at the end of the call.
         assert time.process_time() - began < 0.8 * whole
 
 

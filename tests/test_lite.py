@@ -71,7 +71,8 @@ def test_pyodide_satisfies_the_requirements_of_the_package(monkeypatch):
     found = lite.lacking("skfedauc")
     assert "scikit-learn>=1.8 (Pyodide has 1.7.0)" in found
     assert "joblib" not in found  # a pure package, which comes from PyPI
-    # numpy is compiled, so it does not come from PyPI. fairlearn comes with its requirements.
+    # numpy is compiled, so it does not come from PyPI. The notebook installs fairlearn with the
+    # requirements of fairlearn.
     del browser["packages"]["numpy"]
     assert "numpy" in lite.lacking("skfedauc")
     browser["packages"]["pandas"] = "1.5"
@@ -89,7 +90,7 @@ def test_the_first_cell_installs_packages(tmp_path):
     assert first["cell_type"] == "code"
     assert "".join(first["source"]).endswith("\n%pip install -q skfedauc matplotlib")
     assert "cdn.jsdelivr.net and PyPI" in "".join(first["source"])
-    # A site with own copies needs no other host.
+    # A site with its own copies of the packages needs no other host.
     assert "PyPI" in lite.needs("pyodide", "")
     assert "jsdelivr" not in lite.needs("pyodide", "")
     assert lite.needs("pyodide", "wheels") == ""

@@ -60,7 +60,7 @@ CURVE_MEASURES = [measure for measure in MEASURES if not measure.is_auc]
 def height(y, score, fpr, weights=None):
     """Highest point of scikit-learn's curve at a false positive rate, with straight tie blocks."""
     rates, heights, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
-    # A corner counts as reached if only rounding separates the rates.
+    # The curve reaches a corner if the rates differ only by rounding error.
     last = np.searchsorted(rates, fpr + 1e-12, "right")
     if last == rates.size or rates[last - 1] >= fpr:
         return heights[last - 1]
@@ -170,7 +170,7 @@ def test_ks_equals_scipy():
 
 
 def test_the_sensitivity_is_the_highest_at_the_specificity():
-    # 10 negatives and a specificity of .9: one negative may be above the threshold, although
+    # With 10 negatives and a specificity of .9, one negative may be above the threshold, although
     # 1 - .9 is less than 1/10 in floating point.
     score = [*range(10), 8.5, 7.5]
     y = [0] * 10 + [1, 1]
@@ -571,7 +571,7 @@ def test_certain_intervals_contain_the_values_of_exact_scores(measure):
         known = ~values.isna()
         assert (table["low"] <= values + 1e-12)[known].all()
         assert (values <= table["high"] + 1e-12)[known].all()
-        # Limits are those of the ends.
+        # The limits are the limits at the ends of the ranges.
         ends = found.bounds(of="groups")
         limits = found.confidence_intervals().dropna()
         assert (limits["ci_low"] <= ends.loc[limits.index, "low"] + 1e-9).all()
@@ -586,7 +586,7 @@ def test_bounds_of_exact_scores_are_the_values():
 
 
 def test_certain_intervals_of_ranges_that_overlap():
-    # The ranges of both positives hold 1.5, where both are tied.
+    # The ranges of both positives contain 1.5, so both positives can be tied.
     assert certain([5, 0, 1], [5, 2, 3], [0, 1, 1]) == pytest.approx((7 / 12, 2 / 3))
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -732,7 +732,7 @@ def test_intervals_and_statistics_use_the_same_replacement(measure):
     for name, value in (("macro", (own + 0.5) / 2), ("worst", min(own, 0.5))):
         assert measured.statistic(name) == pytest.approx(value)
         assert table.loc[name, "value"] == pytest.approx(value)
-    # The number has no variance, so half of the interval remains.
+    # The number that replaces one of two AUCs has no variance, so half of the interval remains.
     of_a = measured.confidence_intervals().loc["a"]
     width = table.loc["macro", "ci_high"] - table.loc["macro", "ci_low"]
     assert width == pytest.approx((of_a["ci_high"] - of_a["ci_low"]) / 2, rel=0.2)

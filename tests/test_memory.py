@@ -9,7 +9,7 @@ from skfedauc import GroupAUC
 from skfedauc import _memory as memory
 
 MACHINE = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-UNLIMITED = 9223372036854771712  # "no limit" in version 1
+UNLIMITED = 9223372036854771712  # In version 1, this number means that there is no limit
 
 # Lines of /proc/self/cgroup, files with limits, and the expected limit
 CASES = {

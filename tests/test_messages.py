@@ -121,7 +121,8 @@ def calls():
             parameter.name
             for parameter in parameters
             if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-            and parameter.name not in ("path", "checkpoint", "file")  # limited by the system
+            # The operating system limits names of files
+            and parameter.name not in ("path", "checkpoint", "file")
         ]
         if names:
             yield pytest.param(function, names, id=name)

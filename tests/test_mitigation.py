@@ -259,7 +259,7 @@ def test_configured_output_of_transformers_changes_nothing(people, name, convert
         X, columns = X.drop(columns="sex").to_numpy(), 2
     X = X if convert is None else convert(X)
     expected = outputs(mitigated(name, columns).fit(X, y), X)
-    output = "polars" if isinstance(X, pd.DataFrame) else "pandas"  # of another kind than X
+    output = "polars" if isinstance(X, pd.DataFrame) else "pandas"  # a frame of another kind than X
     with config_context(transform_output=output):
         actual = outputs(mitigated(name, columns).fit(X, y), X)
     for one, other in zip(actual, expected, strict=True):
@@ -347,7 +347,7 @@ def test_reductions_predict_without_the_columns_that_they_do_not_read(people):
         model = mitigated(name).fit(X, y)
         assert_same_outputs(outputs(model, X[FEATURES]), outputs(model, X))
         with pytest.raises(ValueError, match=r"yet now missing:\n- sex"):
-            model.predict(X[FEATURES[::-1]])  # features in another order
+            model.predict(X[FEATURES[::-1]])  # the features have another order
     for name in ("ThresholdOptimizer", "CorrelationRemover"):
         with pytest.raises(ValueError, match=r"yet now missing:\n- sex"):
             mitigated(name).fit(X, y).predict(X[FEATURES])
@@ -682,7 +682,8 @@ CHECKED = [
     MitigatedClassifier(gradient(max_iter=1), sensitive_features=0, drop=False, random_state=0),
     MitigatedClassifier(thresholds(), sensitive_features=0, drop=False, random_state=0),
 ]
-# Checks of predictions. The others check input, which GridSearch and ExponentiatedGradient share.
+# Checks of predictions. The other tests check the validation of input, which GridSearch and
+# ExponentiatedGradient share.
 OF_MIXTURES = {
     "check_classifiers_train",
     "check_estimators_pickle",

@@ -651,7 +651,7 @@ def test_intervals_of_special_groups(multi_class):
     assert ((rest["ci_low"] >= 0) & (rest["ci_low"] < rest["auc"])).all()
     assert ((rest["auc"] <= rest["ci_high"]) & (rest["ci_high"] <= 1)).all()
     assert found["ci_low"]["perfect"] == pytest.approx(0.05 ** (1 / 5))
-    # The bounds of all AUCs, with a correlation of 1.
+    # Compare with the bounds of all AUCs, whose correlation is 1.
     assert found["standard_error"]["equal"] == pytest.approx(
         np.mean([np.sqrt(one.variances.bounded[one.index.get_loc("equal")])
                  for one in report.values()])

@@ -55,7 +55,7 @@ def rows_of(rng, n_rows, prevalence=0.4, groups=("a", "b", "c")):
     y = (rng.random(n_rows) < prevalence).astype(int)
     y[:2] = [0, 1]
     score = 1.0 / (1.0 + np.exp(-rng.normal(1.2 * y - 0.8, 1.0)))
-    score[::17] = 0.0  # a bin of a single score
+    score[::17] = 0.0  # a bin holds a single score
     return y, score, rng.choice(groups, n_rows)
 
 
@@ -111,7 +111,7 @@ def test_the_bounds_of_the_bins_are_those_of_all_pairs():
     y, score, _ = rows_of(np.random.default_rng(1), 400, groups=("a",))
     numbers = BINS.numbers_of(score)
     shares = []
-    for move in (-0.25, 0.25):  # of the positives within their bin, except in bins of one score
+    for move in (-0.25, 0.25):  # move the positives within their bin, except in bins of one score
         low, high = BINS.ranges_of(numbers)
         moved = numbers + np.where((low < high) & (y == 1), move, 0.0)
         shares.append(comparisons(moved[y == 1], moved[y == 0]).mean())
@@ -246,7 +246,7 @@ def test_intervals_cover_the_true_auc():
     auc = ndtr(separation / 2**0.5)
     covered = ((found.low <= auc) & (auc <= found.high)).mean()
     assert 0.94 < covered < 0.995
-    # Sampling alone, or noise alone, would not cover it.
+    # Intervals with only the sampling variance, or only the variance of the noise, are too short.
     assert (abs(found.value - auc) < 1.96 * found.se_sampling).mean() < 0.85
     assert (abs(found.value - auc) < 1.96 * found.se_noise).mean() < 0.9
 
@@ -428,7 +428,7 @@ def test_releasing_equal_counts_twice_warns_of_the_sum():
     with pytest.warns(UserWarning, match=r"with epsilon 0\.5\..* together is epsilon 1\.5\."):
         released(counts, epsilon=1.0, bins=Bins.at([0.3]))
     with pytest.warns(UserWarning, match=r"with epsilon 3\..* together is epsilon 3\.2\."):
-        released(counts_of(), epsilon=0.2, rows_per_person=2)  # equal counts made again
+        released(counts_of(), epsilon=0.2, rows_per_person=2)  # the same counts, made a second time
 
 
 def test_releasing_the_rows_of_a_group_or_in_other_groups_warns():
@@ -516,8 +516,8 @@ def test_exact_parts_have_no_noise(tmp_path):
     )
     alone = private.confidence_intervals()
     assert table.loc["a"].equals(alone.loc["a"])
-    assert 0.0 < table.se_noise["b"] < alone.se_noise["b"]  # the same noise on more rows
-    # The sum keeps what it holds, also in files.
+    assert 0.0 < table.se_noise["b"] < alone.se_noise["b"]  # the noise is the same for more rows
+    # A file of the sum restores the private counts and the sources of the sum.
     loaded = PrivateCounts.from_bytes(merged.to_bytes())
     assert (loaded, loaded.sources) == (merged, merged.sources)
     assert pickle.loads(pickle.dumps(merged)) == merged
@@ -845,7 +845,7 @@ def test_probabilities_that_the_guide_states():
         a = np.exp(-epsilon)
         above.append(100 * a ** (most + 1) / (1 + a))
         zero.append(100 * (1 - a) / (1 + a))
-        alike.append(100 * a / (1 + a))  # an empty bin with a number above 0
+        alike.append(100 * a / (1 + a))  # probability that an empty bin has a number above 0
     np.testing.assert_allclose(above[:3], [2.4, 1.9, 1.3], atol=0.05)
     np.testing.assert_allclose(zero, [5, 24, 46, 98.7], atol=0.5)
     np.testing.assert_allclose(alike, [48, 38, 27, 0.7], atol=0.5)

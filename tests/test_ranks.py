@@ -57,7 +57,7 @@ def test_u2_over_others_equals_brute_force(version, weights):
 
 
 def test_u2_over_others_beside_a_dominating_group():
-    # 1e15 times the weight of the others, whose part is no less exact for that
+    # One group has 1e15 times the weight of the other groups, whose results stay exact.
     scores = np.array([0.1, 0.6, 0.3, 0.2, 0.4, 0.5])
     positive = np.array([False, True, False, True, False, True])
     weights = np.array([1e15, 1e15, 0.3, 0.7, 0.9, 1.1])

@@ -112,7 +112,7 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         [rates(power, test, of=f"^20 groups of 100/400, {lower}$")[0] for test in tests]
         for lower in ("10 lower by 0.05", "1 lower by 0.1")
     )
-    quotes = "a power of {:.0f} %, and `test_difference` {:.0f} %".format(*many)
+    quotes = "a power of {:.0f} %, and `test_difference` has a power of {:.0f} %".format(*many)
     assert quotes in " ".join(gaps.split())
     assert f"{one[0]:.0f}" == f"{one[1]:.0f}"
     assert f"both tests have a power of {one[0]:.0f} %" in " ".join(gaps.split())
@@ -202,7 +202,7 @@ def test_the_code_of_the_cheat_sheet_runs(monkeypatch, tmp_path, capsys, without
     names = namespace_of(text_of("cheat_sheet"))
     for block in sheet_blocks("python"):
         for statement in ast.parse(block).body:
-            if isinstance(statement, ast.Expr):  # what a reader looks at
+            if isinstance(statement, ast.Expr):  # an expression whose result the reader sees
                 assert eval(ast.unparse(statement), names) is not None or (
                     "to_html" in ast.unparse(statement)
                 )
@@ -242,7 +242,7 @@ def test_the_cheat_sheet_fits_one_page():
         column_ends = middle if box.x0 < middle else sheet.WIDTH - sheet.MARGIN
         assert box.x1 <= column_ends, text
         assert box.y0 >= sheet.MARGIN, text
-    # Nothing of the page is missing.
+    # The printed sheet contains the whole page.
     shown = [text for text, _ in boxes]
     for language in ("python", "console"):
         for block in sheet_blocks(language):

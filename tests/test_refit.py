@@ -72,7 +72,7 @@ def test_a_rule_equals_the_name_of_its_score(rule):
     assert not isinstance(rule, str)
     assert callable(rule)
     assert rule == "pooled"
-    assert "pooled".__eq__(rule) is NotImplemented  # Python then asks the rule
+    assert "pooled".__eq__(rule) is NotImplemented  # Python then calls `__eq__` of the rule
     assert rule != "macro"
     assert rule != 3
     assert rule == np.str_("pooled")
@@ -809,7 +809,8 @@ def test_the_best_is_selected_if_no_other_is_shown():
     assert simplest([1, 4, 2, 3], margin=0.5) == 0
     # A candidate with the scores of the best is not inferior.
     assert simplest([1, 2], [TIED[1], TIED[1]], margin=1e-6) == 0
-    # A constant difference has no variance: it is beyond the margin, or not.
+    # A constant difference has no variance, so the test only compares the difference with the
+    # margin.
     table = [[0.75, 0.5, 0.25], [1.0, 0.75, 0.5]]
     assert simplest([1, 2], table, margin=0.2) == 1
     assert simplest([1, 2], table, margin=0.3) == 0

@@ -145,7 +145,7 @@ def test_other_labels_are_refused_except_beside_plain_numbers(call):
     good = rows(PATIENT)
     with pytest.raises(ValueError, match=r"different index labels.*to_numpy\(\)"):
         call(**{**good, "groups": good["groups"].set_axis(PATIENT + "x")})
-    # Two indexes that disagree are also found if a third input has a plain index.
+    # The check also finds two different indexes if a third input has a plain index.
     with pytest.raises(ValueError, match="different index labels"):
         call(**{**rows(), "y": good["y"], "groups": good["groups"].set_axis(PATIENT + "x")})
     call(**{**good, "groups": good["groups"].reset_index(drop=True)})

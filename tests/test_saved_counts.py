@@ -612,7 +612,7 @@ def test_a_changed_source_of_a_pickle_is_noticed():
 
 
 def test_pickles_of_before_there_were_sources():
-    """Counts, labels and what is known of the rows, as they were pickled at first."""
+    """Counts, labels and facts about the rows, in the first format of pickles."""
     counts = some_counts()
     restore, (cells, labels, origin, checksum) = counts.__reduce__()
     assert restore(tuple(cells), labels, tuple(origin)[:3], checksum) == counts
@@ -802,7 +802,7 @@ def test_files_of_version_1_are_read(name):
 
 
 def test_a_weighted_file_of_version_1_is_read():
-    """Merged from two countings, one of them without a name, with rows left out."""
+    """The counts are merged from two countings, of which one has no name and omitted rows."""
     counts = ScoreCounts.load(DATA / "weighted.skfa")
     assert counts.to_counts().to_dict("list") == {
         "site": ["oslo", "oslo", "va"],

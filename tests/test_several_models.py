@@ -108,7 +108,8 @@ def test_variances_equal_sums_over_rows(weighted):
     share = np.bincount(groups[y], w[y]) / w[y].sum()
     variance = share**2 @ of_groups
     assert_allclose(variances(found.table), variance, rtol=1e-9)
-    # Degrees of freedom of the limits: smallest over pairs, with mean shares in the variance
+    # Degrees of freedom of the limits: the smallest degrees of freedom of all pairs, with mean
+    # shares in the variance
     of_pairs = of_groups**2 / (of_class**2 / freedom).sum(axis=0)
     mean = (share[:, None] ** 2 * of_groups / variance).mean(axis=1, keepdims=True)
     matrix = np.zeros((4, 4))

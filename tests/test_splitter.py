@@ -524,7 +524,7 @@ def test_a_series_is_aligned_with_the_index_of_x():
     expected = folds(WithinGroupStratifiedKFold(3), y, site.to_numpy(), X)
     cv = WithinGroupStratifiedKFold(3, groups=shuffled)
     assert np.array_equal(folds(cv, y, None, X), expected)
-    some = X.index[::2]  # rows of a search within a search
+    some = X.index[::2]  # the rows that a nested search gets
     expected = folds(WithinGroupStratifiedKFold(3), y[::2], site[some].to_numpy(), X.loc[some])
     assert np.array_equal(folds(cv, y[::2], None, X.loc[some]), expected)
     assert cv.get_n_splits() == 3

@@ -291,7 +291,8 @@ def test_random_counts_have_the_same_results_and_are_restored():
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UndefinedMetricWarning)
                     assert table(of_summary).equals(table(of_cells))
-        again = pickle.loads(pickle.dumps(of_summary.counts))  # checked as files are
+        # Unpickling checks the counts like a file
+        again = pickle.loads(pickle.dumps(of_summary.counts))
         assert again == of_summary.counts
 
 
@@ -433,7 +434,7 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
     of_cells, of_summary = (report.without_small_groups(40) for report in reports(counts_of()))
     if name in ("counts", "pairs", "variances", "estimates", "determined_statistics"):
         return
-    if name == "cluster_bootstrap":  # needs the clusters of rows
+    if name == "cluster_bootstrap":  # the method needs the clusters of rows
         return
 
     def result(report):

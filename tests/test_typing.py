@@ -138,7 +138,8 @@ def test_mypy_knows_names_and_results(tmp_path):
     path.write_text(textwrap.dedent(USES))
     settings.write_text(textwrap.dedent(SETTINGS))
     options = ["--follow-imports=silent", "--no-error-summary", f"--cache-dir={tmp_path}"]
-    # A process of its own: mypy keeps millions of objects, which slow down later tests.
+    # Run mypy in a separate process, because mypy keeps millions of objects, which slow down later
+    # tests.
     command = [sys.executable, "-m", "mypy", *options, f"--config-file={settings}", str(path)]
     told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     lines = path.read_text().splitlines()

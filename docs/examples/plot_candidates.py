@@ -2,7 +2,7 @@
 Half the gap between groups for .014 of pooled AUC
 ==================================================
 
-A search can halve the gap between two groups at the price of .014 in pooled AUC. This example uses
+A search can halve the gap between two groups, and reduces the pooled AUC by .014. This example uses
 the loan applications of :doc:`plot_loans`. Among approved applicants and among declined applicants,
 the model scores white applicants higher than other applicants. The search removes different shares
 of this shift, and ``refit=`` selects the candidate with the best pooled AUC within a limit on the
@@ -75,6 +75,6 @@ plt.show()
 # %%
 # Halving the gap reduces the pooled AUC by .014. The average ``macro`` of the group AUCs does not
 # change. The pooled AUC decreases because the shift had determined the order of applicants from two
-# groups. With ``alpha=1``, the scores are shifted in the other direction.
+# groups. With ``alpha=1``, the scores of white applicants are shifted in the other direction.
 # The gap of the selected candidate is optimistic, because the selection used this gap. The
 # mitigation needs the group of each new applicant. The use of this information may be unlawful.

@@ -48,10 +48,10 @@ def simulated(seed, effect_on_score=0.3):
 #
 #    |X - XW|^2 / 2n + penalty * sum |W|    subject to    h(W) = trace exp(W * W) - d = 0
 #
-# The product W * W and the sum are elementwise, n and d are the numbers of rows and columns.
-# h(W) is 0 if and only if W has no cycle. An augmented Lagrangian turns the constraint into a
-# sequence of smooth problems. W is the difference of two matrices of weights of 0 or more, so that
-# the penalty is smooth, too. The bounds of forbidden arrows are (0, 0).
+# The product W * W is elementwise, and the sum is over all elements of W. X has n rows and d
+# columns. h(W) is 0 if and only if W has no cycle. An augmented Lagrangian turns the constraint
+# into a sequence of smooth problems. W is the difference of two matrices of weights of 0 or more,
+# so that the penalty is smooth, too. The bounds of forbidden arrows are (0, 0).
 
 
 class Notears(BaseEstimator):
@@ -187,8 +187,9 @@ plt.show()
 # %%
 # NOTEARS minimizes the sum of the squared errors of all columns, in the units of each column. The
 # tiers put the group first. If the errors of the other columns have the same variance, the true
-# graph has the smallest sum [2]_ [3]_. Real data do not show whether this condition is met, and a
-# change of units changes the variances. Here, the same persons are described in other units:
+# graph has the smallest sum [2]_ [3]_. Real data do not show whether the errors have the same
+# variance, and a change of units changes the variances. Here, the same persons are described in
+# other units:
 
 
 def standardized(table):
@@ -218,7 +219,7 @@ plt.show()
 
 # %%
 # Each graph has an arrow from the outcome to the feature, its cause. The tiers prevent only arrows
-# to the group. The data set is not an exception. The table counts the data sets with a reversed
+# to the group. Other data sets give the same result. The table counts the data sets with a reversed
 # arrow among 20 simulated data sets:
 
 
@@ -237,8 +238,8 @@ for change, changed in {"as simulated": lambda table: table, **CHANGES}.items():
 # %%
 # NOTEARS can also end in a local minimum. In the next 20 data sets, the feature raises the score by
 # 0.8 instead of 0.3, and all columns have the original units. NOTEARS reverses an arrow, although
-# the graph in the order of the true causes has a smaller objective. ``tiers`` states this order,
-# which is unknown in real data.
+# the graph in the order of the true causes has a smaller objective. ``tiers`` can state the order
+# of the true causes, which is unknown in real data.
 
 tables = [simulated(seed, effect_on_score=0.8) for seed in range(20)]
 graphs = [Notears(tiers=TIERS).fit(table) for table in tables]
@@ -250,14 +251,15 @@ print(f"reversed arrow: {sum(map(is_reversed, graphs))} of 20")
 print(f"smaller objective in the true order: {n_smaller} of 20")
 
 # %%
-# Such a graph is not part of the explanation of a gap, and it is no evidence of discrimination or
-# of its absence. The arrows also assume that each effect is linear and that no common cause of two
-# columns is missing from the table. A :class:`~skfedauc.FairnessAudit` makes no causal claims.
+# An estimated graph does not explain a gap, and is no evidence for or against discrimination. The
+# arrows also assume that each effect is linear and that no common cause of two columns is missing
+# from the table. A :class:`~skfedauc.FairnessAudit` makes no causal claims.
 #
 # These packages have methods that do not depend on the units of the columns:
 # `lingam <https://lingam.readthedocs.io>`_ uses errors that are not normally distributed, and
 # `causal-learn <https://causal-learn.readthedocs.io>`_ has tests of conditional independence, whose
-# result can be a set of graphs. Both need assumptions that the data cannot confirm.
+# result can be a set of graphs. The methods of both packages need assumptions that the data cannot
+# confirm.
 #
 # .. [1] Zheng, X., Aragam, B., Ravikumar, P. and Xing, E. P. (2018). DAGs with NO TEARS: continuous
 #    optimization for structure learning. NeurIPS 31. https://arxiv.org/abs/1803.01422

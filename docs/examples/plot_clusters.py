@@ -3,8 +3,9 @@ Intervals that take rows of a person for independent are too short
 ==================================================================
 
 Each of 545 persons has eight rows, one for each year. A model predicts whether the person is in a
-union. The rows of a person resemble each other, so eight rows tell less than eight persons.
-Intervals that ignore this are a quarter to two fifths too short.
+union. The rows of a person resemble each other, so eight rows of one person contain less
+information than the rows of eight persons. Intervals that ignore this correlation are a quarter to
+two fifths too short.
 """
 
 # %%
@@ -71,5 +72,5 @@ plt.show()
 
 # %%
 # Pass ``clusters`` whenever a person, a patient or a device has several rows in the test set. Tests
-# of differences between groups use the clusters, too. If each person is a group of its own, see
+# of differences between groups also use the clusters. If each person is a separate group, see
 # :doc:`plot_persons`.

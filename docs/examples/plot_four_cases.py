@@ -3,16 +3,17 @@ Which average of AUCs is exact depends on the class that devices share
 ======================================================================
 
 If the negatives of all devices have the same score distribution, the average weighted by positives
-equals the AUC of all rows. If the positives have it, the average weighted by negatives does. If
-neither class has it, no average does. Four devices test a model on their own rows and send their
-AUCs.
+equals the AUC of all rows. If the positives of all devices have the same score distribution, the
+average weighted by negatives equals the AUC of all rows. If the distributions of both classes
+differ between devices, no average equals the AUC of all rows. Four devices test a model on their
+own rows and send their AUCs.
 """
 
 # %%
 # The devices have the same score distribution for both classes, for the negatives only, for the
 # positives only, or for neither class. ``make_group_scores`` draws rows with normal scores for each
 # of these four cases. The devices have different numbers of positives and of negatives. With equal
-# numbers, all averages would be equal.
+# numbers of rows, all averages would be equal.
 
 import matplotlib.pyplot as plt
 import numpy as np

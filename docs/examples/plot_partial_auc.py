@@ -3,10 +3,10 @@ Most of a gap in average precision is due to the share of positives
 ===================================================================
 
 The average precision is .72 in one group and .28 in the other. With the same share of positives in
-both groups, the second value would be .58. A model ranks loan applications in Boston by the risk of
-being declined. A lender reviews the applications with the highest scores, and accepts that 10 % of
-the applications that would be approved are reviewed in vain. Only the left part of the ROC curve
-matters for this use.
+both groups, the second average precision would be .58. A model ranks loan applications in Boston by
+the risk of being declined. A lender reviews the applications with the highest scores, and accepts
+that 10 % of the applications that would be approved are reviewed in vain. Only the left part of the
+ROC curve matters for this use.
 """
 
 # %%
@@ -38,8 +38,8 @@ model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_tra
 report = GroupAUC.from_predictions(y_test, model.decision_function(X_test), groups=group_test)
 
 # %%
-# Each measure is computed from the counts that the AUC needs. A partial AUC of .5 is that of scores
-# that are not informative. The intervals of the partial AUC and of the sensitivity overlap, but the
+# Each measure is computed from the counts that the AUC needs. Scores that are not informative have
+# a partial AUC of .5. The intervals of the partial AUC and of the sensitivity overlap, but the
 # average precision of one group is far larger:
 
 for measure in [PartialAUC(max_fpr=0.1), Sensitivity(specificity=0.9), AveragePrecision()]:

@@ -51,8 +51,8 @@ for target, report in reports.items():
     print(f"{across:.1%} of the pairs compare two persons")
 
 # %%
-# The intervals apply to new persons from the same population. The intervals do not apply to new
-# years of the same persons.
+# The intervals of the averages apply to new persons from the same population. These intervals do
+# not apply to new years of the same persons.
 
 names = ["macro", "samples", "positives", "negatives", "within"]
 titles = {"union": "In a union: separates persons", "married": "Married: separates years"}

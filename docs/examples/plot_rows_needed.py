@@ -35,15 +35,15 @@ report = GroupAUC.from_estimator(model, X_test, y_test, groups="colour")
 print(report.by_group[["auc", "n_positives", "n_negatives"]].round(3))
 
 # %%
-# The test does not detect a difference. The test of equivalence does not show that the AUCs differ
-# by less than .05 either:
+# The test does not detect a difference. The test of equivalence also does not show that the AUCs
+# differ by less than .05:
 
 print(report.test_difference())
 print(report.test_equivalence(0.05))
 
 # %%
-# The report is a pilot for the next study. Its rows determine the AUC, the share of positives and
-# the variance:
+# The report is a pilot for the next study. The rows of the pilot determine the AUC, the share of
+# positives and the variance:
 
 detect = rows_needed(report, difference=0.05)
 equivalent = rows_needed(report, equivalence=0.05)

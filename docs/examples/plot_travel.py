@@ -36,10 +36,10 @@ assert table.loc["pooled"].idxmax() == "short wait"
 assert table.loc["GAUC"].idxmax() == "short journey"
 
 # %%
-# GAUC compares the four ways of one traveler, and these are the comparisons that the traveler
-# makes. The pooled AUC compares rows of two travelers in nearly all pairs. A traveler with a long
-# way has four long journeys: all four get low scores, although the traveler will choose one of
-# them. The standard deviation between travelers shows it:
+# GAUC makes the same comparisons as a traveler: the comparisons of the four ways of one traveler.
+# The pooled AUC compares rows of two travelers in nearly all pairs. A traveler with a long way has
+# four long journeys: all four journeys get low scores, although the traveler chooses one of the
+# four. The standard deviation between travelers shows this difference:
 
 mean_of_traveler = data.groupby("individual")[["ttme", "invt"]].mean().std()
 across = 1 - reports["short wait"].decomposition().share_within
@@ -47,7 +47,7 @@ print(mean_of_traveler.round(0).rename("minutes, between travelers").to_string()
 print(f"{across:.1%} of the pairs compare two travelers")
 
 # %%
-# The travelers are a random sample of travelers, so the test is over groups. GAUC establishes the
+# The travelers are a random sample, so the test treats the groups as random. GAUC establishes the
 # difference between both scores:
 
 compared = compare_roc_auc(chosen, *scores.values(), groups=traveler, over="groups")
@@ -71,9 +71,9 @@ ax.spines[:].set_visible(False)
 plt.show()
 
 # %%
-# A search for the best recommender needs the scorer
-# ``make_group_auc_scorer("samples", groups="user")``. Users with only chosen or only other items
-# have no AUC: the argument ``undefined`` leaves them out. :doc:`plot_persons` has such users.
+# A search for the best recommender needs the scorer ``make_group_auc_scorer("samples",
+# groups="user")``. A user who chose all items or no item has no AUC: the argument ``undefined``
+# leaves out such users. :doc:`plot_persons` has such groups.
 #
 # Zhu, H., Jin, J., Tan, C., Pan, F., Zeng, Y., Li, H. and Gai, K. (2017). Optimized cost per click
 # in Taobao display advertising. KDD. https://doi.org/10.1145/3097983.3098134

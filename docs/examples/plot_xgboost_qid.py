@@ -8,8 +8,9 @@ ways that were not chosen.
 """
 
 # %%
-# The data are those of :doc:`plot_travel`. Each traveler is a list of four ways, one of which was
-# chosen. The model is trained on one half of the travelers and evaluated on the other half.
+# The example uses the data of :doc:`plot_travel`. Each traveler is a list of four ways, one of
+# which was chosen. The model is trained on one half of the travelers and evaluated on the other
+# half.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,7 +48,7 @@ print(f"chosen way ranked first: {first.mean():.0%} of the travelers")
 
 # %%
 # XGBoost sorts each list by the labels, and computes the share of *all* pairs whose scores have the
-# same order. A list of four has six pairs, but only three of them compare the chosen way with
+# same order. A list of four ways has six pairs, but only three pairs compare the chosen way with
 # another way. The order of the other three pairs is the order of the rows in the table. This share,
 # averaged over the lists, is XGBoost's value:
 

@@ -42,7 +42,7 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     if not indexes:
         return
     names = list(inputs)
-    # Compare all indexes with the first index that is not a plain ``RangeIndex``, if any.
+    # Compare all indexes with the first index that is not a plain ``RangeIndex``.
     reference = next((item for item in indexes if not _is_plain(item[1])), indexes[0])
     for item in indexes:
         index, other = item[1], reference[1]

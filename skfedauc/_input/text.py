@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 # Largest length of strings to convert to integers
 MOST_CHARACTERS = 32
-# Number of rows to go over at once, so that they stay in a cache
+# Number of rows to convert at once: the rows fit in a cache
 BLOCK = 1 << 16
 
 

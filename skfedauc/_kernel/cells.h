@@ -6,9 +6,8 @@
 
 #include "pieces.h"
 
-using Doubles = Span<const double>;
-using Integers = Span<const std::int64_t>;
-using Groups = std::optional<Integers>;  // the group of each item, or empty for one group
+using Doubles = Span<const double>; using Integers = Span<const std::int64_t>; using Groups =
+std::optional<Integers>; // the group of each item, or empty if all items are in one group
 
 inline std::size_t group_of(const Groups& groups, std::size_t i) { return groups ? std::size_t((*groups)[i]) : 0; }
 
@@ -85,7 +84,7 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
         workers, room, n_groups, [&](std::size_t i) { return group_of(groups, i); },
         [&](std::size_t i) { return scores[i]; },
         [&](std::size_t i) {
-            // The class replaces the sign, which is the same for all scores of one sort.
+            // The class replaces the sign, because all scores of one sort have the same sign.
             const Key key = Key(key_of(scores[i]) << 1) | (positive[i] != 0);
             if constexpr (weighted) return Record{key, (*weights)[i]};
             else return Record{key};

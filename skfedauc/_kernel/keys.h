@@ -12,8 +12,8 @@ To same_bits(From from) {
     return to;
 }
 
-// The bits of positive floats have the order of the floats. The order for negative floats is
-// reverse.
+// The bits of positive floats have the order of the floats. The bits of negative floats have the
+// reverse order of the floats.
 template <class Key>
 constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
 template <class Key>

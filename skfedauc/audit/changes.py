@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # Column numbers of the models in a comparison of the second with the first model
 _PAIR = np.array([1]), np.array([0])
 _TESTED = ["change", "ci_low", "ci_high", "pvalue", "pvalue_adjusted"]
-# Larger gap of two rates; the larger gap is no claim, because the gap of each rate is a claim.
+# Name of the larger gap of two rates. The larger gap is not tested: the gap of each rate is tested.
 _OF_TWO_RATES = "equalized_odds_difference"
 # Rates that define each gap, by name of the gap
 _GAPS_OF_RATES = {

@@ -120,7 +120,7 @@ def _rows_by_name(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def _plain(column: str, value: Any) -> Any:
-    if isinstance(value, float):  # also NaN in place of a label or a name
+    if isinstance(value, float):  # NaN may replace a label or a name
         return plain_number(value)
     if column in _LABELS:
         return plain_label(value)

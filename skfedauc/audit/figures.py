@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 _MOST_AUCS, _MOST_SCORES, _MOST_IN_MATRIX = 30, 12, 120
 # Inches per group of the score plot
 _SCORES = 0.5
-# Widths in inches: text of a narrow plot is large enough on a phone, a wide plot scrolls there.
+# Widths in inches. On a phone, the text of a narrow plot is large enough, and a wide plot scrolls.
 NARROW, _WIDE = 4.6, 7.2
-# Number of thresholds of scores that are decisions, whose plots show nothing more
+# Number of thresholds of scores that are decisions; more thresholds add nothing to a plot
 _FEW_THRESHOLDS = 2
 # Largest number of groups in a narrow matrix
 _MOST_NARROW = 4
@@ -248,18 +248,18 @@ def svg_of(draw: Callable[..., Any], size: tuple[float, float], prefix: str, abo
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         # The SVG has text instead of outlines. The layout uses a font that is wider than most
-        # fonts. The text then also fits in the reader's font.
+        # fonts, so the text also fits in the reader's font.
         mpl.rcParams.update({"svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
         # Curves need no corners that are less than half a point from the line.
         mpl.rcParams["path.simplify_threshold"] = 0.5
         # The reader's fonts may have glyphs that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure = Figure(size, _DPI, layout=PlotLayout())
-        # The canvas of a new figure makes a renderer for each measurement of a text. This canvas
-        # has one, with a cache of the sizes of texts.
+        # By default, a canvas makes a renderer for each measurement of a text. This canvas has one
+        # renderer, with a cache of the sizes of texts.
         FigureCanvasAgg(figure)
         draw(ax=figure.subplots())
-        # Lay out once: saving would lay out and draw the figure twice.
+        # Compute the layout once: `savefig` would compute the layout and draw the figure twice.
         engine = figure.get_layout_engine()
         if engine is not None:
             engine.execute(figure)

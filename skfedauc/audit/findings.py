@@ -294,7 +294,8 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
         )
         return
     scores = _scored(tables, [group], gap["value"])
-    # The disparity mixes both. The AEGs compare rows of the same class.
+    # The disparity mixes a shift of scores with the ranking within the group. The AEGs compare rows
+    # of the same class.
     cause = (
         "The cause can be a shift of the group's scores or the ranking within the group: compare "
         "its positive and its negative average equality gap (AEG)."
@@ -458,7 +459,7 @@ def _on_calibration(tables: AuditTables) -> Iterator[Finding]:
     """Name the groups whose scores are not calibrated, if there are any."""
     if tables.calibration is None:
         return
-    table = tables.calibration.iloc[:-1]  # The last row is not a group.
+    table = tables.calibration.iloc[:-1]  # The last row describes all groups together.
     adjusted = table["pvalue_adjusted"].to_numpy()
     places = [g for g in np.argsort(adjusted, kind="stable").tolist() if adjusted[g] < SIGNIFICANT]
     if not places:

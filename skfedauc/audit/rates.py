@@ -35,7 +35,7 @@ RateMethod = Literal["wilson", "bootstrap"]
 # Rows of the four cells [negatives, positives] x [not selected, selected]
 _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 0))
 _SELECTED, _OTHERS = ((0, 1), (0, 1)), ((1, 0), (1, 0))
-# Cells of the denominator, and which of these cells count as events
+# Cells of the denominator, and cells of the numerator
 _DEFINITIONS = {
     "selection_rate": (_ALL, _SELECTED),
     "true_positive_rate": (_POSITIVES, _SELECTED),

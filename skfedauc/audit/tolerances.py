@@ -196,7 +196,8 @@ def _limits(
         test = compared.test_equivalence(tolerances["difference"], confidence_level=LEVEL)
         found["difference"] = comparison.largest_difference.ci_low, test.limit
     if "tau" in tolerances:
-        # The limits that should fail with a probability of 5 % do so in up to 8 % of simulations.
+        # In simulations, the limits with an error probability of 5 % miss the true value in up
+        # to 8 % of runs.
         spread = compared.heterogeneity(LEVEL).loc["reml"].to_dict()
         found["tau"] = spread["ci_low"], spread["ci_high"]
     if "xauc_disparity" in tolerances:

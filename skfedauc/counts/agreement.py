@@ -197,7 +197,8 @@ class Agreement:
     def _check_groups(self, name: str, state: State) -> None:
         """Refuse a part without groups if earlier parts have groups, and the reverse."""
         labels = state.labels
-        if labels is not None and labels.size == 0:  # counts without rows agree with all groups
+        # Counts without rows agree with counts of any groups
+        if labels is not None and labels.size == 0:
             return
         self._by_grouping.setdefault(labels is not None, name)
         if len(self._by_grouping) > 1:
@@ -223,7 +224,7 @@ class Agreement:
             united = _input.unite_kinds(before, own)
             if united is None:
                 raise self._error_of_kinds((before, first), (own, name), place=place)
-            if united != before:  # earlier parts have only rows without a label
+            if united != before:  # all rows of earlier parts lack a label
                 self._kinds[place] = united, name
 
     def _error_of_kinds(
@@ -314,7 +315,7 @@ class Repeats:
                 "the same source name"
             )
         elif is_repeated and not (has_names and had_names):
-            # Different names say that both parts count: small countings may be equal by
+            # Parts with different names are different countings: small countings may be equal by
             # coincidence.
             self._alike.append(f"{before} and {shown} are different countings with equal counts")
         self._by_name = by_name | self._by_name

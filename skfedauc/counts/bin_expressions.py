@@ -15,9 +15,9 @@ from skfedauc.counts.bin_rules import Edges, Probabilities, Rule, Scores
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-# Result of the expression for scores that it does not bin
+# Result of the expression for scores without a bin
 NOT_BINNED = -(1 << 40)
-# Exponents of the absolute values from 5.4e-20 to 1.8e19; expressions bin only these
+# Exponents of the absolute values from 5.4e-20 to 1.8e19; other scores have no bin
 _EXPONENTS = range(-64, 64)
 
 

@@ -99,9 +99,7 @@ class Probabilities:
         numbers -= _bits_of(self._lowest_octave) >> shift
         numbers += 2
         np.maximum(numbers, distances > 0, out=numbers)
-        np.minimum(
-            numbers, self._half - 1, out=numbers
-        )  # the distance of 0.5 is beyond the octaves
+        np.minimum(numbers, self._half - 1, out=numbers)  # no octave includes the distance 0.5
         return np.where(is_lower, numbers, self.last - numbers)
 
     def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:

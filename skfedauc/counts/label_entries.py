@@ -62,7 +62,7 @@ def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
     try:
         again = label_of(entry)
         is_alike = again == label and str(again) == str(label)
-    except (TypeError, ValueError, KeyError):  # pandas knows no time zone of this name
+    except (TypeError, ValueError, KeyError):  # pandas may not know the time zone
         return None
     return entry if is_alike else None
 

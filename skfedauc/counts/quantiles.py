@@ -29,7 +29,7 @@ def quantile_edges(
     """
     starts, n_rows = _blocks(cells, ranges)
     total = np.concatenate([[0], np.cumsum(n_rows)])
-    # The number of bins does not increase with the limit.
+    # A larger limit never gives more bins.
     low, high = 0, int(total[-1])
     while low < high:
         middle = (low + high) // 2
@@ -38,7 +38,7 @@ def quantile_edges(
         else:
             high = middle
     firsts = _firsts(total, low, n_bins)
-    assert firsts is not None  # a single bin of all rows is within the largest limit
+    assert firsts is not None  # the largest limit permits a single bin of all rows
     return starts[firsts[1:]]
 
 

@@ -216,7 +216,7 @@ def count_in_table(
         numbers = _array(found, "bin", np.int64)
         is_binned = numbers != NOT_BINNED
         scores[is_binned] = of_engine.scores_of(numbers[is_binned])
-        if len(found) > max_cells:  # perhaps because of invalid scores
+        if len(found) > max_cells:  # invalid scores may be the cause
             of_engine.numbers_of(_input.check_scores(scores, n_rows=n_rows))
     if len(found) > max_cells:
         raise _too_many(found, columns, max_cells)

@@ -183,7 +183,7 @@ def wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None)
         return "its ranges do not match its cells"
     low, high = ranges
     is_wrong = ~((low <= scores) & (scores <= high) & np.isfinite(low) & np.isfinite(high))
-    is_wrong |= ((ranges == 0) & np.signbit(ranges)).any(axis=0)  # zero has one sign
+    is_wrong |= ((ranges == 0) & np.signbit(ranges)).any(axis=0)  # only 0.0 is valid, not -0.0
     if is_wrong.any():
         cell = int(np.argmax(is_wrong))
         return (

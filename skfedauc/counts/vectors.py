@@ -293,7 +293,7 @@ def _whole(array: NDArray[Any], bits: int | None) -> NDArray[np.int64]:
         isinstance(number, int | np.integer) and not isinstance(number, bool) for number in array
     ):
         numbers = [int(number) for number in array]
-        if bits is None:  # keep negative and large numbers recognizable
+        if bits is None:  # clipped numbers stay invalid
             return np.array([max(-1, min(number, 1 << 62)) for number in numbers], np.int64)
         return np.array([number % (1 << bits) for number in numbers], np.uint64).view(np.int64)
     if array.dtype.kind == "u":

@@ -52,8 +52,8 @@ def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
     starts, group = cells.starts[:-1], cells.groups
     weight = np.add.reduceat(column.astype(np.float64), starts)
     # Neither distribution function decreases, and the group's function is constant between the
-    # group's scores. Therefore, the largest distance is at a score of the group, or just below such
-    # a score.
+    # group's scores. Therefore, the largest distance is at a score of the group, or just below a
+    # score of the group.
     sums = np.cumsum(column, dtype=ranks.total.dtype)
     # Integer sums are exact; with weights, the rounding error of a sum over all groups is harmless.
     before = np.append(ranks.total.dtype.type(0), sums)[starts][group]

@@ -107,7 +107,8 @@ def greatest_average_precision(curves: GroupCurves) -> Floats:
     positive.
     """
     groups = curves.groups.astype(np.float64)
-    # Precisions are at most 1, so adding the number of the group starts a new maximum.
+    # Precisions are at most 1. Therefore, adding the number of the group restarts the running
+    # maximum in each group.
     highest = np.maximum.accumulate(_precision(curves) + groups) - groups
     highest += groups * 2.0**-52  # rounding error
     found = curves.sums((curves.top - curves.bottom) * highest)

@@ -48,8 +48,9 @@ _LEAST_VARIANCE = 10.0
 # Largest number of simulated sets of labels, sets drawn at once, larger statistics that suffice,
 # and largest number of distinct scores
 _MOST_DRAWS, _DRAWS, _ENOUGH, _MOST_CELLS = 10_000, 200, 20, 200
-# Variance of the number of positives from which its mean absolute deviation is that of a normal
-# variable. Otherwise, the distribution has this number of points, and each bin this number of parts
+# Smallest variance of the number of positives for which a normal variable gives the mean absolute
+# deviation of the number. For smaller variances: number of points of the distribution, and number
+# of parts of each bin
 _NORMAL_VARIANCE, _N_POINTS, _N_PARTS = 25.0, 128, 16
 
 

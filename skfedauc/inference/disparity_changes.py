@@ -86,7 +86,7 @@ class _Model:
         self._rows = rows
         self._cell = number_cells(scores)[0]
         self._n_cells = int(self._cell.max()) + 1
-        # A row looks up the weight of the other class; negatives come first.
+        # Each row needs the weight of the other class; negatives come first.
         self._other = (~rows.positive).astype(np.intp)
         self._place = self._cell + self._other * self._n_cells
         self._below_all, self._of_all = self._below(slice(None))
@@ -110,7 +110,7 @@ class _Model:
         found[own] = self._below_all[self._place[own]] - found[own]
         total: Floats = of_own[self._other]
         total[own] = (self._of_all - of_own)[self._other[own]]
-        # Rounding error of a difference of sums is no weight.
+        # Set a difference of sums to 0 if the difference is rounding error.
         total[total <= _ROUNDING * self._of_all.sum()] = 0.0
         found = ratio(found, total)
         return np.where(self._rows.positive, found, 1.0 - found)

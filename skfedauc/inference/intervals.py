@@ -35,7 +35,7 @@ Of = Literal["groups", "statistics"]
 Over = Literal["rows", "groups"]
 METHODS = ("logit", "delong", "exact", "disjoint_pairs")
 
-# Largest number of groups that count as fixed by default. More groups count as random.
+# Largest number of groups that are fixed by default. By default, more groups are random.
 FEW_GROUPS = 20
 
 
@@ -294,8 +294,8 @@ class AUCSpread(NamedTuple):
             allowed = (np.minimum(near, far) <= step) & (step <= np.maximum(near, far))
             step = np.where(allowed, step, (near + far) / 2.0)
             step = np.where(excess == 0.0, found, step)
-            # Convergence is quadratic, so a small step means a negligible error. A NaN does not
-            # count as a step.
+            # Convergence is quadratic, so a small step means a negligible error. Ignore steps of
+            # NaN.
             moved = np.abs(step - found) > 1e-10
             found = step
             if not moved.any():
@@ -491,7 +491,8 @@ def average_interval(
         return Interval(value, min(least, value), max(most, value), note)
     if method == "exact":
         if new_groups and np.ptp(share[used]) > 1e-12:
-            # The exact bound requires equal shares, because the shares of random groups are random.
+            # The exact bound requires groups of equal size, because random groups have random
+            # shares of the rows.
             return Interval(value, np.nan, np.nan, _not_for_new_groups(method))
         if not new_groups:
             squares = squares * (

@@ -164,7 +164,7 @@ def _among_all(rows: PairedRows, values: Floats) -> JointAUCs:
         c = _ClassRows(rows, positive, values)
         total = c.weight.sum()
         overall = np.nansum(c.mean * c.weight, axis=1, keepdims=True) / total
-        # A single row has no deviation from its own mean; use the overall mean.
+        # A single row has no deviation from the mean of its group; use the overall mean.
         several = c.count > 1
         squared = c.squared_around(np.where(several, c.mean, overall))
         lost = np.where(several, c.weight**2 / c.pairs, 1.0)

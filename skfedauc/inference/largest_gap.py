@@ -202,7 +202,8 @@ def _correlation(quantities: Sequence[GroupValues], before: _Gap, after: _Gap) -
         if one == other and (of.values.shape[1] == 2 or _is_clear(of, one)):
             covariance += float(of.covariance[one])
     for (one, _), (_, other) in (ends, ends[::-1]):
-        if one == other:  # Groups that exchange their places give a negative correlation.
+        # If the lowest and the highest group exchange their places, the correlation is negative.
+        if one == other:
             covariance -= float(of.covariance[one])
     return float(np.clip(covariance / product**0.5, -1.0, 1.0)) if product > 0 else 0.0
 

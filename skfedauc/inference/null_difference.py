@@ -10,7 +10,8 @@ from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
 
-# Least number of rows of the smaller class for which the AUC of a group counts as normal.
+# Least number of rows of the smaller class for which the AUC of a group is treated as normally
+# distributed.
 _NORMAL_ROWS = 30
 # Total of simulated rows, and bounds on the number of simulated sets of groups.
 _SIMULATED_ROWS, _LEAST_SETS, _MOST_SETS = 2_000_000, 20, 1_000

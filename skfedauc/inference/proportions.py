@@ -156,9 +156,9 @@ class GapLimits(NamedTuple):
     high: float
 
 
-# Maps a tail probability to values with limits that fail with this probability: values that the
-# lower limits belong to, and values that the upper limits belong to. The values differ for binned
-# scores only.
+# Function of a tail probability, the error probability of each limit. The function returns the
+# values with their lower limits, and the values with their upper limits. Only binned scores give
+# different values for the two limits.
 Estimates = Callable[[float], tuple[Limits, Limits]]
 
 

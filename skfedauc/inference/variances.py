@@ -43,7 +43,8 @@ from skfedauc.ranks import ranks_among_all, u2_over_all
 
 Floats = NDArray[np.float64]
 
-# Least effective sample size for a variance. Below this size, one row has most of the weight.
+# Least effective sample size for a variance. Below this effective size, one row has most of the
+# weight.
 LEAST_EFFECTIVE = 1.5
 
 

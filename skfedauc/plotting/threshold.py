@@ -248,8 +248,8 @@ class ThresholdDisplay:
             return choose(order, len(STYLES))
         place = self._place()
         of_place = self.values[:, self.thresholds.size // 2 if place is None else place]
-        # Groups without a rate here may have a rate at other thresholds. Such groups get the
-        # median.
+        # Groups without a rate at this threshold may have a rate at other thresholds. Groups
+        # without a rate get the median.
         middle = 0.0 if np.isnan(of_place).all() else np.nanmedian(of_place)
         return choose(np.where(np.isnan(of_place), middle, of_place), most)
 

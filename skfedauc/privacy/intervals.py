@@ -106,7 +106,8 @@ class NoisyAUCs:
         once = share / (middle.positives * middle.negatives)
         of_weights += 2.0 * once * by_positives * middle.noise_of_positives
         of_weights += 2.0 * once * by_negatives * middle.noise_of_negatives
-        extra = float(of_weights.sum())  # below 0 if the noise of weights and of AUCs cancels out
+        # Below 0 if the noise of weights and the noise of AUCs cancel out
+        extra = float(of_weights.sum())
         limits = []
         for end in (0, 1):
             auc, reach = self.limits(end, deviate)

@@ -60,7 +60,8 @@ class Ledger:
     """
 
     def __init__(self) -> None:
-        self._same: dict[bytes, bytes] = {}  # union-find: fingerprint to one with the same rows
+        # Union-find: from a fingerprint to another fingerprint of the same rows
+        self._same: dict[bytes, bytes] = {}
         self._spent: dict[bytes, float] = {}  # by fingerprint of all rows of a release
         self._groups: dict[bytes, set[bytes]] = {}  # groups by fingerprint of all rows
         self._wholes: dict[bytes, set[bytes]] = {}  # all rows by fingerprint of a group

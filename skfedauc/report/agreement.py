@@ -18,7 +18,7 @@ from skfedauc.report.statistics import AVERAGES, shares
 if TYPE_CHECKING:
     import pandas as pd
 
-# Score distributions count as different if the p value is below this level.
+# Level of the test: score distributions differ if the p value is below this level.
 _DIFFERENT = 0.01
 
 

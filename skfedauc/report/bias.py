@@ -161,6 +161,6 @@ def _generalised_mean(values: Floats, power: float) -> float:
         return 0.0
     if power == 0:
         return float(np.exp(np.log(values).mean()))
-    # Divide by the value with the largest term, so that no power overflows.
+    # Divide by the value whose power is largest, so that no power overflows.
     scale = (values.max() or 1.0) if power > 0 else values.min()
     return float(scale * np.mean((values / scale) ** power) ** (1.0 / power))

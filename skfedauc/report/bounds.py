@@ -141,7 +141,7 @@ def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bound
         # 1,000 times larger.
         reach = rounding_reach(pairs) * (1e3 if name == "cross" else 1.0)
     elif name in ("bias_score", "cross_difference"):
-        reach = 1e-12  # Means of powers, and a matrix of floats
+        reach = 1e-12  # rounding error of means of powers, and of a matrix of floats
     return Bounds(np.maximum(bounds.low - reach, 0.0), np.minimum(bounds.high + reach, 1.0))
 
 

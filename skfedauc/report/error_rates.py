@@ -34,7 +34,7 @@ def error_rate_table(
         "to error_bounds.error_rate_bound.",
     )
     estimates.pairs.check_independent_rows("error_rates")
-    # Binned scores are where they cause the largest number of errors.
+    # For binned scores, use the scores within the bins with the largest number of errors.
     cells = cells_for(estimates.extremes[0].pairs.counts, "error_rates")
     if cells.weights is not None:
         raise ValueError(

@@ -294,7 +294,7 @@ class GroupMeasure:
         estimates = self._estimates.estimates
         replacement = estimates.policy.replacement
         if replacement is not None:
-            # The number replaces the measure, so convert it to an AUC.
+            # The user's number replaces the measure, so convert the number to an AUC.
             policy = UndefinedPolicy(self._measured.unscaled(replacement))
             estimates = GroupEstimates(estimates.pairs, policy)
         if of == "groups":

@@ -23,7 +23,7 @@ def interval_widths(
     """Return the table of `GroupAUC.interval_widths`."""
     import pandas as pd
 
-    cells_for(estimates.pairs.counts, "interval_widths")  # The error names the result.
+    cells_for(estimates.pairs.counts, "interval_widths")  # The error message names the table.
     columns: dict[str, Floats] = {}
     methods: tuple[intervals.Method, ...] = ("logit", "delong", "disjoint_pairs", "exact")
     is_weighted, unknown = estimates.variances.weighted, np.full(len(index), np.nan)

@@ -91,7 +91,7 @@ class UndefinedPolicy:
                     f"{message}. Pass undefined='skip' to leave these groups out, or a number "
                     f"to use as their {of}.{self.remedy}"
                 )
-            self._warned.discard("undefined")  # Warn again, with the cause.
+            self._warned.discard("undefined")  # Issue the warning again, with its cause.
             self.warn(
                 f"{message}: they are left out of averages and gaps. Pass "
                 "undefined='ignore' to suppress this warning, or a number to use as their "

@@ -228,7 +228,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if not np.isnan(value):
             return value
         is_absent = self._label not in known
-        # A number replaces an undefined AUC, but must not hide a misspelled group.
+        # A number replaces an undefined AUC, but must not replace the AUC of a misspelled group.
         if isinstance(self._undefined, float) and not is_absent:
             return self._undefined
         state = "is absent" if is_absent else "lacks a class"

@@ -25,7 +25,7 @@ PAGE = (FOLDER / "index.html").as_uri()
 CSS = "css selector"
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 STATISTICS = ["pooled", *AVERAGES, "worst", "ratio", "cross", "difference", "cross_difference"]
-CASES = {  # classes whose means differ between groups: negatives, positives
+CASES = {  # classes whose means differ between groups: first negatives, then positives
     "identical": (0, 0),
     "same_negatives": (0, 1),
     "same_positives": (1, 0),
@@ -55,7 +55,7 @@ def fragment(spread_negatives, spread_positives, counts=UNEQUAL, separation=1.0,
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 60  # for machines with other work
+    deadline = time.monotonic() + 60  # long enough for a busy machine
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -263,7 +263,7 @@ def test_first_view(browser):
         "Average of the groups\u2019 AUCs macro 0.74 is not ≠ AUC of all rows pooled 0.66"
     )
     assert round(numbers["macro"], 2) == 0.74
-    # without sampling error nothing is drawn
+    # without sampling error, the page draws no samples
     assert by_id(browser, "again").get_attribute("disabled") == "true"
 
 
@@ -366,7 +366,7 @@ def test_sampled_numbers_are_those_of_the_package(browser, hash_):
         assert numbers[f"{g + 1},{h + 1}"] == pytest.approx(auc, abs=1e-12)
     assert numbers["pooled"] != pytest.approx(expected(state)["pooled"], abs=1e-4)
 
-    # The spread of the draws agrees with DeLong's standard errors, and is drawn and written.
+    # The page draws and prints the spread of the draws, which agrees with DeLong's standard errors.
     limits = browser.execute_script("return spread.limits")
     intervals = report.confidence_intervals(method="delong", of="statistics")
     for name in ("pooled", *AVERAGES):
@@ -491,7 +491,8 @@ def test_presets_move_unless_the_reader_wants_no_motion(browser, motion):
         return
     assert len(between) >= 3
     assert np.all(np.diff(np.ptp(seen, axis=1)) <= 0)  # without a detour
-    # A second preset during the first one's way: both hold at the end.
+    # Select a second preset during the animation of the first preset: at the end, both presets have
+    # an effect.
     browser.execute_script(
         "document.querySelector('[data-case=different]').click();"
         "setTimeout(() => document.querySelector('[data-counts=equal]').click(), 100)"
@@ -548,7 +549,7 @@ def test_drag_a_density_with_the_mouse(browser):
         # The slider of the curve has the focus, so that the arrow keys continue.
         active = browser.switch_to.active_element
         assert active.get_attribute("id") == f"mean-{name}-{g}"
-        # The group's curve stands out while its density has the focus.
+        # The page emphasizes a group's curve while the density of the group has the focus.
         current = browser.find_elements(CSS, "#roc .current")
         assert [curve.get_attribute("data-group") for curve in current] == [f"{g}"]
     seen = browser.execute_script("return seen")
@@ -704,7 +705,7 @@ def test_the_copied_link_restores_the_state(browser):
     assert by_id(browser, "shared").get_attribute("role") == "status"
     before, numbers = read_state(browser), read_numbers(browser)
     assert (before.seed, before.sampled, before.digits) == (2, True, 3)
-    if by_id(browser, "shared").text != "Copied":  # otherwise the link is selected
+    if by_id(browser, "shared").text != "Copied":  # without a copy, the page selects the link
         browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
     browser.execute_script(
         "const field = document.createElement('input'); document.body.append(field); field.focus()"
@@ -738,7 +739,7 @@ def test_copied_python_can_be_pasted(browser):
     by_id(browser, "copy").click()
     wait_until(lambda: by_id(browser, "copied").text != "")
     snippet = by_id(browser, "snippet").text
-    if by_id(browser, "copied").text != "Copied":  # otherwise the text is selected
+    if by_id(browser, "copied").text != "Copied":  # without a copy, the page selects the text
         browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
     browser.execute_script(
         "const area = document.createElement('textarea'); document.body.append(area); area.focus()"
@@ -793,7 +794,7 @@ def test_suggestions_keep_their_promises(browser):
         target = link.get_attribute("hash")
         link.click()
         wait_until(lambda target=target: browser.execute_script("return hashOf(state)") == target)
-        # The links are far below what they change.
+        # The links are far below the plots that the links change.
         assert browser.execute_script(
             "return ['.headline', '#verdict', '#groups'].every(name => {"
             "const { top } = document.querySelector(name).getBoundingClientRect();"
@@ -813,7 +814,7 @@ def test_suggestions_keep_their_promises(browser):
     assert pooled > high
     pooled, low, high = found.pop("A pooled AUC below 0.5")
     assert pooled < 0.5 < 0.7 < low
-    # the numbers of the page on federated learning
+    # docs/explanation/federated.md has these numbers
     assert found.pop("Equal numbers of positives are not enough")[0] == pytest.approx(
         0.662, abs=5e-4
     )
@@ -887,7 +888,7 @@ def test_numbers_are_said_when_a_change_has_ended(browser):
 
     focus(browser, "separation")
     press(browser, Keys.ARROW_RIGHT * 5)
-    words = said(1)  # once for five steps
+    words = said(1)  # five steps cause one announcement
     _, numbers = check_numbers(browser)
     assert words.startswith(
         f"Pooled {numbers['pooled']:.2f}; macro {numbers['macro']:.2f}, above pooled by 0.08;"
@@ -896,7 +897,8 @@ def test_numbers_are_said_when_a_change_has_ended(browser):
     assert all(f"{name} {numbers[name]:.2f}" in words for name in AVERAGES)
     assert words.endswith(by_id(browser, "verdict").text)
     press(browser, Keys.ARROW_LEFT)
-    assert by_id(browser, "verdict").text not in said(2)  # the reason is the same
+    # The unchanged reason is not announced again
+    assert by_id(browser, "verdict").text not in said(2)
 
 
 # Plots
@@ -1246,7 +1248,7 @@ def test_within_the_site(browser, axe, site, width):
         wait_until(lambda: "mean_positives=1,1,1,1&" in browser.current_url)
         by_id(browser, "sampled").click()
         assert read_state(browser).sampled
-        if width < 600:  # the two numbers stay in sight, below the header of the site
+        if width < 600:  # the two numbers stay visible, below the header of the site
             top, header = browser.execute_script(
                 "document.getElementById('counts-table').scrollIntoView({behavior: 'instant'});"
                 "return ['.headline', '.bd-header'].map("

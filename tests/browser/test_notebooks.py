@@ -63,7 +63,7 @@ def test_a_notebook_opens_and_loads_python_from_one_host_only(chromium, address)
     assert cells[0].text.startswith(TITLE)
     (first,) = wait_for(chromium, ".jp-Notebook .jp-CodeCell .cm-content")
     assert first.text.splitlines()[-1] == "%pip install -q skfedauc matplotlib"
-    assert not chromium.find_elements(CSS, ".jp-Dialog")  # no question which kernel to start
+    assert not chromium.find_elements(CSS, ".jp-Dialog")  # the page does not ask for a kernel
     names = chromium.execute_script("return performance.getEntries().map((entry) => entry.name)")
     hosts = {name.split("/")[2] for name in names if name.startswith("http")}
     assert hosts - {"cdn.jsdelivr.net"} == {address.split("/")[2]}

@@ -89,7 +89,7 @@ def test_missing_groups_may_be_dropped_by_the_report(gaps, tmp_path, capsys, wit
 
 def check_equal(of_counts, of_rows):
     (text, document, page), (expected_text, expected, expected_page) = of_counts, of_rows
-    # Only the name of the file differs.
+    # The texts differ only in the name of the file.
     assert text[1:] == expected_text[1:]
     assert text[0].split(": ")[1].split(", weighted")[0] in expected_text[0]
     for key in ("groupings", "n_positives", "n_negatives", "favorable"):
@@ -457,7 +457,8 @@ def test_files_that_hold_no_counts(tmp_path, error_of, command_name, name, conte
 
 def test_files_that_were_damaged(sites, tmp_path, error_of):
     path, content = tmp_path / "p.skfa", sites[0].read_bytes()
-    place = content.index(b"\x28\xb5\x2f\xfd") + 10  # in a page, which has a checksum
+    # a byte within a page of the file, which has a checksum
+    place = content.index(b"\x28\xb5\x2f\xfd") + 10
     flipped = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
     for damaged in (content[:-1], content[:100], flipped):
         path.write_bytes(damaged)

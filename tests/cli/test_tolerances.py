@@ -11,7 +11,7 @@ from skfedauc import FairnessAudit
 from skfedauc.cli.main import main
 
 DROPPED = [*COLUMNS, "--group", "sex", "--missing", "drop"]
-# The answers by the column g are, in this order: not met, undecided and met.
+# For the groups of column g, the answers are "not met", "undecided" and "met", in this order.
 TOLERANCES = {
     "equalized_odds_difference": 0.01,
     "difference": 0.1,

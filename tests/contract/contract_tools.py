@@ -279,7 +279,7 @@ def shown_learning(way, scorer):
         train_sizes=SIZES,
         cv=CV,
         error_score="raise",
-        ax=Figure().subplots(),  # pyplot would keep it
+        ax=Figure().subplots(),  # pyplot would keep the figure in memory
         **as_fit_params(way),
     )
     assert display.ax_.get_ylabel() == scorer.__name__.capitalize()
@@ -296,7 +296,7 @@ def shown_validation(way, scorer):
         scoring=scorer,
         cv=CV,
         error_score="raise",
-        ax=Figure().subplots(),  # pyplot would keep it
+        ax=Figure().subplots(),  # pyplot would keep the figure in memory
         **as_fit_params(way),
     )
     assert display.ax_.get_ylabel() == scorer.__name__.capitalize()
@@ -441,7 +441,7 @@ TOOLS = {
     "RidgeCV": (leave_one_out, leave_one_out_loop),
 }
 TURN_X_INTO_NUMPY = ["RFECV", "SequentialFeatureSelector", "LogisticRegressionCV", "RidgeCV"]
-# In scikit-learn 1.8 RidgeCV asks its predictions for a decision function, which no regressor has.
+# In scikit-learn 1.8, RidgeCV requires a decision function, which no regressor has.
 if sklearn.__version__.startswith("1.8."):
     del TOOLS["RidgeCV"]
     TURN_X_INTO_NUMPY.remove("RidgeCV")

@@ -509,7 +509,7 @@ def test_rows_sorted_by_group_in_the_default_folds(statistic, undefined):
     ours = [str(one.message) for one in told if "non-finite" not in str(one.message)]
     assert ours
     assert all("cv=WithinGroupStratifiedKFold(" in message for message in ours)
-    if undefined == "raise":  # where all groups are defined, both are the same
+    if undefined == "raise":  # if all groups have an AUC, both settings give the same scores
         search.set_params(cv=WithinGroupStratifiedKFold(5, groups="site"), error_score="raise")
         assert np.isfinite(search.fit(X, y).best_score_)
 

@@ -119,7 +119,7 @@ def test_set_split_request(routing, value):
     assert cv.set_split_request(groups=value) is cv
     assert cv.get_metadata_routing().split.requests == {"groups": value}
     assert copy.deepcopy(cv).get_metadata_routing().split.requests == {"groups": value}
-    # Other splitters keep their requests.
+    # Other instances keep their metadata requests.
     assert WithinGroupStratifiedKFold().get_metadata_routing().split.requests["groups"] is True
 
 

@@ -32,7 +32,8 @@ WARNED = [
     "ignore:::sqlframe",
     "ignore:::sqlglot",
     "ignore:::narwhals",
-    "ignore:Dask support is moving out of Narwhals:FutureWarning",  # of the line that calls it
+    # Python attributes the warning to the calling line
+    "ignore:Dask support is moving out of Narwhals:FutureWarning",
     # Ray drops the handles of processes that Ray ends; the handles are collected in a later test.
     "ignore:subprocess .* is still running:ResourceWarning",
 ]

@@ -132,7 +132,7 @@ def test_dask_counts_again_what_a_killed_worker_had(dask_client, expected, tmp_p
 
 @pytest.mark.parametrize(
     "backend",
-    ["loky", "ray"],  # not Dask: joblib waits forever for a batch that Dask gave up
+    ["loky", "ray"],  # Dask is left out: joblib waits forever for a batch that Dask no longer runs
     indirect=True,
 )
 def test_a_batch_that_kills_each_worker(backend, expected, tmp_path):

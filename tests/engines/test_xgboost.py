@@ -203,7 +203,7 @@ def run_worker(worker, tracker):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])  # XGBoost may print before
+    return json.loads(done.stdout.splitlines()[-1])  # XGBoost may print earlier lines
 
 
 @pytest.fixture(scope="module")

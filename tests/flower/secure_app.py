@@ -20,7 +20,8 @@ BINS = Bins.of_probabilities(octaves=6, parts=8)
 def counts_of(site):
     """Return the counts of a site, with rows of a group that all sites have.
 
-    The largest counts are nearly 20,000, and all of them are odd or even as the site.
+    The largest counts are nearly 20,000. All counts of a site are odd if the number of the site is
+    odd, and even otherwise.
     """
     number = SITES.index(site)
     rng = np.random.default_rng(number)

@@ -216,7 +216,7 @@ def test_expected_groups_may_be_arrays_of_numbers():
     assert aggregator.missing_groups == {1: (8,)}
 
 
-# Clients that are odd, or send damaged or foreign counts ----------------------------------------
+# Clients that send unusual, damaged or foreign counts ----------------------------------------
 
 
 def test_a_client_with_one_class_counts_in_the_pooled_auc():

@@ -254,7 +254,7 @@ def test_masks_are_uniform_and_follow_from_the_key():
     assert second.min() < 2**17
     assert second.max() > 2**32 - 2**17
     assert abs(second.mean() / 2**31 - 1) < 0.01
-    # The first bytes of SHAKE-256
+    # Expected bytes: the first bytes of SHAKE-256
     expected = hashlib.shake_256(b"skfedauc masks 1\0key").digest(8)
     assert [first[0], second[0, 0]] == list(struct.unpack("<2I", expected))
     assert (secure_masks.masks_of(b"kez", 2**32, [(300, 400)])[0] != second).mean() > 0.99
@@ -302,7 +302,7 @@ def test_the_arrays_of_the_server_reach_the_clients():
         return secure_reply(message, context, count, bins=BINS, groups=GROUPS)
 
     ask(SecureGrid(app), arrays=arrays)
-    assert len(seen) == 5  # counted once in a round
+    assert len(seen) == 5  # each client counts once in a round
     assert [array.tolist() for array in seen[0]] == [[0.5, 2.0], 3]
 
 

@@ -28,7 +28,7 @@ from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.rows import counts_of, rows_of
 
 FILES_OF_SUITE = 40
-# The program itself reads one file of this number of files.
+# The test starts the program for one file of this number of files.
 PROGRAM = 15
 ARGUMENTS = ["--label", "y", "--score", "s", "--group", "g", "--json"]
 GROUPS = ["a", "b", "va, oslo", 'the "best"', "12", "13", "caf\xe9", "two\nlines", "x y"]
