@@ -68,12 +68,6 @@ def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> 
     return groups[place]
 
 
-def are_probabilities(counts: ScoreCounts) -> bool:
-    """Return whether all scores, or all ranges of binned scores, are from 0 to 1."""
-    scores = counts.cells.scores if counts.ranges is None else counts.ranges
-    return not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
-
-
 def check_favorable(favorable: Any) -> Favorable | None:
     """Return `favorable`, which must be "positive", "negative" or None."""
     if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):

@@ -60,6 +60,13 @@ def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, floa
     return float(low[divided].min()), float(np.nextafter(high[divided].max(), np.inf))
 
 
+def default_threshold(counts: ScoreCounts) -> float | None:
+    """Return 0.5 for probabilities, or None for other scores and if a bin has both decisions."""
+    scores = counts.cells.scores if counts.ranges is None else counts.ranges
+    are_probabilities = not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
+    return 0.5 if are_probabilities and bin_of_threshold(counts, 0.5) is None else None
+
+
 def threshold_of_scores(threshold: float, method: str, is_other: bool) -> float:
     """Return the threshold on the scale of an estimator's scores.
 

@@ -13,7 +13,6 @@ from sklearn.base import is_classifier
 from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import arguments, counting, tables
-from skfedauc.audit import calibration as calibrating
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit import tolerances as tolerating
 from skfedauc.audit.card import card_of
@@ -21,10 +20,10 @@ from skfedauc.audit.claims import Claims
 from skfedauc.audit.document import as_json, document_of, plain_rows, text_or_file
 from skfedauc.audit.facts import NAMES, date_of_now, facts_of
 from skfedauc.audit.findings import findings
-from skfedauc.audit.gaps import LEVEL, GroupComparison, claims_of
+from skfedauc.audit.gaps import GroupComparison, claims_of
 from skfedauc.audit.intersections import intersections
 from skfedauc.audit.names import named_in
-from skfedauc.audit.rates import RateMethod, RateTable
+from skfedauc.audit.rates import RateMethod
 from skfedauc.audit.summary import headline, summary
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts
@@ -168,12 +167,8 @@ class FairnessAudit:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = deciding.check_decisions(decisions, report.counts)
-        elif (
-            threshold == "auto"
-            and not report.pairs.is_multiclass
-            and arguments.are_probabilities(report.counts)
-        ):
-            self.threshold = 0.5 if deciding.bin_of_threshold(report.counts, 0.5) is None else None
+        elif threshold == "auto" and not report.pairs.is_multiclass:
+            self.threshold = deciding.default_threshold(report.counts)
         if self.threshold is not None:
             decisions = deciding.at_threshold(report.counts, self.threshold)
         if decisions is None:
@@ -877,20 +872,9 @@ class FairnessAudit:
         device 1   0.60    0.56     0.65        0.14                0.19
         device 2   0.47    0.43     0.50       -0.14               -0.08
         """
-        counts = self.comparison.rate_counts
-        if counts is None:
-            raise ValueError(
-                "rates need decisions; this audit has none: pass threshold= or y_pred=."
-            )
-        reference = self.comparison.reference
-        of_rates = RateTable(
-            counts,
-            self.comparison.index,
-            max(self.min_per_class, 1),
-            None if reference is None else self.comparison.groups.index(reference),
-            self.report.counts.is_weighted,
+        return tables.rates(self.comparison).table(
+            method, confidence_level, n_resamples, random_state
         )
-        return of_rates.table(method, confidence_level, n_resamples, random_state)
 
     @functools.cached_property
     def left_out(self) -> dict[str, tuple[Any, ...]]:
@@ -986,15 +970,7 @@ class FairnessAudit:
         .. [3] Spiegelhalter, D. J. (1986). Probabilistic prediction in patient management and
            clinical trials. Statistics in Medicine 5(5). https://doi.org/10.1002/sim.4780050506
         """
-        adjusted = self._claims.adjusted["calibration"]
-        comparison = self.comparison
-        return calibrating.calibration(
-            self.report.counts,
-            comparison.index,
-            adjusted,
-            comparison.equal_calibration.expected,
-            LEVEL,
-        )
+        return tables.calibration(self.comparison, self._claims.adjusted)
 
     @functools.cached_property
     def equal_calibration(self) -> pd.Series:
@@ -1043,12 +1019,7 @@ class FairnessAudit:
         >>> bool(audit.equal_calibration["pvalue"] < 0.05)
         False
         """
-        test = self.comparison.equal_calibration
-        found = {
-            name: getattr(test, name) for name in ("statistic", "degrees_of_freedom", "pvalue")
-        }
-        adjusted = float(self._claims.adjusted["equal_calibration"][0])
-        return pd.Series(found | {"pvalue_adjusted": adjusted}, dtype=np.float64)
+        return tables.equal_calibration(self.comparison, self._claims.adjusted)
 
     def sweep(self, thresholds: Any = None) -> ThresholdSweep:
         """Return the rates by group, and the gaps between groups, at many thresholds.

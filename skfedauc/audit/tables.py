@@ -12,10 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _words
+from skfedauc.audit import calibration as calibrating
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Claims, Questions
 from skfedauc.audit.gaps import LEVEL, GroupComparison
 from skfedauc.audit.names import by, named_in
+from skfedauc.audit.rates import RateTable
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report import GroupAUC
@@ -223,6 +225,45 @@ def quality(comparison: GroupComparison) -> pd.DataFrame:
         place = int(np.nanargmin(compared.by_group["auc"].to_numpy()))
         lowest = (compared.counts.groups or ())[place]
     return found.assign(group=pd.Series({"worst": lowest}, dtype=object)).rename_axis(None)
+
+
+def rates(comparison: GroupComparison) -> RateTable:
+    """Return the rates of the decisions, see `FairnessAudit.rates`.
+
+    Raises
+    ------
+    ValueError
+        If the audit has no decisions.
+    """
+    counts, reference = comparison.rate_counts, comparison.reference
+    if counts is None:
+        raise ValueError("rates need decisions; this audit has none: pass threshold= or y_pred=.")
+    return RateTable(
+        counts,
+        comparison.index,
+        max(comparison.min_per_class, 1),
+        None if reference is None else comparison.groups.index(reference),
+        comparison.report.counts.is_weighted,
+    )
+
+
+def calibration(comparison: GroupComparison, adjusted: Questions) -> pd.DataFrame:
+    """Return the table `FairnessAudit.calibration` of the groups and of all rows."""
+    return calibrating.calibration(
+        comparison.report.counts,
+        comparison.index,
+        adjusted["calibration"],
+        comparison.equal_calibration.expected,
+        LEVEL,
+    )
+
+
+def equal_calibration(comparison: GroupComparison, adjusted: Questions) -> pd.Series:
+    """Return the test `FairnessAudit.equal_calibration`."""
+    test = comparison.equal_calibration
+    found = {name: getattr(test, name) for name in ("statistic", "degrees_of_freedom", "pvalue")}
+    of_claim = float(adjusted["equal_calibration"][0])
+    return pd.Series(found | {"pvalue_adjusted": of_claim}, dtype=np.float64)
 
 
 def reversed_groups(comparison: GroupComparison) -> tuple[Any, ...]:

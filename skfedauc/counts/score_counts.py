@@ -15,18 +15,11 @@ from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import regrouping
 from skfedauc.counts.counting import count_rows
 from skfedauc.counts.disclosure import Disclosure
-from skfedauc.counts.joining import within
 from skfedauc.counts.levels import at_level
 from skfedauc.counts.merging import Part, check_iterable, merged_parts, wrong_part
 from skfedauc.counts.origin import Origin
-from skfedauc.counts.small_bins import check_protects, with_small_bins_joined
-from skfedauc.counts.small_groups import (
-    SmallGroups,
-    ToldOfWithheld,
-    check_small_groups,
-    with_small_joined,
-    without_small,
-)
+from skfedauc.counts.reduction import reduced
+from skfedauc.counts.small_groups import SmallGroups, ToldOfWithheld
 from skfedauc.counts.state import State, added, restored
 from skfedauc.counts.tables import read_columns
 from skfedauc.counts.view import CountsView
@@ -1006,19 +999,9 @@ default=None
         >>> counts.reduced(max_cells=50)
         ScoreCounts(no groups, 200 rows: 90 positives and 110 negatives, 50 ranges)
         """
-        state = self._state
-        check_small_groups(small_groups, tell_withheld, has_min_count=min_count is not None)
-        if min_count is not None:
-            min_count = _input.check_whole_number(min_count, "min_count")
-            check_protects(state, disclosure)
-            if small_groups == "join":
-                state = with_small_joined(state, min_count)
-            state = without_small(state, min_count, tell_withheld or "rows")
-        if disclosure is not None or (min_count is None and max_cells is None):
-            state = at_level(state, disclosure)
-        if min_count is not None:
-            state = with_small_bins_joined(state, min_count)
-        return self._with(state if max_cells is None else within(state, max_cells))
+        return self._with(
+            reduced(self._state, disclosure, min_count, small_groups, tell_withheld, max_cells)
+        )
 
     def extremes(self) -> tuple[ScoreCounts, ScoreCounts]:
         """Return exact counts with the lowest and with the highest AUCs that the ranges permit.
