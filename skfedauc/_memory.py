@@ -15,7 +15,7 @@ _LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
 def usable_memory() -> int:
     """Return the bytes of memory of the machine, or of the container if the container has less.
 
-    A machine of unknown size counts as 8 GiB.
+    For a machine of unknown size, the function assumes 8 GiB.
     """
     try:
         of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

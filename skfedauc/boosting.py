@@ -218,7 +218,7 @@ class XGBoostMetric(_GroupMetric):
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
         "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
-        "neg_tau". `group_roc_auc_score` defines them.
+        "neg_tau". `group_roc_auc_score` defines these statistics.
     groups : list of tuples, callable or None, default=None
         Source of the group of each row of an evaluation set.
 
@@ -258,9 +258,9 @@ class XGBoostMetric(_GroupMetric):
     six decimals.
 
     If two evaluation sets have equal labels in all rows, and only one set is in the list, the
-    metric cannot distinguish the sets. Two sets of the same size in the order of the labels are an
-    example. A metric holds the labels and groups, and so does the pickle of an estimator with the
-    metric.
+    metric cannot distinguish the sets. For example, two sets of the same size may both be sorted by
+    label. A metric holds the labels and groups. The pickle of an estimator with the metric also
+    holds the labels and groups.
 
     In every round, the workers exchange score counts, at most 16 bytes for each distinct score and
     group, by ``xgboost.collective``. The exchange needs ``pip install "skfedauc[files]"``. The
@@ -354,7 +354,7 @@ class LightGBMMetric(_GroupMetric):
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
         "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
-        "neg_tau". `group_roc_auc_score` defines them.
+        "neg_tau". `group_roc_auc_score` defines these statistics.
     groups : list of tuples or callable
         Source of the group of each row of an evaluation set.
 
@@ -392,8 +392,8 @@ class LightGBMMetric(_GroupMetric):
     same round.
 
     If two evaluation sets have equal labels in all rows, and only one set is in the list, the
-    metric cannot distinguish the sets. Two sets of the same size in the order of the labels are an
-    example.
+    metric cannot distinguish the sets. For example, two sets of the same size may both be sorted by
+    label.
 
     References
     ----------

@@ -210,9 +210,9 @@ class Sensitivity(Measure):
     Wilson's limit for a given threshold, and the sensitivity at a threshold with fewer negatives
     above. The number of these negatives is the lower limit of a binomial number. With a specificity
     of .9 and a confidence level of 95 %, this number is below 1 for fewer than 36 negatives. If the
-    number is below 1, the lower limit is small and assumes a concave true ROC curve, and `note`
-    says so. If the expected number of negatives above the threshold is below one, the lower limit
-    is 0.
+    number is below 1, the lower limit is small and assumes a concave true ROC curve. In this case,
+    `note` has a remark. If the expected number of negatives above the threshold is below one, the
+    lower limit is 0.
 
     References
     ----------

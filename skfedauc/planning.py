@@ -113,8 +113,8 @@ def rows_needed(
     *Difference.* The test rejects if the largest of the other AUCs exceeds the lowest AUC by
     ``sqrt((A - l)^2 + (u - B)^2)``. Here, l is the lower limit of the largest AUC A, and u is the
     upper limit of the lowest AUC B, at the quantile of the studentized range [2]_. With two groups,
-    and with multiples of standard errors as limits, the formula is that of Hanley and McNeil [3]_
-    for two samples.
+    and with multiples of standard errors as limits, the formula equals the formula of Hanley and
+    McNeil [3]_ for two samples.
 
     *Equivalence.* The test shows equivalence if the largest AUC A exceeds the smallest AUC B by
     less than the margin minus ``sqrt((u - A)^2 + (B - l)^2)``, with limits at the one-sided

@@ -1,6 +1,7 @@
-"""Tables of few rows on which engines differ: from_table must count or refuse all of them alike.
+"""Tables of few rows on which engines differ: from_table must give the same result for each engine.
 
-The main suite reads them with pandas, polars and pyarrow, and tests/engines with engines.
+The main suite reads the tables with pandas, polars and pyarrow, and tests/engines reads the tables
+with engines.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ WEIGHTED = {**BY_SITE, "weight": "weight"}
 
 
 class Edge(NamedTuple):
-    """A table, the arguments of from_table, and what must come of it.
+    """A table, the arguments of from_table, and the expected result.
 
     Attributes
     ----------

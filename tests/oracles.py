@@ -100,7 +100,8 @@ class Counts(NamedTuple):
 def counts_by_search(y, scores, weights=None) -> Counts:
     """Count the concordant pairs of one group by two binary searches per positive.
 
-    This is possible with many rows. The counts are exact without weights.
+    Unlike the comparison of all pairs, binary searches are possible with many rows. The counts are
+    exact without weights.
     """
     scores, of_positives = np.asarray(scores, np.float64), np.asarray(y) == 1
     order = np.argsort(scores[~of_positives], kind="stable")

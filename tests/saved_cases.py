@@ -12,7 +12,7 @@ N_ROWS = 60
 
 
 def _numbers(seed=0):
-    """Group number of each row, from 0 to 3; the first rows have all of them."""
+    """Group number of each row, from 0 to 3; the first rows have all four numbers."""
     rng = np.random.default_rng(seed)
     return np.concatenate([np.arange(4), rng.integers(0, 4, N_ROWS - 4)])
 

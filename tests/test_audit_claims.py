@@ -11,7 +11,7 @@ RATIOS = ("demographic_parity_ratio", "equalized_odds_ratio")
 
 
 def defaults(n=4000):
-    """Return predictions of defaults: 6 % of one group, and 3 % of the other one."""
+    """Return predictions of defaults: 6 % of one group, and 3 % of the other group."""
     rng = np.random.default_rng(0)
     group = rng.choice(["f", "m"], n)
     y_pred = (rng.random(n) < np.where(group == "m", 0.06, 0.03)).astype(int)
@@ -100,7 +100,7 @@ def test_the_summary_names_the_pair_that_is_established():
 
 @pytest.mark.parametrize("favorable", [None, "positive", "negative"])
 def test_a_disparity_is_no_claim_about_the_level_of_the_scores(favorable):
-    """Negatives of "2" have the same scores, but its positives are ranked worse."""
+    """Group "2" has the same scores of negatives, and lower scores of positives."""
     rng = np.random.default_rng(0)
     group = rng.choice(["1", "2", "3"], 6000)
     y = rng.integers(0, 2, group.size)

@@ -124,7 +124,7 @@ def test_rates_of_0_and_1_and_without_rows():
 
 
 def test_ratios_of_any_shares_have_ordered_limits():
-    """Also where the printed formula is 0 / 0, at an upper limit of twice the share."""
+    """The published formula is 0 / 0 if an upper limit is twice the share."""
     n = np.array([1.0, 10.0, 1000.0])
     one = proportions.wilson(*np.broadcast_arrays(np.linspace(0, 1, 11)[:, None], n), 1.96)
     flat = proportions.Limits(*(part.ravel() for part in one))
@@ -265,7 +265,7 @@ def test_gaps_of_decisions_have_the_limits_of_all_pairs(seed):
 
 
 def test_limits_of_two_groups_fail_as_rarely_as_stated():
-    """By the probabilities of all numbers of events; with Wilson's limits, by up to 19 %."""
+    """The oracle adds up the probabilities of all numbers of events for which a limit fails."""
     for n_rows in ((10, 10), (10, 400), (40, 40)):
         n = np.array(n_rows, float)
         k, other = (np.arange(size + 1) for size in n_rows)

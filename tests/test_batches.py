@@ -260,7 +260,7 @@ def test_csv_file_in_chunks(rows, tmp_path):
 
 
 class Watched:
-    """Generator of batches that counts the batches read, and the batches in memory."""
+    """Generator of batches that counts the read batches, and the batches in memory."""
 
     def __init__(self, n_batches, n_rows=50):
         self.sizes = [n_rows] * n_batches
@@ -451,7 +451,7 @@ def test_names_that_cannot_be(names, error, message):
 
 @pytest.mark.parametrize("name", ["label", "score", "group", "weight"])
 def test_absent_columns_are_named(name):
-    """The message names the argument, and calls the columns columns of the batch."""
+    """The message names the argument and the batch that has the columns."""
     columns = {"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"], "w": [1.0, 2.0]}
     renamed = {"label": "ill", "score": "risk", "group": "site", "weight": "w"}
     complete = pd.DataFrame(columns).assign(day=columns[renamed[name]])

@@ -49,7 +49,7 @@ def number_of_probability(score, octaves, parts):
 
 
 def floats_around(numbers, low=-LARGEST, high=LARGEST):
-    """Return the floats with 0 to 2 floats between them and each number."""
+    """Return each number, and the two nearest floats on each side of the number."""
     found = np.unique(numbers)
     for _ in range(2):
         found = np.unique([found, np.nextafter(found, low), np.nextafter(found, high)])

@@ -168,7 +168,7 @@ def make(request):
 
 
 def value(metric, y, scores, *weights):
-    """Value as the estimators of scikit-learn's interface ask for it."""
+    """Return the value of a metric, for calls by estimators with scikit-learn's interface."""
     found = metric(y, scores, *weights)
     return found[1] if isinstance(found, tuple) else found
 

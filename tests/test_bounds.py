@@ -126,7 +126,7 @@ def test_bounds_hold_if_ranges_overlap(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_of_gaps_are_the_widest_over_all_ends_of_the_groups(seed):
-    """Each group can be at its own lowest or highest AUC, whatever the others are."""
+    """Each group can be at its own lowest or highest AUC, for any AUCs of the other groups."""
     rng = np.random.default_rng(seed)
     bins, n = Bins.at([0.25, 0.5, 0.75]), 24
     case = Case(rng.integers(0, 2, n), rng.random(n), [int(g) for g in np.arange(n) % 3], None)

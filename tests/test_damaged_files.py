@@ -1,8 +1,8 @@
 """Damaged and hostile files of score counts: always a ValueError, or the same counts.
 
-Bytes are changed at random. Behind the checksums, tables and metadata are changed by pyarrow, and
-the SHA-256 is taken as right; then the file is refused, or the counts are those that `from_counts`
-makes of its table.
+Bytes are changed at random. Other tests change tables and metadata with pyarrow, and skip the check
+of the SHA-256. The reader must refuse such a file, or return the counts that `from_counts` makes
+from the table of the file.
 """
 
 import datetime

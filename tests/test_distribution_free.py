@@ -404,8 +404,8 @@ def test_error_rates_of_binned_scores_are_at_least_those_of_the_scores():
 def test_limits_by_fold_hold_where_limits_of_pooled_out_of_fold_errors_do_not():
     """The classifier predicts whether the training rows have an odd number of positives.
 
-    The true error rate is 1/2, because labels are coins without features. But in leave-one-out,
-    either all rows are errors or none is.
+    The true error rate is 1/2, because labels are coins without features. In leave-one-out,
+    however, all rows are errors, or no row is an error.
     """
     rng = np.random.default_rng(0)
     by_fold, pooled, n_runs = 0, 0, 200

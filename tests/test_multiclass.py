@@ -630,7 +630,7 @@ def test_shared_clusters_correlate_groups():
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 def test_intervals_of_special_groups(multi_class):
-    """A perfect group, one without a class, one with single rows, and one with equal scores."""
+    """Groups with perfect separation, without a class, with single rows, and with equal scores."""
     rows = Rows(n=60, n_groups=1, n_classes=3)
     y = np.concatenate([rows.y, [0, 1, 2] * 5, [0, 0, 1, 1], [0, 0, 1, 1, 2], [0, 1, 2] * 4])
     perfect, equal = np.eye(3)[[0, 1, 2] * 5], np.ones((12, 3))

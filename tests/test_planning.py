@@ -1,4 +1,4 @@
-"""Numbers of rows against formulas, simulated normal AUCs, and the tests that are planned."""
+"""Numbers of rows, compared with formulas, simulated normal AUCs, and the planned tests."""
 
 import math
 

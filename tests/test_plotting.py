@@ -111,7 +111,7 @@ def axes(width=8.0, height=6.0, layout=None):
 
 
 def laid_out(size):
-    """Return axes with constrained layout, or None for those that the display makes."""
+    """Return axes with constrained layout, or None if the display makes the axes."""
     return None if size is None else axes(*size, "constrained")
 
 

@@ -203,7 +203,7 @@ WEIGHTS = {
 
 @pytest.mark.parametrize("name", AVERAGES)
 def test_standard_errors_of_averages_are_those_of_the_derivatives_by_each_count(name):
-    """The weights have noise too, and it is correlated with the noise of the group AUCs."""
+    """The noise of the weights is correlated with the noise of the group AUCs."""
     rng = np.random.default_rng(5)
     counts = rng.integers(0, 40, (2, 3, 9)) * rng.integers(1, 4, (1, 3, 9)).astype(float)
     kernel = np.tril(np.ones((9, 9)), -1) + 0.5 * np.eye(9)
@@ -228,7 +228,7 @@ def test_standard_errors_of_averages_are_those_of_the_derivatives_by_each_count(
 
 
 def test_intervals_cover_the_true_auc():
-    """Each run has new rows and new noise. The bins are narrow, so they hardly widen intervals."""
+    """Each run has new rows and new noise. The bins are narrow, and hardly widen intervals."""
     from scipy.special import ndtr
 
     rng = np.random.default_rng(6)
@@ -538,7 +538,7 @@ def test_exact_parts_without_groups():
 
 
 def test_pooled_auc_with_exact_parts_is_unbiased():
-    """The mean over drawings of the noise is the AUC of the bins, and the noise is as stated."""
+    """Over draws of the noise, the mean is the AUC of the bins, with the stated standard error."""
     site, exact = counts_of(1, 1_000, groups=("a",)), counts_of(2, 2_000, groups=("b",))
     expected = GroupAUC(ScoreCounts.merge([site, exact], disclosure=BINS)).pooled
     merged = PrivateCounts.merge([released(site), exact])

@@ -1,4 +1,4 @@
-"""Pages to look things up: decision trees, cheat sheet, citation, other packages."""
+"""Pages of the reference: decision trees, cheat sheet, citation, other packages."""
 
 import ast
 import doctest

@@ -96,7 +96,7 @@ def test_parameters_are_attributes():
 
 @each_rule
 def test_rules_do_not_change(rule):
-    """Rules are immutable, because they are hashed and document fitted searches."""
+    """Rules are immutable, because searches hash rules, and a rule documents a fitted search."""
     with pytest.raises(AttributeError, match="cannot assign to field 'score'"):
         rule.score = "macro"
 

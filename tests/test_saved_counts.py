@@ -1,4 +1,4 @@
-"""Files of score counts: they give back the same counts, and other tools read them."""
+"""Files of score counts: the package restores the same counts, and other tools read the files."""
 
 import copy
 import datetime
@@ -226,7 +226,7 @@ def test_polars_computes_the_same_auc(weighted, tmp_path):
 
 
 def test_what_the_metadata_says(tmp_path):
-    """Without this package a reader knows version, totals, names and sources."""
+    """A reader without this package can read the version, the totals, names and sources."""
     y, score, site, _ = rows_with_ties()
     counts = ScoreCounts.from_predictions(y, score, groups=pd.Series(site, name="site"))
     counts.save(tmp_path / "counts.skfa", source="north")

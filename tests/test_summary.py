@@ -142,7 +142,7 @@ def test_summaries_of_different_groups_merge(counts):
 
 
 def test_parts_with_other_arrays_merge():
-    """Weighted with unweighted, and exact with binned: as the cells, or as reduced bins."""
+    """Summaries with and without weights merge, and so do exact and binned summaries."""
     plain, weighted, binned = counts_of(), counts_of(weighted=True), counts_of(bins=COARSE)
     plain, weighted, binned = (
         of.select_groups(range(3 * i, 3 * i + 3)) for i, of in enumerate((plain, weighted, binned))

@@ -53,7 +53,7 @@ def test_the_sum_of_vectors_is_the_merged_state(groups, seed):
 
 @pytest.mark.parametrize("bits", [16, 32, 63, 64])
 def test_masks_modulo_a_power_of_two_cancel(bits):
-    """Each pair of sites shares a mask, which one adds and the other subtracts."""
+    """Each pair of sites shares a mask, which one site adds and the other site subtracts."""
     sites = [counts_of([bits, site]) for site in range(5)]
     modulus, rng = 2**bits, np.random.default_rng(bits)
     sent = [[int(n) for n in site.to_vector(BINS, SITES)] for site in sites]

@@ -24,7 +24,7 @@ def header_of(
     read : callable
         Returns the cells of the header for a separator.
     default : str, default=","
-        The usual separator of such files.
+        The usual separator of files with this ending.
     """
     names: dict[str, list[str]] = {}
     for separator in (default, *SEPARATORS):

@@ -12,7 +12,7 @@ from skfedauc._words import described
 def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
     """Return the names of the group columns from the first source with names.
 
-    An empty name counts as no name: polars gives an empty name to an unnamed Series.
+    An empty name is the same as no name, because polars gives an empty name to an unnamed Series.
     """
     for source in sources:
         names = getattr(source, "column_names", getattr(source, "columns", None))

@@ -78,7 +78,7 @@ def check_favorable(favorable: Any) -> Favorable | None:
 
 
 def check_names(names: Any) -> dict[str, str]:
-    """Return the declared names in the order of `NAMES`, which names of other things are not in."""
+    """Return the declared names in the order of `NAMES`; refuse names of anything else."""
     if names is None:
         return {}
     allowed = ", ".join(map(repr, NAMES))

@@ -104,7 +104,7 @@ def decisions(facts: Mapping[str, Any]) -> str:
 
 
 def _rows_of(document: Document) -> tuple[Any, ...]:
-    """Return what differs between audits of different rows."""
+    """Return the differences between audits of different rows."""
     facts = document["facts"]
     levels = tuple(map(str, facts["within"].items()))
     return facts["n_positives"], facts["n_negatives"], facts["n_missing"], levels

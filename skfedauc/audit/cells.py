@@ -111,7 +111,7 @@ class Table(NamedTuple):
     id : str
         Id of the table, for links.
     name : str
-        What the table shows, as the name of the region and of the downloaded file.
+        Content of the table, which names the region and the downloaded file.
     columns : sequence of Column
     bodies : sequence of Body
     topics : mapping of str to int, default={}

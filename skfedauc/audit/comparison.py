@@ -66,9 +66,9 @@ class AuditComparison:
     across groups, with shares of pairs that depend on labels and groups only. The change of the
     pooled AUC is therefore exactly the sum of two contributions; see `decomposition`.
 
-    The intervals and tests of AUCs are DeLong's paired method [1]_ with Student's t, as in
-    `compare_models`. For the xAUC disparities, the variance comes from the differences of both
-    models' placement values by row. Rates have Newcombe's paired interval (method 10) [2]_ and
+    The intervals and tests of AUCs are DeLong's paired method [1]_ with Student's t distribution,
+    as in `compare_models`. For the xAUC disparities, the variance comes from the differences of
+    both models' placement values by row. Rates have Newcombe's paired interval (method 10) [2]_ and
     McNemar's exact test [3]_. The limits of the change of a gap follow from the limits of both gaps
     and their correlation [4]_.
 
@@ -394,12 +394,12 @@ class AuditComparison:
         pooled AUC.
 
         `raised` and `lowered` are the shares of these pairs whose order became better or worse.
-        `change` is `raised` minus `lowered`. `reordered` is their sum, Kendall's distance between
-        both scores over these pairs. A new tie or a lost tie counts one half, and `reversed` is the
-        share of the pairs in the opposite order without ties. Within groups, `reordered` is 0 if
-        the second model only moves groups against each other, for example by an increasing function
-        of the scores of each group. `reversed` is 0 if this function has the same value for several
-        scores.
+        `change` is `raised` minus `lowered`. `reordered` is the sum of `raised` and `lowered`,
+        Kendall's distance between both scores over these pairs. A new tie or a lost tie counts one
+        half, and `reversed` is the share of the pairs in the opposite order without ties. Within
+        groups, `reordered` is 0 if the second model only moves groups against each other, for
+        example by an increasing function of the scores of each group. `reversed` is 0 if this
+        function has the same value for several scores.
         """
         return self._changes.decomposition()
 

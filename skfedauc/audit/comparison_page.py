@@ -193,7 +193,7 @@ def _decided(facts: Mapping[str, Any]) -> str:
 
 
 def _summary(tables: ComparisonTables) -> list[Line]:
-    """Return what was compared, the AUC, the ranking, groups, decisions, and tolerances."""
+    """Return lines on the models, the AUC, the ranking, groups, decisions, and tolerances."""
     counts = tables.reports[0].counts
     n_rows = int(counts.n_positives.sum() + counts.n_negatives.sum())
     first, second = map(named, tables.models)

@@ -22,7 +22,7 @@ def of_predictions(
 ) -> tuple[GroupAUC, ScoreCounts | None]:
     """Return the report on predictions, and the counts of decisions if there is `y_pred`.
 
-    The parameters are those of `FairnessAudit.from_predictions`.
+    `FairnessAudit.from_predictions` describes the parameters.
     """
     report = GroupAUC.from_predictions(
         y_true,

@@ -49,7 +49,8 @@ def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, floa
     """Return the bin with scores on both sides of the threshold, or None.
 
     Without such a bin, the threshold decides on every row. The ends of the result are edges. The
-    bin contains the lower end, and does not contain the upper end. Overlapping bins count as one.
+    bin contains the lower end, and does not contain the upper end. Overlapping bins are a single
+    bin here.
     """
     if counts.ranges is None:
         return None

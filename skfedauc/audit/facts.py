@@ -1,4 +1,4 @@
-"""Facts of an audit: what the user declared, what was counted, and with which versions."""
+"""Facts of an audit: declarations of the user, counted numbers, and versions of packages."""
 
 from __future__ import annotations
 

@@ -75,9 +75,9 @@ class FairnessAudit:
         and "negative" for a default or a relapse. With None, findings describe scores as higher or
         lower, and not as favoring or disfavoring a group.
     names : mapping of str to str, default=None
-        Names of what is audited, with some of the keys "model", "label" and "score", such as
-        ``{"model": "credit score 3", "label": "default within a year"}``. `facts`, the page and the
-        JSON document show the names.
+        Names of the audited model, label and score, with some of the keys "model", "label" and
+        "score", such as ``{"model": "credit score 3", "label": "default within a year"}``. `facts`,
+        the page and the JSON document show the names.
     tolerances : mapping of str to float, default=None
         Limits of gaps between 0 and 1, by the name of the row of `gaps`. A ratio has to be at least
         its limit, and another gap at most its limit. For example, ``{"difference": 0.05}`` is a
@@ -507,8 +507,9 @@ class FairnessAudit:
         -----
         `min_per_class` applies to the groups within each label. Small groups of a label are shown
         without a comparison, and no rows are pooled or dropped. If a label has fewer than two
-        groups with enough rows, its gaps are NaN and its findings say so. With many labels, the
-        adjustment for all of them leaves little power; combine rare labels before the audit.
+        groups with enough rows, its gaps are NaN, and its findings name the reason. With many
+        labels, the adjustment for all of them leaves little power; combine rare labels before the
+        audit.
 
         Rows without a group are in no audit, and are not in `n_missing`.
 
@@ -592,9 +593,9 @@ class FairnessAudit:
             rows. `auc` has the limits `ci_low` and `ci_high` of a 95 % interval. `shrunken_auc` has
             the limits `shrunken_ci_low` and `shrunken_ci_high`; see `GroupAUC.ranking`. `rest_auc`
             is the AUC of the other groups of the same columns (see `GroupAUC.compare_groups`), and
-            `difference` is `auc` minus `rest_auc`. The null hypothesis of `pvalue` is that both are
-            equal, and `pvalue_adjusted` accounts for all rows of the table. `finding` is a sentence
-            with what is known of the group.
+            `difference` is `auc` minus `rest_auc`. The null hypothesis of `pvalue` is that `auc`
+            and `rest_auc` are equal, and `pvalue_adjusted` accounts for all rows of the table.
+            `finding` is a sentence on the group.
 
             Two or more groups with fewer than `min_per_class` positives or negatives are one group
             "(small groups)" of their columns, and no rows are dropped. The AUC of this group also
@@ -615,15 +616,17 @@ class FairnessAudit:
         `ci_low` are mostly those of the smallest groups, because these have the largest sampling
         errors. The lowest limits `ci_high` are mostly those of the largest groups. A shrunken AUC
         is near the mean of the groups unless the rows of the group show otherwise. In simulations
-        of groups with equal AUCs, the first five groups in its order had typical sizes.
+        of groups with equal AUCs, the first five groups in the order of `shrunken_auc` had typical
+        sizes.
 
         With fewer than four groups of the same columns, there is no shrinkage, and `shrunken_auc`
         is `auc`.
 
         Holm's method with weights adjusts the p values: all combinations of columns have equal
         weight, and all groups of a combination have equal weight. The comparison of two groups is
-        one claim. These claims are apart from those of `gaps` and `by_group` (see `n_claims`): if
-        all groups are equal, about 5 % of audits establish a difference here.
+        one claim. The claims of this table are separate from the claims of `gaps` and `by_group`
+        (see `n_claims`): if all groups are equal, about 5 % of audits establish a difference in
+        this table.
 
         Examples
         --------
@@ -702,8 +705,9 @@ class FairnessAudit:
         ``xauc_disparity``: the xAUC disparity between a group and all other groups with the largest
         ratio to the standard error. Division by the standard error prevents the choice of a tiny
         group with a large sampling error. If the model scores the group higher than the others,
-        `highest` names the group. Otherwise, `lowest` names the group. The limits (Bonferroni) and
-        the p value (Holm) account for the number of groups.
+        `highest` names the group. Otherwise, `lowest` names the group. The limits (adjusted by
+        Bonferroni's method) and the p value (adjusted by Holm's method) account for the number of
+        groups.
 
         ``cross_difference``: the largest xAUC disparity of two groups, without a test, for at most
         500 groups.
@@ -842,8 +846,8 @@ class FairnessAudit:
         The denominators of the precision, the false discovery rate and the false omission rate are
         random, because they depend on the decisions. The limits of these rates are conditional on
         the observed number of rows in the denominator. For weighted rows, the limits use the
-        effective sample size (Kish). This number does not account for a relation of weights and
-        events.
+        effective sample size (Kish). The effective sample size does not account for a relation of
+        weights and events.
 
         References
         ----------
@@ -947,8 +951,8 @@ class FairnessAudit:
         ``note`` is the reason for an undefined slope. The note "one class" and the note "scores of
         0 or 1" also apply to the intercept, because such scores have an infinite logit. To get a
         slope, clip the scores, for example with ``np.clip(y_score, 0.001, 0.999)``. The slope
-        depends on these numbers. The note "separated classes" means that a threshold separates the
-        classes, and the note "one score" means that all scores are equal.
+        depends on the limits of `clip`. The note "separated classes" means that a threshold
+        separates the classes, and the note "one score" means that all scores are equal.
 
         With weights, all averages are weighted, and standard errors and the test use the squared
         weights. Limits of differences use effective sample sizes (Kish), and ``ece_expected`` is
@@ -979,17 +983,17 @@ class FairnessAudit:
         A Series with the `statistic`, its `degrees_of_freedom`, the `pvalue`, and
         `pvalue_adjusted`, which accounts for all claims of the audit (see `n_claims`).
 
-        The null hypothesis is that all groups have the same calibration curve, whether or not the
-        curve is that of perfect calibration. Scores that are too high by the same factor in all
-        groups are miscalibrated, but they are no reason for a gap between groups. `calibration`
-        tests perfect calibration.
+        The null hypothesis is that all groups have the same calibration curve, which may differ
+        from perfect calibration. Scores that are too high by the same factor in all groups are
+        miscalibrated, but such scores do not cause a gap between groups. `calibration` tests
+        perfect calibration.
 
         The test is the score test [1]_ of an intercept and a slope of each group, in addition to a
         curve of ``logit(score)`` that all groups have in common, in a logistic regression of the
         labels [2]_. The curve is a restricted cubic spline with up to five knots [3]_. Groups with
-        few rows have a simulated null distribution; with more than 50 such groups, it is a gamma
-        distribution. Groups of one class take part, and groups with fewer than `min_per_class` rows
-        do not. With weights, the test is the generalized score test [4]_.
+        few rows have a simulated null distribution. With more than 50 such groups, the null
+        distribution is a gamma distribution. Groups of one class take part, and groups with fewer
+        than `min_per_class` rows do not. With weights, the test is the generalized score test [4]_.
 
         The p value is NaN with fewer than two groups or without positives or negatives.
         `pvalue_adjusted` is also NaN in an audit of the ranking alone. Access raises a ValueError
@@ -1137,9 +1141,9 @@ class FairnessAudit:
         The provenance is `sha256` of the score counts (see `ScoreCounts.sha256`),
         `sha256_of_decisions` (None without decisions), `sha256_of_audit`, the `date`, and the
         `versions` of skfedauc, scikit-learn, numpy and fairlearn. `sha256_of_audit` covers all
-        facts except the date and the versions: the declared facts, the counted facts and both
-        other hashes. It does not depend on the order of the rows. It does not cover other audits
-        with which `adjusted_together` adjusts the p values.
+        facts except the date and the versions: the declared facts, the counted facts and both other
+        hashes. The hash does not depend on the order of the rows. The hash does not cover other
+        audits with which `adjusted_together` adjusts the p values.
 
         Examples
         --------
@@ -1172,11 +1176,11 @@ class FairnessAudit:
             `tolerances`, `groups` (a list of the rows of `by_group`) and `left_out`. `rates` has a
             list of the rows of `rates` by name of the rate, and is None in an audit of the ranking
             alone. `calibration` has the rows of `calibration` in `groups` and `all`, and
-            `equal_calibration` in `equal`. It is None without a test of calibration. `by_column`
-            has the audit by each column alone, and `intersections` the rows of `intersections`;
-            both are empty for a single column. Undefined values and infinite limits are None.
-            Labels are text, integers or booleans, and lists for several columns; other labels, such
-            as dates, are text.
+            `equal_calibration` in `equal`. `calibration` is None without a test of calibration.
+            `by_column` has the audit by each column alone, and `intersections` the rows of
+            `intersections`; both are empty for a single column. Undefined values and infinite
+            limits are None. Labels are text, integers or booleans, and lists for several columns;
+            other labels, such as dates, are text.
 
         Examples
         --------

@@ -324,7 +324,8 @@ def _local(name: str) -> str:
 def _shorter_path(path: str) -> str:
     """Return a path rounded to a tenth of a point, with relative coordinates of straight lines.
 
-    The rounded corners are those of absolute coordinates, because the steps are whole tenths.
+    The corners equal the corners of a path with rounded absolute coordinates, because the steps are
+    whole tenths.
     """
     if not _STRAIGHT.fullmatch(path):
         return _LONG_NUMBER.sub(_shorter, path)

@@ -43,7 +43,7 @@ class Finding(NamedTuple):
     ----------
     sentence : str
     topic : str
-        What the sentence is about: a row of `FairnessAudit.gaps`, "model", "small_groups",
+        Topic of the sentence: a row of `FairnessAudit.gaps`, "model", "small_groups",
         "equal_aucs", "group_auc", "calibration", "equal_calibration", "tolerances", or "decisions"
         for missing decisions. The page links the sentence to the table and to the definition of the
         topic.
@@ -211,7 +211,7 @@ def _on_group_aucs(tables: AuditTables) -> Iterator[Finding]:
 
 
 def _clearest(tables: AuditTables) -> str:
-    """Name the pair with the most significant difference, unless another sentence did."""
+    """Name the pair with the most significant difference, unless another sentence names it."""
     pair = clearest_pair(tables)
     if pair is None:
         return ""

@@ -294,8 +294,8 @@ class GroupComparison:
 
         The limit on the side of no gap holds for all pairs of groups together, and the limit on the
         other side needs no adjustment; see `skfedauc.inference.proportions`. The equalized odds gap
-        is the larger of two gaps, likewise: its limit on the side of no gap is adjusted for two
-        rates (Bonferroni), and its other limit is the limit of one of both gaps.
+        is the larger of the gaps of two rates. Its limit on the side of no gap is adjusted for the
+        two rates (Bonferroni's method), and its other limit is the limit of one of these gaps.
 
         Parameters
         ----------

@@ -124,7 +124,7 @@ def _claims_in(table: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _finding(row: Mapping[str, Any]) -> str:
-    """Return a sentence on what is known of a group."""
+    """Return a sentence on the AUC of a group and on its difference from the other groups."""
     n_rows = (
         f"{_words.counted(row['n_positives'], 'positive')} and "
         f"{_words.counted(row['n_negatives'], 'negative')}"

@@ -3,8 +3,8 @@
 Each rate is a share of the rows in its denominator. The denominators of the selection rate, the
 accuracy and the prevalence (all rows), and of the true and false positive rate (positives,
 negatives) do not depend on the decisions. The denominators of the precision and the false discovery
-rate (selected rows) and of the false omission rate (other rows) do. The limits of these three rates
-are conditional on the observed number of rows in the denominator.
+rate (selected rows) and of the false omission rate (other rows) depend on the decisions. The limits
+of these three rates are conditional on the observed number of rows in the denominator.
 
 References
 ----------

@@ -22,14 +22,14 @@ _MOST_TOLERANCES = 12
 
 
 class Line(NamedTuple):
-    """Line of a summary: what it is about, and a sentence without a point at the end."""
+    """Line of a summary: the topic, and a sentence without a point at the end."""
 
     about: str
     text: str
 
 
 def headline(tables: AuditTables) -> str:
-    """Return what an audit is about: groups, classes, decisions and rows without a group."""
+    """Return the subject of an audit: groups, classes, decisions and rows without a group."""
     classes = classes_in_words(tables.report.counts)
     of_class = f", positive class {classes}" if classes else ""
     levels = itertools.starmap(named_in, tables.within.items())
@@ -50,7 +50,7 @@ def _decided(tables: AuditTables) -> str:
 
 
 def summary(audits: Sequence[AuditTables]) -> list[Line]:
-    """Return what was audited, the AUC, gaps within and between groups, decisions, and tolerances.
+    """Return the subject, the AUC, gaps within and between groups, decisions, and tolerances.
 
     Parameters
     ----------

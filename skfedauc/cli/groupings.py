@@ -127,7 +127,7 @@ class Counted:
 
     @functools.cached_property
     def _with_level(self) -> ScoreCounts:
-        """Counts of the rows that have a label of the control column, if there is one."""
+        """Counts of rows with a label of the control column; of all rows without this column."""
         if self.within not in self.dropped:
             return self.counts
         return _without(self.counts, [{self.columns.index(self.within)}])

@@ -173,7 +173,7 @@ def needs_decisions(error: MissingDecisionsError) -> CommandError:
 
 
 def check_answers(answers: Iterable[tuple[str, str]], options: ReportOptions) -> None:
-    """Raise an error if the answer to a tolerance is one with which the command has to fail.
+    """Raise an error if the answer to a tolerance is an answer that makes the command fail.
 
     Parameters
     ----------

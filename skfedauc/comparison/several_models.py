@@ -145,7 +145,8 @@ default="pooled"
 
     The comparison of pooled AUCs with `groups` holds for random numbers of positives and negatives
     of each group, as in a random sample of rows, and for fixed numbers. Intervals contain the
-    simultaneous intervals of both designs, and p values are the larger ones; see `compare_roc_auc`.
+    simultaneous intervals of both designs, and p values are the larger of the p values of both
+    designs; see `compare_roc_auc`.
 
     With `clusters`, each cluster has the sum of its rows' differences of placement values
     (Obuchowski [4]_). The degrees of freedom follow from the sizes of the clusters; see

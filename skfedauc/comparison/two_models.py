@@ -114,8 +114,8 @@ def compare_roc_auc(
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     over : {"rows", "groups"} or None, default=None
-        Source of the sampling error: new rows of these, fixed groups ("rows"), or new rows of new,
-        random groups ("groups"). None means "rows" for up to 20 groups and "groups" for more
+        Source of the sampling error: new rows of the same, fixed groups ("rows"), or new rows of
+        new, random groups ("groups"). None means "rows" for up to 20 groups and "groups" for more
         groups. With groups that share clusters, None means "rows". With "groups", the pooled
         comparison uses the variance for clustered data [2]_ with the groups as clusters, corrected
         for unequal sizes.
@@ -156,15 +156,15 @@ def compare_roc_auc(
     With ``over="rows"``, the pooled comparison holds for two designs: random numbers of positives
     and negatives of each group, as in a random sample of rows, and fixed numbers. The first design
     has DeLong's variance of all rows, and the second design has the groups as strata. The interval
-    contains the intervals of both designs, and `pvalue` is the larger one. `statistic` belongs to
-    this p value. If models shift groups against each other, the variance of random numbers is much
-    larger, and the test is conservative for fixed numbers. Averages of group AUCs have the observed
-    shares of the groups.
+    contains the intervals of both designs, and `pvalue` is the larger p value. `statistic` belongs
+    to the larger p value. If models shift groups against each other, the variance of random numbers
+    is much larger, and the test is conservative for fixed numbers. Averages of group AUCs have the
+    observed shares of the groups.
 
     With ``over="groups"``, the test compares the pooled difference with Student's t distribution.
-    Few groups or unequal sizes reduce its degrees of freedom. The test compares the difference of
-    an average with a simulated distribution: that of a weighted mean divided by its estimated
-    standard error.
+    Few groups or unequal sizes reduce its degrees of freedom. For an average, the null distribution
+    is simulated: the distribution of a weighted mean divided by the estimated standard error of the
+    mean.
 
     The test compares the statistic with Student's t distribution. The degrees of freedom follow
     from the variances of both classes and their numbers of rows, or effective sample sizes of

@@ -191,7 +191,7 @@ class Bins:
         ----------
         edges : array-like of shape (n_edges,)
             Finite cut points in increasing order, at least one. A cut point is the lowest score of
-            a bin. The scores below the first cut point are a bin too.
+            a bin. The scores below the first cut point are also a bin.
 
         Returns
         -------
@@ -450,7 +450,7 @@ class Bins:
         """Return the number of the bin as a narwhals expression, for tables in other engines.
 
         The expression is exact: databases and lazy tables compute the numbers of `numbers_of`.
-        `ScoreCounts.from_table` uses it.
+        `ScoreCounts.from_table` uses the expression.
 
         Parameters
         ----------
@@ -461,10 +461,10 @@ class Bins:
         -------
         narwhals.stable.v2.Expr
             The number as Int64, or ``-2**40`` for a score that the expression leaves to
-            `numbers_of`. Such scores are missing, NaN or infinite. For `of_probabilities`, they
-            also include scores outside the range from 0 to 1. For `of_scores`, they also include
-            nonzero scores with an absolute value below ``2**-64`` (5.4e-20) or of ``2**64``
-            (1.8e19) or more.
+            `numbers_of`. Such scores are missing, NaN or infinite. For `of_probabilities`, such
+            scores also include scores outside the range from 0 to 1. For `of_scores`, such scores
+            also include nonzero scores with an absolute value below ``2**-64`` (5.4e-20) or of
+            ``2**64`` (1.8e19) or more.
 
         Notes
         -----

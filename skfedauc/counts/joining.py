@@ -66,8 +66,8 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
     A join makes the order of some pairs of a negative and a positive unknown. The cost of a join is
     the share of these pairs among all pairs, plus the mean over groups of the share of these pairs
     among the pairs of the group. This cost alone would join long runs of one class. Later rows of
-    the other class would then fall into these long ranges. Pairs of the same class therefore count
-    too, with a small factor.
+    the other class would then fall into these long ranges. Therefore, the cost also includes pairs
+    of the same class, with a small factor.
 
     Sites that reduce their counts separately should cut ranges at the same scores. A join therefore
     costs more if the joined range contains a rounder binary fraction than the scores next to its

@@ -338,7 +338,7 @@ def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
 def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
     """Return the number of the column of each label: by name, or by position without names.
 
-    Text matches too, because some data frames have only text as names.
+    Labels as text also match, because some data frames have only text as names.
     """
     by_position = list(range(len(labels)))
     names = list(getattr(y_score, "column_names", getattr(y_score, "columns", ())))

@@ -2,13 +2,13 @@
 
 The engine runs one aggregation: ``SELECT group, score, label, COUNT(*) ... GROUP BY group, score,
 label``. This module reads only the result, and validates the result by the rules for rows. Engines
-differ in how they compare missing and NaN values, and booleans with numbers. The query therefore
+differ in comparisons of missing and NaN values, and of booleans with numbers. The query therefore
 contains no rule.
 
 With bins, the engine groups rows by the number of the bin in place of the score. The engine groups
-scores that it does not bin, such as missing and infinite scores, by their value; this module bins
-or refuses these scores. The engine bins only columns of floats: for other numbers, such as
-decimals, this module first checks that float64 is exact.
+scores without a bin, such as missing and infinite scores, by value; this module bins or refuses
+these scores. The engine bins only columns of floats: for other numbers, such as decimals, this
+module first checks that float64 is exact.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ def query_of(
     """Return the aggregation that counts rows by group, score or bin, and label.
 
     The result has the columns `group_0`, `group_1` and so on, `score`, `label` and `n_rows`. With
-    bins of floats, it also has the column `bin`, and `score` is 0 unless `bin` is `NOT_BINNED`.
-    With weights, the result counts rows of weight 0 separately (`is_zero`). The result then also
-    has the number of valid weights (`n_valid`), the smallest and the largest weight, the sum of the
-    weights and the sum of the squared weights.
+    bins of floats, the result also has the column `bin`, and `score` is 0 unless `bin` is
+    `NOT_BINNED`. With weights, the result counts rows of weight 0 separately (`is_zero`). The
+    result then also has the number of valid weights (`n_valid`), the smallest and the largest
+    weight, the sum of the weights and the sum of the squared weights.
     """
     import narwhals.stable.v2 as nw
 

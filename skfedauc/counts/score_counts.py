@@ -50,8 +50,8 @@ class ScoreCounts(CountsView):
     Build a `ScoreCounts` with `from_predictions` (rows in memory), `from_table` (rows in a database
     or a lazy table), `from_batches` (rows in files or other parts) or `from_counts`. Compute AUCs
     with `GroupAUC`. `save` writes a `ScoreCounts` to a Parquet file, and `load` reads the file. The
-    file discloses as much as the `ScoreCounts`. `to_bytes` and `from_bytes` do the same for
-    messages.
+    file discloses as much as the `ScoreCounts`. `to_bytes` and `from_bytes` convert a `ScoreCounts`
+    to bytes for messages, and back.
 
     See Also
     --------
@@ -404,7 +404,7 @@ default=None
         weight : str, default=None
             As in `from_table`.
         max_cells : int, default=10_000_000
-            As in `from_table`; the limit in the query is larger by one.
+            As in `from_table`; the query has a limit that is larger by one.
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
             As in `from_table`.
 
@@ -536,7 +536,7 @@ default=None
         bins of their scores. For a path, the call does not read the file again, but compares the
         absolute path and the size of the file. For a callable, the call compares the name and the
         arguments; the callable must be a function of a module or a ``functools.partial`` of such a
-        function. Writing the file takes at most about a tenth of the run time.
+        function. Writing the checkpoint file takes at most about a tenth of the run time.
 
         *Killed workers.* With ``joblib.parallel_config("multiprocessing")``, joblib waits forever
         for a killed worker; joblib's default backend, "loky", raises an error. With
@@ -916,8 +916,9 @@ default=None
             "withhold" or None leaves these groups out. "join" combines these groups into the group
             ``"(missing)"``; the method withholds this group if it is too small as well. Rows
             without a group label have the same label ``"(missing)"`` (``missing="group"``). "join"
-            therefore refuses counts that have such a group and other small groups, and a merge adds
-            both to one group. `withheld` describes the withheld groups.
+            therefore refuses counts that have a group with this label and other small groups. A
+            merge of joined counts with such rows adds all of these rows to one group. `withheld`
+            describes the withheld groups.
         tell_withheld : {"number", "rows", "labels"}, default=None
             Facts about the groups that `withheld` discloses; needs `min_count`. "number" is the
             number of groups. "rows" or None adds the number of rows of each class, if this number
@@ -1006,10 +1007,11 @@ default=None
     def extremes(self) -> tuple[ScoreCounts, ScoreCounts]:
         """Return exact counts with the lowest and with the highest AUCs that the ranges permit.
 
-        The AUC of any set of positives over any set of negatives lies between its values in both
-        results. In the first result, the positives of each cell have the lowest score of the cell's
-        range, and the negatives have the highest score. In the second result, the reverse holds.
-        The method returns exact counts unchanged.
+        The AUC of any set of positives over any set of negatives lies between the two values of
+        this AUC in both results. In the first result, the positives of each cell have the lowest
+        score of the cell's range, and the negatives have the highest score. In the second result,
+        the positives have the highest score, and the negatives have the lowest score. The method
+        returns exact counts unchanged.
 
         Returns
         -------

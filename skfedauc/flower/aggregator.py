@@ -150,7 +150,7 @@ class GroupAUCAggregator:
     Notes
     -----
     Without `evaluate_metrics_aggr_fn`, strategies of Flower average the metrics of clients,
-    weighted by their numbers of examples. For AUCs, this average is ``samples``. The average
+    weighted by their numbers of examples. For AUCs, Flower's average is ``samples``. The average
     ``samples`` equals the pooled AUC only in special cases, for instance if all clients have the
     same score distribution of each class.
 

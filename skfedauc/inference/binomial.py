@@ -1,6 +1,6 @@
 """Limits of a probability from independent trials, by the tails of the binomial distribution.
 
-The limits are those of Clopper and Pearson [1]_ for k events among m independent trials. The upper
+The limits follow Clopper and Pearson [1]_, for k events among m independent trials. The upper
 limit is the largest probability for which k or fewer events have a probability of at least `tail`.
 The coverage is at least 1 - `tail` for any number of trials. Langford [2]_ calls the upper limit of
 an error rate the test set bound.

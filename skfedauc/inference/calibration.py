@@ -230,10 +230,10 @@ def intercepts(cells: Cells, confidence_level: float) -> Coefficients:
     """Return the calibration intercept of each group (calibration-in-the-large).
 
     The intercept a is the maximum likelihood estimate of the model ``logit P(y = 1) = a +
-    logit(score)``, with limits of Wald. The variance is that of the model: the inverse of the
-    information. With weights, the inverse multiplies the variance of the weighted score function
-    from both sides [5]_. The intercept is NaN for groups of one class, and for groups with scores
-    of exactly 0 or 1, whose logit is infinite.
+    logit(score)``, with limits of Wald. The variance is the variance of the model: the inverse of
+    the information. With weights, the inverse multiplies the variance of the weighted score
+    function from both sides [5]_. The intercept is NaN for groups of one class, and for groups with
+    scores of exactly 0 or 1, whose logit is infinite.
     """
     return _coefficients(cells, confidence_level, with_slope=False)
 
@@ -409,8 +409,8 @@ class Bins(NamedTuple):
 def equal_count_bins(cells: Cells, n_bins: int) -> Bins:
     """Return bins with equal numbers of rows, or equal weights, in each group.
 
-    Equal scores are in the same bin: the bin of the middle one of these rows. Groups with few
-    distinct scores have fewer bins.
+    Rows with equal scores are in the same bin: the bin of the middle row of these rows. Groups with
+    few distinct scores have fewer bins.
     """
     amounts, groups = Amounts.of(cells), cells.groups
     rows, weight = amounts.rows, _sums(cells, amounts.rows)
@@ -506,11 +506,11 @@ def test_calibration(cells: Cells) -> CalibrationTest:
     """Test that rows with the score p are positive with probability p, in each group.
 
     The statistic uses the sums of ``y - p`` and of ``(y - p) p`` over the rows. Under perfect
-    calibration, both sums have the mean 0 and a known covariance matrix. The statistic is their
-    quadratic form with the inverse of this matrix. This score test of the model ``P(y = 1) = p + a
-    + b p`` detects a wrong mean and a wrong slope, as Cox's test on the logit scale [1]_. Unlike
-    logits, the sums are finite for scores of 0 and 1. Spiegelhalter's z [2]_ is the standardized
-    sum of ``(y - p) (1 - 2 p)``, so its square is at most the statistic.
+    calibration, both sums have the mean 0 and a known covariance matrix. The statistic is the
+    quadratic form of both sums with the inverse of the covariance matrix. This score test of the
+    model ``P(y = 1) = p + a + b p`` detects a wrong mean and a wrong slope, as Cox's test on the
+    logit scale [1]_. Unlike logits, the sums are finite for scores of 0 and 1. Spiegelhalter's z
+    [2]_ is the standardized sum of ``(y - p) (1 - 2 p)``, so its square is at most the statistic.
 
     The null distribution is chi-squared with two degrees of freedom, or one for a single score. If
     the variance of the number of positives is below 10, the function simulates the null

@@ -95,7 +95,7 @@ class ClassAverages:
         ----------
         weights : ndarray of float64, shape (n_groups, n_comparisons)
             Weights of the AUCs. An AUC with a variance of 0 or an unknown variance has a bound, and
-            may have a correlation of 1 with the others.
+            may have a correlation of 1 with the other AUCs.
         """
         return self._of_groups(weights, ~(self._variances > 0))
 

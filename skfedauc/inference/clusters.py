@@ -177,7 +177,7 @@ class Units(NamedTuple):
         """Return the variance of an average of groups.
 
         A group without an estimated variance has a bound. If groups share clusters, the AUC of this
-        group may have a correlation of 1 with the average of the others.
+        group may have a correlation of 1 with the average of the other groups.
 
         Parameters
         ----------

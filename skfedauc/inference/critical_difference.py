@@ -123,16 +123,17 @@ def auc_critical_difference(
 
     *With few positives, uniform scores give critical differences that are too small.* At an AUC of
     0.8, the ratio of the binormal to the uniform critical difference is 1.3 with 200 positives and
-    800 negatives. The ratio is 1.8 with 10 and 990, and 0.94 with 500 of each. On normal scores, a
-    difference exceeds the uniform "5 %" critical difference too often. The probability is 23 % for
-    AUC 0.8, 50 positives and 950 negatives, and 41 % for AUC 0.9, 10 positives and 990 negatives.
+    800 negatives. The ratio is 1.8 with 10 positives and 990 negatives, and 0.94 with 500 rows of
+    each class. On normal scores, a difference exceeds the uniform "5 %" critical difference too
+    often. The probability is 23 % for AUC 0.8, 50 positives and 950 negatives, and 41 % for AUC
+    0.9, 10 positives and 990 negatives.
 
     With pilot rows, unbiased estimates replace H, Q1, Q2 and A^2, and z is a quantile of Student's
     t with the degrees of freedom of the estimated variance (Satterthwaite). Simulations used test
     sets as large as the pilot. With 10 positives, differences exceed the 5 % critical difference in
-    5 to 8 % of cases at an AUC of 0.7 and 0.8. The share is 13 to 16 % at 0.9, and 18 to 21 % at
-    0.95. With 50 positives, differences exceed the critical difference in 4 to 9 % of cases. If the
-    AUC is large and positives are few, pass "binormal" with the AUC instead.
+    5 to 8 % of cases at an AUC of 0.7 and 0.8. The share is 13 to 16 % at an AUC of 0.9, and 18 to
+    21 % at an AUC of 0.95. With 50 positives, differences exceed the critical difference in 4 to
+    9 % of cases. If the AUC is large and positives are few, pass "binormal" with the AUC instead.
 
     "simulate" draws test sets from the distribution, or from the pilot rows with replacement within
     each class. With pilot rows, "simulate" multiplies the simulated quantile by the ratio of
@@ -424,7 +425,7 @@ def _of_rows(y_true: Any, y_score: Any) -> _Population:
 
 
 def _positive(variance: float, distribution: Any) -> float:
-    """Return the variance; raise a ValueError if the pilot rows cannot estimate it."""
+    """Return the variance; raise a ValueError if the pilot rows cannot estimate the variance."""
     if not isinstance(distribution, str) and not variance > 1e-15:
         raise ValueError(
             "distribution=(y_true, y_score) must be rows that determine the variance of the AUC, "

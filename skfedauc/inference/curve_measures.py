@@ -215,7 +215,7 @@ def bounds_of(
     The average precision is not a function of the order of pairs, because positives with equal
     scores have equal precisions. The average precision is largest if the positives of a range have
     one score, as in `highest`. The average precision is smallest if the positives have different
-    scores. If ranges overlap, positives of different ranges can also have one score.
+    scores. If ranges overlap, positives of different ranges can also have the same score.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ class WilsonErrors(NamedTuple):
     mean : ndarray of float64, shape (n_groups,)
         Mean sensitivity over the sampling distribution of the threshold.
     n : ndarray of float64, shape (n_groups,)
-        Number of independent positives that estimate the sensitivity as precisely.
+        Number of independent positives with the same variance of the sensitivity.
     """
 
     observed: Floats
@@ -228,7 +228,7 @@ class DistanceErrors(NamedTuple):
         By McDiarmid's inequality [3]_, an observed distance exceeds its expectation by more than
         ``sqrt(-log(tail) squared_range / 2)`` with probability `tail` at most. The true distance
         also exceeds the observed distance by more than this number with probability `tail` at most.
-        To see this, consider the threshold with the largest true difference of the rates. At this
+        The reason is the threshold with the largest true difference of the rates. At this
         threshold, the observed difference has no bias, and is at most the observed distance.
         """
         deviation = np.sqrt(-np.log(tail) * self.squared_range / 2.0)

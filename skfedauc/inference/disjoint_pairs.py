@@ -2,8 +2,8 @@
 
 A random positive and a random negative are a concordant pair with a probability equal to the AUC,
 if a fair coin decides each tie. Pairs without a common row are independent. The number of
-concordant pairs among them is binomial, so the limits of Clopper and Pearson hold for the AUC [1]_.
-The limits assume independent rows, and nothing about the scores.
+concordant pairs among such pairs is binomial, so the limits of Clopper and Pearson hold for the AUC
+[1]_. The limits assume independent rows, and nothing about the scores.
 
 The draw of the pairs must not depend on the ranks of the rows. Counts do not contain the order of
 the rows. A constant seed would pair the same ranks in all counts of the same size, which causes a
@@ -14,7 +14,7 @@ of ten rows with the same score, have few sets of pairs. For such counts, the co
 average over distributions, not for each distribution. In an average, groups with equal counts have
 different seeds, because the systematic errors of equal pairs would add up.
 
-An average of group AUCs has a binomial bound, too. The pairs are the slots of a line of length 1,
+An average of group AUCs also has a binomial bound. The pairs are the slots of a line of length 1,
 on which each group has a segment as long as its share. A slot draws a group by the parts of the
 slot in the segments of the groups, and takes an unused pair of this group. The outcomes are
 independent, and the mean of their probabilities is the average. Hoeffding [2]_ proved that the

@@ -1,6 +1,6 @@
 """AUCs of several models on the same rows, and simultaneous comparisons of the models.
 
-The variances of the differences are those of DeLong, DeLong and Clarke-Pearson [1]_. A test of all
+The variances of the differences follow DeLong, DeLong and Clarke-Pearson [1]_. A test of all
 differences together uses the distribution of the largest standardized difference, given the
 estimated correlations [2]_. With equal variances and correlations, the comparison of all pairs is
 Tukey's method, and the comparison with a reference is Dunnett's method.
@@ -129,7 +129,7 @@ def joint_cross(rows: PairedRows) -> SamplingDesigns:
     value of a row among the other class's rows of all groups is a weighted mean of two placement
     values: among the rows of its own group, and among the rows of other groups. The AUCs and the
     variances use the second placement value, times the weight of its rows in units of their mean.
-    With random numbers, this weight is random, too. The deviation of a row is then its value minus
+    With random numbers, this weight is also random. The deviation of a row is then its value minus
     the AUC times the weight. Rows are independent.
     """
     one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
@@ -381,7 +381,8 @@ class Differences(NamedTuple):
     def hull(self, other: Differences) -> Differences:
         """Return the limits that contain both intervals, and the test with the larger p value.
 
-        A design without variance has no limits and no test, and the result is that of the other.
+        A design without variance has no limits and no test, and the result is the result of the
+        other design.
         """
         is_other = np.isnan(self.pvalue) | (other.pvalue > self.pvalue)
         return Differences(

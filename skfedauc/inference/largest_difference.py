@@ -105,8 +105,8 @@ class LargestDifference(NamedTuple):
         """Return the probability that the largest difference exceeds `statistic`.
 
         The probability is at least the probability for one comparison, and at most the sum of these
-        probabilities (Bonferroni). The random directions cannot move the result outside these
-        limits.
+        probabilities (Bonferroni). The random directions cannot move the result outside these two
+        bounds.
         """
         single = min(2.0 * StudentT(self.degrees_of_freedom).tail(statistic), 1.0)
         most = min(self.n_comparisons * single, 1.0)

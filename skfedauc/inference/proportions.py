@@ -1,15 +1,16 @@
 """Limits of shares, of their differences and ratios, and of the extremes over pairs of groups.
 
 Limits of a single share are Wilson's score limits [1]_. Limits of the difference of two shares of
-different rows follow from the limits of both shares (Newcombe's square-and-add method [2]_), and
-likewise limits of their ratio (MOVER-R [3]_).
+different rows follow from the limits of both shares (Newcombe's square-and-add method [2]_). Limits
+of the ratio of two shares also follow from the limits of both shares (MOVER-R [3]_).
 
 The gap between groups is the difference, or the ratio, of the two true values that are furthest
 apart. The limits of a gap are extremes over all pairs of groups:
 
 - The largest upper limit of all pairs is an upper limit of the largest difference. The two groups
   whose true values are furthest apart are one of the pairs, so the maximum is below the true gap
-  only if the limit of this one pair is. The limit needs no adjustment for the number of pairs.
+  only if the limit of these two groups is below the true gap. The limit needs no adjustment for the
+  number of pairs.
 - A simultaneous lower limit of all pairs holds for each pair, and no pair differs by more than the
   gap. Therefore, the largest simultaneous lower limit is a lower limit of the largest difference.
 
@@ -135,7 +136,8 @@ def _lower_limit_of_ratio(one: Limits, other: Limits) -> Floats:
     """Return the lower limit of a ratio; the upper limit is the reciprocal with exchanged roles.
 
     The usual form, ``(a b - sqrt((a b)**2 - l (2 a - l) u (2 b - u))) / (u (2 b - u))``, is 0 / 0
-    if ``u = 2 b``, and cancels near this point. Expanding the fraction avoids both.
+    if ``u = 2 b``, and cancels near this point. Expanding the fraction avoids 0 / 0 and the
+    cancellation.
     """
     a, b, low, high = one.value, other.value, one.low, other.high
     of_one, of_other = low * (2.0 * a - low), high * (2.0 * b - high)

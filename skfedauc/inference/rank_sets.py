@@ -5,11 +5,11 @@ larger true AUCs than group g, and that b groups have smaller true AUCs. The ran
 groups is then from 1 + a to k - b [1]_. These ranges are simultaneous confidence sets: the ranges
 contain the ranks of all groups with at least the confidence level of the intervals.
 
-The set of groups that may have the smallest true AUC needs fewer comparisons [2]_. To rule out a
-group, a one-sided comparison has to show that another group has a smaller true AUC. Only the k - 1
-comparisons of the worst group itself can rule out the worst group. The adjustment is therefore for
-k - 1 comparisons instead of all pairs. The comparisons of the worst group have a positive
-correlation, so Sidak's quantile is an upper bound of the exact quantile [3]_.
+The set of groups that may have the smallest true AUC needs fewer comparisons than the ranks [2]_.
+To rule out a group, a one-sided comparison has to show that another group has a smaller true AUC.
+Only the k - 1 comparisons of the worst group itself can rule out the worst group. The adjustment is
+therefore for k - 1 comparisons instead of all pairs. The comparisons of the worst group have a
+positive correlation, so Sidak's quantile is an upper bound of the exact quantile [3]_.
 
 References
 ----------

@@ -221,9 +221,9 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> ShrunkenAUCs
     """Return the shrunken AUC of each group that has a variance.
 
     The sampling variances come from placement values pooled over groups (`Variances.shared`). A
-    group's own variance has a downward bias if sampling error makes the group's AUC high. With this
-    variance, such an AUC would shrink too little. With fewer than four groups, the function returns
-    the observed AUCs with the limits of single AUCs.
+    group's own variance has a downward bias if sampling error makes the group's AUC high. With the
+    group's own variance, such an AUC would shrink too little. With fewer than four groups, the
+    function returns the observed AUCs with the limits of single AUCs.
     """
     auc, variance, kept = estimable_aucs(variances)
     found = np.full((4, kept.size), np.nan)

@@ -114,14 +114,15 @@ def compare_candidates(
     *Repeat the folds* to get 20 splits or more. With 30 candidates and 5 folds, the test separates
     a candidate from the best candidate if their mean scores differ by 10.0 standard deviations of
     the differences. With 4 repetitions of the folds, 2.6 standard deviations suffice. With 10
-    repetitions, as in ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``, 2.1 suffice.
+    repetitions, as in ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``, 2.1 standard
+    deviations suffice.
 
     The test does not show that tied candidates are equal. Pass `margin` to show that candidates are
     not inferior to the best candidate. The p value of the null hypothesis that the mean difference
     is ``-margin`` or lower is the probability that Student's t exceeds ``(d_bar + margin) /
     sqrt(variance)``. The test multiplies p values by the number of candidates other than the best.
-    Selection of the best score makes the differences of the others too low on average, so the test
-    is conservative. The best candidate itself has a p value of 0.
+    Selection of the best score makes the differences of the other candidates too low on average, so
+    the test is conservative. The best candidate itself has a p value of 0.
 
     References
     ----------

@@ -70,7 +70,7 @@ class CandidatesDisplay:
     ----------
     within_, beyond_ : matplotlib PathCollection
         Candidates within the limit of the gap, and candidates beyond the limit. Without a limit,
-        all candidates are within.
+        `within_` has all candidates.
     front_line_ : matplotlib Line2D or None
     chosen_marker_ : matplotlib Line2D or None
     limit_ : matplotlib Line2D or None

@@ -57,10 +57,10 @@ class CrossAUCDisplay(ReportDisplay):
     Two cells that mirror each other at the diagonal are equal if the model scores neither of the
     two groups higher. The color of a cell is the difference from its mirror image in standard
     errors, on the same scale in every plot. Cells within two standard errors have no color. The
-    standard errors assume that groups have the same score distributions. If this is true, about 5 %
-    of the cells are faintly colored, and stronger colors are rare. Blue cells are above their
-    mirror image: the model scores the group of the row higher than the group of the column. Red
-    cells are below their mirror image.
+    standard errors assume that groups have the same score distributions. Under this assumption,
+    about 5 % of the cells are faintly colored, and stronger colors are rare. Blue cells are above
+    their mirror image: the model scores the group of the row higher than the group of the column.
+    Red cells are below their mirror image.
 
     Groups have the order from low to high scores. The sort key of a group is the average cross AUC
     of the group's positives minus the average cross AUC of the group's negatives. Suppose that the
@@ -172,7 +172,7 @@ class CrossAUCDisplay(ReportDisplay):
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
             Largest number of groups to draw, at least 2. With more groups, the display draws groups
-            at equal distances in the order, and a note says so.
+            at equal distances in the order, and a note reports the selection.
         colorbar : bool, default=True
             Whether to add a color bar.
         ax : matplotlib Axes, default=None
@@ -234,7 +234,7 @@ class CrossAUCDisplay(ReportDisplay):
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
             Largest number of groups to draw, at least 2. With more groups, the display draws groups
-            at equal distances in the order, and a note says so.
+            at equal distances in the order, and a note reports the selection.
         colorbar : bool, default=True
             Whether to add a color bar.
         ax : matplotlib Axes, default=None
@@ -308,7 +308,7 @@ class CrossAUCDisplay(ReportDisplay):
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
             Largest number of groups to draw, at least 2. With more groups, the display draws groups
-            at equal distances in the order, and a note says so.
+            at equal distances in the order, and a note reports the selection.
         colorbar : bool, default=True
             Whether to add a color bar.
         ax : matplotlib Axes, default=None
@@ -356,7 +356,7 @@ class CrossAUCDisplay(ReportDisplay):
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
             Largest number of groups to draw, at least 2. With more groups, the display draws groups
-            at equal distances in the order, and a note says so.
+            at equal distances in the order, and a note reports the selection.
         colorbar : bool, default=True
             Whether to add a color bar.
 

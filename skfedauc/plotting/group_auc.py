@@ -186,7 +186,7 @@ class GroupAUCDisplay(ReportDisplay):
         statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
             "negatives", "within", "cross", "worst". None draws "pooled", "macro" and "within",
-            or the last two if the counts are a summary by group.
+            or "macro" and "within" if the counts are a summary by group.
         max_groups : int, default=None
             Largest number of groups to draw. None draws up to 30 groups, if there is room.
         ax : matplotlib Axes, default=None

@@ -97,7 +97,7 @@ class RankingDisplay(ReportDisplay):
     With kind "auc", groups have the order of their shrunken AUCs; the largest is at the top. With
     kind "rank", groups have the order of their observed AUCs; rank 1 is at the top. The legend
     counts all groups that may be worst, including groups left out of the plot. Shrinkage needs four
-    groups; with fewer groups, the note says so.
+    groups; with fewer groups, the note reports that there is no shrinkage.
 
     If you pass `ax`, make its figure with ``layout="constrained"``, which leaves room for long
     labels.

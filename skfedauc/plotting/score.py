@@ -70,7 +70,8 @@ class GroupScoreDisplay(ReportDisplay):
     n_missing : int, default=0
         Number of rows without a group label, for the note. The display omits these rows.
     threshold : float, default=None
-        Threshold of the decisions. If the threshold is beyond the edges, a note says so.
+        Threshold of the decisions. If the threshold is beyond the edges, a note reports the
+        threshold.
 
     Attributes
     ----------
@@ -166,8 +167,8 @@ class GroupScoreDisplay(ReportDisplay):
             Report to draw.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
-            than half of this range, the bins cover only the range of these rows. The outermost
-            bins then include the other rows, and a note says so.
+            than half of this range, the bins cover only the range of these rows. The outermost bins
+            then include the other rows, and a note reports these rows.
         threshold : float, default=None
             Threshold of the decisions, which a vertical line marks.
         max_groups : int, default=None
@@ -241,8 +242,8 @@ class GroupScoreDisplay(ReportDisplay):
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
-            than half of this range, the bins cover only the range of these rows. The outermost
-            bins then include the other rows, and a note says so.
+            than half of this range, the bins cover only the range of these rows. The outermost bins
+            then include the other rows, and a note reports these rows.
         threshold : float, default=None
             Threshold of the decisions, which a vertical line marks.
         max_groups : int, default=None
@@ -316,8 +317,8 @@ class GroupScoreDisplay(ReportDisplay):
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         bins : int, default=40
             Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
-            than half of this range, the bins cover only the range of these rows. The outermost
-            bins then include the other rows, and a note says so.
+            than half of this range, the bins cover only the range of these rows. The outermost bins
+            then include the other rows, and a note reports these rows.
         threshold : float, default=None
             Threshold of the decisions, which a vertical line marks.
         max_groups : int, default=None

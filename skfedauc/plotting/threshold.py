@@ -82,7 +82,7 @@ class ThresholdDisplay:
     Notes
     -----
     The rates change only at scores. Between two thresholds of the sweep, the curves have the value
-    of the higher one, which is exact if the sweep has all distinct scores.
+    of the higher threshold, which is exact if the sweep has all distinct scores.
 
     Examples
     --------

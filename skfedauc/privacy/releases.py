@@ -55,7 +55,7 @@ class Ledger:
 
     A fingerprint is the SHA-256 of scores or bins with their counts, for each group and for all
     rows without groups. The fingerprints before and after binning describe the same rows. The
-    ledger joins all fingerprints that releases connect in this way. A release spends epsilon on all
+    ledger therefore treats both fingerprints of a release as one. A release spends epsilon on all
     its rows. The privacy loss of a group is the sum over all releases with the group.
     """
 

@@ -3,9 +3,9 @@
 Binned score counts hold a range of scores for each cell, and the exact score of a row can be
 anywhere in the range of its cell. A statistic is monotone if it does not decrease when a positive
 gets a higher rank against a negative. The exact value of a monotone statistic is between its values
-at both extremes, see `GroupPairs.extremes`. The two extremes are possible rows, so no narrower
-interval is certain. Gaps are not monotone. The certain intervals of gaps follow from those of the
-AUCs by interval arithmetic.
+at both extremes, see `GroupPairs.extremes`. The rows can have the scores of either extreme, so no
+narrower interval is certain. Gaps are not monotone. The certain intervals of gaps follow from the
+certain intervals of the AUCs by interval arithmetic.
 """
 
 from __future__ import annotations

@@ -682,9 +682,10 @@ class GroupAUC:
         follow from the intervals of the AUCs. The upper end of `difference` and of
         `cross_difference` is a possible value, but the other ends of gaps may be impossible values.
 
-        With sample weights, intervals are wider by the largest possible rounding error of their
-        sums. ``lowest, highest = report.counts.extremes()`` gives the certain intervals of other
-        AUCs, such as ``GroupAUC(lowest).cross_matrix`` and ``GroupAUC(highest).cross_matrix``.
+        With sample weights, intervals are wider by the largest possible rounding error of the sums
+        of weights. ``lowest, highest = report.counts.extremes()`` gives the certain intervals of
+        other AUCs, such as ``GroupAUC(lowest).cross_matrix`` and
+        ``GroupAUC(highest).cross_matrix``.
 
         Examples
         --------
@@ -1056,8 +1057,8 @@ class GroupAUC:
             pooled AUC, the averages, the worst AUC and the difference.
         over : {"rows", "groups"} or None, default=None
             Source of the sampling error of the pooled AUC and the averages. "rows" means new rows
-            of these, fixed groups. "groups" means new rows of new, random groups from the
-            population of these groups. None means "rows" for up to 20 groups and "groups" for more
+            of the same, fixed groups. "groups" means new rows of new, random groups from the
+            population of the groups. None means "rows" for up to 20 groups and "groups" for more
             groups. With groups that share clusters, None means "rows". The intervals of the worst
             AUC and the difference are always for fixed groups.
 
@@ -1134,24 +1135,24 @@ class GroupAUC:
         variance estimate are dependent, so the quantiles come from simulated normal values with a
         fixed seed.
 
-        For the pooled AUC, ``over="rows"`` answers for these groups, and ``over="groups"`` for new
-        groups, such as other hospitals. The interval over groups is wider if the scores of the
-        groups are shifted against each other. With few, strongly shifted groups, its coverage is
-        too low: 90.8 % for 5 groups and 92.2 % for 10 groups, if the shifts have the same standard
-        deviation as the scores.
+        For the pooled AUC, ``over="rows"`` gives an interval for the same groups, and
+        ``over="groups"`` gives an interval for new groups, such as other hospitals. The interval
+        over groups is wider if the scores of the groups are shifted against each other. With few,
+        strongly shifted groups, its coverage is too low: 90.8 % for 5 groups and 92.2 % for 10
+        groups, if the shifts have the same standard deviation as the scores.
 
         "exact" inverts Hoeffding's bound in its Kullback-Leibler form. "disjoint_pairs" draws as
         many pairs without common rows as the smaller class has rows, and decides ties by a coin.
-        The limits are those of Clopper and Pearson for the number of concordant pairs. If a limit
+        The limits follow Clopper and Pearson, for the number of concordant pairs. If a limit
         excludes the AUC of all pairs, this AUC replaces the limit. The seed of a group's pairs is a
         hash of the group's counts, so equal counts have equal limits with the same version of
         numpy. The limits of a group do not depend on the other groups. With very few rows and few
         distinct scores, the counts have few possible values, and the coverage can be slightly below
         `confidence_level`. In a simulation of 5 positives and 15 negatives with two distinct
-        scores, the coverage is 93.3 % instead of 95 %. "exact" has no such exception. For an
-        average, a pair belongs to a random group, with the shares of the groups as probabilities.
-        `note` gives the number of pairs, which a small group can reduce. The limits of the pooled
-        AUC assume that the groups of the rows are also random.
+        scores, the coverage is 93.3 % instead of 95 %. The coverage of "exact" has no such
+        exception. For an average, a pair belongs to a random group, with the shares of the groups
+        as probabilities. `note` gives the number of pairs, which a small group can reduce. The
+        limits of the pooled AUC assume that the groups of the rows are also random.
 
         With clusters, the variance of clustered rows replaces DeLong's variance, and Student's t
         replaces the normal distribution; see `GroupAUC`. Newcombe's variance has no form for
@@ -1167,12 +1168,12 @@ class GroupAUC:
         bins permit. The upper limit is the limit of the rows with the highest AUCs. `note` states
         the certain interval of the value (see `bounds`). Limits of the difference use the lowest
         AUC of one group and the highest AUC of the other. Suppose that the bins do not depend on
-        the rows, as those of `Bins.of_probabilities`. The rows of each extreme are then independent
-        rows, with a true AUC of at most (or at least) the true AUC of the exact scores. The
-        coverage is therefore at least the coverage of the method for these rows. If the bins depend
-        on the rows, such as quantiles or joined bins, the coverage is only approximately as high.
-        The interval contains the certain interval, but not necessarily the confidence interval of
-        the exact scores, whose variance may be larger.
+        the rows, such as the bins of `Bins.of_probabilities`. The rows of each extreme are then
+        independent rows, with a true AUC of at most (or at least) the true AUC of the exact scores.
+        The coverage is therefore at least the coverage of the method for these rows. If the bins
+        depend on the rows, such as quantiles or joined bins, the coverage is only approximately as
+        high. The interval contains the certain interval, but not necessarily the confidence
+        interval of the exact scores, whose variance may be larger.
 
         References
         ----------
@@ -1230,7 +1231,7 @@ class GroupAUC:
             By group, a column for each `method` of `confidence_intervals` ("logit", "delong",
             "disjoint_pairs", "exact"), and for two bounds in closed form ("hoeffding",
             "mcdiarmid"). NaN if a group lacks a class. For weighted rows, "disjoint_pairs" and
-            "hoeffding" are NaN, because both count rows.
+            "hoeffding" are NaN, because both methods count rows.
 
         Raises
         ------
@@ -1447,14 +1448,15 @@ class GroupAUC:
         under the null hypothesis used 3 groups of 400 rows. The rejection rate was 2.7 to 4.6 %
         with gamma (shape 0.5 and 1) and lognormal (sigma 1, 2 and 3) weights.
 
-        With clusters, the variances are those of clustered rows, and their degrees of freedom
-        follow from the effective numbers of clusters with positives and with negatives. In
-        simulations of 20 groups of 15 to 60 clusters, a third of them positive, the rejection rate
-        was 2 to 6 %.
+        With clusters, the test uses the variances of clustered rows. The degrees of freedom of
+        these variances follow from the effective numbers of clusters with positives and with
+        negatives. In simulations of 20 groups of 15 to 60 clusters, a third of them positive, the
+        rejection rate was 2 to 6 %.
 
         In simulations of two groups of 100 positives and 400 negatives with AUC .8 and .7, the
-        power was 75 %. Cochran's Q with DeLong's variances had a similar power there, but its error
-        rate was 34 % for 100 groups of 20 positives and 80 negatives, and 4 % for this test.
+        power was 75 %. Cochran's Q with DeLong's variances had a similar power. However, the error
+        rate was 34 % for 100 groups of 20 positives and 80 negatives with Cochran's Q, and 4 % with
+        this test.
 
         `method` names the form of the test. A special form applies to 100 or more groups with fewer
         than 10 rows of the smaller class on average. The statistic of the special form is a sum of
@@ -1523,7 +1525,7 @@ class GroupAUC:
 
         For binned scores, the lower limit of the difference of two groups uses the lowest AUC of
         one group and the highest AUC of the other. The p value follows from this limit. The p value
-        is 1 if every two certain intervals overlap. The guarantees are those of
+        is 1 if every two certain intervals overlap. The interval has the guarantees of
         `confidence_intervals`. The adjustment for all pairs is approximate, because each group has
         two AUCs in its comparisons.
 
@@ -1660,7 +1662,7 @@ class GroupAUC:
         A large p value of `test_difference` does not show that groups are equivalent. A small p
         value of `test_equivalence` shows that groups are equivalent.
 
-        For binned scores, the limit is that of the AUCs that differ most, as in
+        For binned scores, the limit belongs to the AUCs that differ most, as in
         `confidence_intervals`.
 
         References
@@ -1860,9 +1862,9 @@ class GroupAUC:
         with the smallest true AUC more often than the smallest AUC.
 
         For binned scores, the sets of ranks and of groups hold for the exact scores, as in
-        `compare_groups`. The limits are those of the binned scores, extended to the limits at both
-        extremes of the exact scores. `shrunken_auc` and `reliability` describe the binned scores,
-        and have no certain interval.
+        `compare_groups`. The limits are the limits of the binned scores, extended to the limits at
+        both extremes of the exact scores. `shrunken_auc` and `reliability` describe the binned
+        scores, and have no certain interval.
 
         References
         ----------
@@ -2073,7 +2075,7 @@ class GroupAUC:
         simulations.
 
         For binned scores, the intervals cover each difference within the certain intervals of the
-        pooled AUC and of the average, and `bound` is wider likewise. The distances and the
+        pooled AUC and of the average, and `bound` is also wider. The distances and the
         Anderson-Darling test compare the distributions over bins. Equal distributions of scores
         have equal distributions over bins.
 

@@ -206,8 +206,8 @@ class GroupMeasure:
         Simulations used at least 20 rows of each class. Intervals of groups with a confidence level
         of 95 % have a coverage of about 95 % or more; intervals of the average precision have a
         coverage of 90 % or more. Few rows can determine the threshold of a partial AUC, a
-        sensitivity or a specificity, such as 20 positives for ``min_tpr=0.9``. The lower limit is
-        then small or the smallest possible value, and `note` says so.
+        sensitivity or a specificity, such as 20 positives for ``min_tpr=0.9``. In this case, the
+        lower limit is small or the smallest possible value, and `note` has a remark.
 
         Measures of small groups have a bias. With 20 positives, 80 negatives and an AUC of .8, the
         average precision is .03 too high on average, and the Kolmogorov-Smirnov distance is .08 too
@@ -222,8 +222,8 @@ class GroupMeasure:
         Bonferroni's correction for the lower limit, and are therefore wider.
 
         The interval of the pooled value for fixed groups treats the rows of all groups as one
-        sample. The variance is therefore too large if the scores of the groups differ. The limits
-        of the worst value are those of `GroupAUC`: unadjusted lower limits, and upper limits with
+        sample. The variance is therefore too large if the scores of the groups differ. As in
+        `GroupAUC`, the limits of the worst value are unadjusted lower limits, and upper limits with
         Bonferroni's correction. For binned scores, the lower limit uses the lowest possible value,
         and the upper limit uses the highest possible value, with the variances of both extremes.
         """

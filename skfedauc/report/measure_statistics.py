@@ -30,7 +30,7 @@ MEASURE_STATISTICS = ("pooled", *AVERAGES, "worst", "difference")
 
 
 def check_measure_statistic(name: object, *, scorer: bool = False) -> str:
-    """Return The name of a statistic of measures; otherwise raise an error that lists all names.
+    """Return the name of a statistic of measures; otherwise raise an error that lists all names.
 
     With `scorer`, the difference has the prefix "neg_", because greater is better in scorers.
     """

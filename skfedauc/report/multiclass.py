@@ -87,9 +87,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     Notes
     -----
-    The average of the one-vs-one AUCs with equal weights is the M of Hand and Till [1]_. Averages
-    over classes equal those of `sklearn.metrics.roc_auc_score` for the rows of one group, if the
-    group has rows of all classes. An average over classes is NaN if an AUC is undefined, because
+    The average of the one-vs-one AUCs with equal weights is the M of Hand and Till [1]_. If a group
+    has rows of all classes, its averages over classes equal the averages of
+    `sklearn.metrics.roc_auc_score`. An average over classes is NaN if an AUC is undefined, because
     averages over different classes are not comparable. Scikit-learn leaves a class without rows out
     of the average instead, except for the average "macro" of "ovr".
 
@@ -461,7 +461,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         AUCs. A factor of the effects gives each single AUC the variance of `GroupAUC`. The limits
         are limits on the logit scale. If all AUCs are 1, the lower limit is the average of the
         lower limits of the AUCs. An AUC with a variance of 0 in a group, or with an unknown
-        variance, has the bound of `GroupAUC` and possibly a correlation of 1 with the others.
+        variance, has the bound of `GroupAUC` and possibly a correlation of 1 with the other AUCs.
 
         Simulations used three or six classes with 10 or more rows each. Intervals of groups with a
         confidence level of 95 % had a coverage of 91 % or more, and 94 % or more with classes of

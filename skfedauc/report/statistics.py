@@ -299,7 +299,7 @@ _OTHER_NAMES = {
 
 
 def check_statistic(name: Any, *, scorer: bool = False, among: Sequence[str] | None = None) -> str:
-    """Return The name of a statistic; raise an error that lists all names for another name.
+    """Return the name of a statistic; raise an error that lists all names for another name.
 
     With `scorer`, gaps have the prefix "neg_", because greater is better in scorers. `among` are
     the statistics that are available, without the prefix; None means all.

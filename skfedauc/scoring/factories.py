@@ -119,11 +119,12 @@ def make_group_auc_scorer(
     TunedThresholdClassifierCV                  no (3)       no (3)          no (3)
     ==========================================  ===========  ==============  ==============
 
-    (1) The tool converts X to a numpy array before it scores. An error says so (a warning with
-        SequentialFeatureSelector), unless X holds text, which the tool itself refuses.
-    (2) The tool converts X to a numpy array and routes nothing to its scorer; an error says so.
-        Score the fitted estimator instead.
-    (3) The tool scores predicted labels instead of a ranking; an error says so.
+    (1) The tool converts X to a numpy array before scoring. An error (a warning with
+        SequentialFeatureSelector) reports the conversion, unless X holds text, which the tool
+        itself refuses.
+    (2) The tool converts X to a numpy array and routes nothing to its scorer; the scorer raises an
+        error. Score the fitted estimator instead.
+    (3) The tool scores predicted labels instead of a ranking; the scorer raises an error.
 
     A polars or pyarrow X has no index, so a Series cannot align with it. `RidgeCV` works with
     scikit-learn 1.9 or later.

@@ -1,4 +1,4 @@
-"""The script that opens the pages of the built documentation finds what is wrong with them."""
+"""The script that opens the pages of the built documentation finds faults of the pages."""
 
 import importlib.util
 import threading

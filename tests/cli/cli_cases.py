@@ -1,4 +1,4 @@
-"""Predictions, and what scikit-learn says about them, for the tests of the command line."""
+"""Predictions, and the AUCs of scikit-learn, for the tests of the command line."""
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ def rows_read(path, *options):
 
 
 def check_rows(rows, frame):
-    """Labels, scores, weights and groups are those of the frame."""
+    """Labels, scores, weights and groups come from the frame."""
     assert np.array_equal(rows.labels == rows.positive, frame["y"] == 1)
     assert np.array_equal(rows.scores, frame["s"])
     assert rows.weights is None or np.array_equal(rows.weights, frame["w"])

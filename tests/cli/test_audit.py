@@ -1,4 +1,4 @@
-"""What the command writes: the page, the document, and errors while they are written."""
+"""Output of the command `audit`: the page, the document, and errors of writing."""
 
 import errno
 import html
@@ -43,7 +43,7 @@ def page_of(audits, name, n_dropped=()):
 
 
 def test_a_page_is_written_beside_the_report(frame, written, tmp_path, capsys, monkeypatch):
-    """With the first plot, which is drawn once."""
+    """The page has only the first plot, and a cache keeps the drawn plot, to save time."""
     draw, drawn = page.figures.plots, {}
 
     def plots(tables, prefix):

@@ -125,7 +125,7 @@ def test_merged_sites_are_all_rows(frame, sites, written, tmp_path, capsys, audi
 
 @pytest.mark.parametrize("sort", [sorted, reversed])
 def test_a_site_may_hold_one_class(frame, tmp_path, capsys, sort):
-    """The other sites hold the other class; names of classes are compared."""
+    """Merging compares the names of the classes of both sites."""
     frame["y"] = np.where(frame["y"] == 1, "yes", "no")
     paths = []
     for name, rows in sort(list(frame.groupby("y"))):

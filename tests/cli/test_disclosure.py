@@ -1,4 +1,4 @@
-"""What the files of `count` and `merge` disclose: options, reports and the words of `show`."""
+"""Disclosure of the files of `count` and `merge`: options, reports and the output of `show`."""
 
 import json
 import re
@@ -261,7 +261,7 @@ def test_summaries_with_three_positives_leave_at_most_two_ways():
 
 
 def test_show_counts_numbers_by_class_and_weights(tmp_path, printed_by):
-    """One positive among 99 negatives of a bin is a number of 1, and discloses its weight."""
+    """A count of 1 discloses the weight of the only positive in a bin with 99 negatives."""
     y = np.repeat([1, 0, 1, 0], [1, 99, 2, 3])
     scores = np.repeat([0.2, 0.8], [100, 5])
     weights = np.random.default_rng(0).random(y.size)
@@ -292,7 +292,7 @@ def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys
 
 @pytest.mark.parametrize("options", [(), ("--group", "sex")])
 def test_the_report_of_a_summary_has_what_it_determines(options, frame, counted, printed_by):
-    """The lines of a summary are those of the exact file, without the statistics that it lacks."""
+    """The report of a summary has the lines of the exact file that a summary determines."""
     exact, summary = (
         printed_by("report", counted(frame, level, "--disclosure", level, *options))
         for level in ("exact", "summary")

@@ -189,7 +189,7 @@ print("loaded:", *sys.modules)
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_an_interrupt_while_modules_are_imported(written, tmp_path):
-    """Sent by the first module that the command line imports, argparse."""
+    """A false argparse, the first module that the command line imports, sends the interrupt."""
     (tmp_path / "argparse.py").write_text(
         "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n"
     )

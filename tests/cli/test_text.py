@@ -74,7 +74,7 @@ def test_many_groups_are_cut_to_the_lowest_and_highest(tmp_path, printed_by):
 
 
 def test_the_clearest_difference_is_named_if_another_one_is_larger(tmp_path, printed_by):
-    """The largest AUC is that of a tiny group, the p value that of two large groups."""
+    """A tiny group has the largest AUC, and two large groups determine the p value."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 2000)
     shift = np.repeat([0.0, 1.5], 1000)

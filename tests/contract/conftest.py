@@ -60,7 +60,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_runtest_call(item):
     """Require an expected failure and its message.
 
-    The mark xfail would do so too, but pytest formats the traceback of each of its failures.
+    The mark xfail would also require the failure, but pytest formats the traceback of each failure
+    of the mark.
     """
     expected = expected_failure(item)
     if expected is None:

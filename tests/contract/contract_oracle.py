@@ -19,7 +19,7 @@ class Expected:
     score, site : arrays of the same length
     weight : array, default=None
     stand_in : float, default=None
-        AUC of the sites that lack a class; they are left out if None.
+        AUC of the sites that lack a class; None leaves these sites out.
     """
 
     def __init__(self, y, score, site, *, weight=None, stand_in=None):

@@ -1,8 +1,8 @@
 """Scikit-learn's own tests, with our functions and classes in place of scikit-learn's.
 
 Each ``test_own_*.py`` loads a test module of the installed scikit-learn, collects the tests that
-use the replaced objects, and lists expected failures with reasons. An expected failure that passes
-is a failure, too.
+use the replaced objects, and lists expected failures with reasons. If a test with an expected
+failure passes, the test counts as failed.
 """
 
 import contextlib

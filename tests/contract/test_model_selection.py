@@ -355,8 +355,8 @@ N_SPLITS = 3
 def make_hospitals(seed=1):
     """Return rows of four hospitals with different prevalences and dose levels.
 
-    The dose separates the classes equally well in all hospitals. The marker separates them nearly
-    perfectly in one hospital, and poorly in the others.
+    The dose separates the classes equally well in all hospitals. The marker separates the classes
+    nearly perfectly in one hospital, and poorly in the other hospitals.
     """
     rng = np.random.default_rng(seed)
     n = 1200

@@ -8,7 +8,7 @@ from flwr.supercore.task_identity import TaskIdentity
 
 
 class LocalGrid(Grid):
-    """A grid whose nodes are called one after the other; some of them do not reply."""
+    """A grid that calls its nodes one after the other; some nodes do not reply."""
 
     def __init__(self, client_app, n_nodes):
         # Messages carry the identity of the process that sends them.

@@ -44,7 +44,8 @@ STAGES = ["setup", "share_keys", "collect_masked_vectors", "unmask"]
 class SecureGrid(LocalGrid):
     """A grid that keeps what the server receives, and returns the errors of clients as replies.
 
-    `lost_at` maps the number of a client to the stage of the protocol from which on it is lost.
+    `lost_at` maps the number of a client to the first stage of the protocol that the client does
+    not answer.
     """
 
     def __init__(self, client_app=None, n_nodes=5, lost_at=None):
@@ -91,7 +92,7 @@ def test_the_sum_is_the_merged_state_bit_for_bit(shares):
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_the_largest_count_is_exact(n, caplog):
-    """The sum is exact up to the largest count that clients accept, and no larger one is sent."""
+    """The sum is exact up to the largest permitted count, and no client sends a larger count."""
     most = Settings.chosen(n).max_count
     assert n * 2 * most < 2**32
 
@@ -197,8 +198,9 @@ def twister():
 def recovered(grid, node, twister):
     """Return the odd counts of a client, computed from its masked vector alone.
 
-    The masks cancel in sums modulo 2 over the recurrence. The sums that remain are those of the
-    counts, of which few are odd: take one after the other, the most frequent in odd sums first.
+    The masks cancel in sums modulo 2 over the recurrence. The sums of the counts modulo 2 remain,
+    and few counts are odd. The function takes odd counts one after the other, and begins with the
+    count that is most frequent in odd sums.
     """
     order, offsets = twister
     (reply,) = (

@@ -7,8 +7,8 @@ each bug:
     pip install "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
     python tests/fuzz/mutants.py --all
 
-The script prints a table of the bugs with the number of cases until each bug was detected. It fails
-if a bug was not detected, or if the copy without a bug fails.
+The script prints a table of the bugs with the number of cases until each bug was detected. The
+script fails if the cases do not detect a bug, or if the copy without a bug fails.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Damaged files of predictions: counts as another reader of the same bytes gives, or an error.
 
-A flipped digit of a score makes another valid file. So the command line is compared with Python's
-`csv` module, or with pyarrow, on the bytes as they are, and must refuse what these cannot read.
+A flipped digit of a score makes another valid file. The tests therefore compare the command line
+with Python's `csv` module, or with pyarrow, on the changed bytes. The command line must refuse
+files that the module or pyarrow cannot read.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ def check_program(path, encoding, expected, capsys):
 
 
 def check_file(seed, path, encoding, expected, damage, capsys):
-    """Check one file; an error is noted with what makes the file again."""
+    """Check one file; an error gets a note with the seed of the file."""
     try:
         assert expected is not None or damage is not None
         check(path, encoding, expected)

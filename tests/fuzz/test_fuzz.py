@@ -1,8 +1,8 @@
 """Random cases against counts by binary search, with all input types and random merges.
 
-A fixed set of seeds runs with the suite. ``SKFEDAUC_FUZZ_SECONDS=3600 pytest tests/fuzz``
-draws new seeds for an hour in each worker, from ``SKFEDAUC_FUZZ_SEED`` on if that is set, and
-``SKFEDAUC_FUZZ_CASES=4000`` as many cases for each test.
+A fixed set of seeds runs with the suite. ``SKFEDAUC_FUZZ_SECONDS=3600 pytest tests/fuzz`` draws new
+seeds for an hour in each worker. ``SKFEDAUC_FUZZ_SEED`` sets the first seed, and
+``SKFEDAUC_FUZZ_CASES=4000`` sets the number of cases of each test.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def check_sums(counts: ScoreCounts, y, codes, weights) -> None:
 
 
 def check_regrouped(case: Case, whole: ScoreCounts, rng: np.random.Generator) -> None:
-    """Merged groups, and counts without groups, equal counts of rows with these groups."""
+    """Check merged groups, and counts without groups, against counts with the new labels."""
     n_new = int(rng.integers(1, 6))
     new = {label: f"new {rng.integers(n_new)}" for label in whole.groups}
     labels = [new.get(plain_label(label)) for label in case.labels]
