@@ -12,6 +12,9 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.calibration.simulation import Groups, Rows, draw_rows, groups, percent
 from benchmarks.calibration.table import Table
 from skfedauc import FairnessAudit
+from skfedauc.audit.claims import weighted_holm
+from skfedauc.audit.decisions import RATES
+from skfedauc.audit.gaps import claims_of
 
 # Runs and resamples of fairlearn's bootstrap; a run takes one to two seconds.
 BOOTSTRAP_RUNS, RESAMPLES = 100, 100
@@ -29,13 +32,16 @@ def no_gap(n_runs: int, seed: int, of: Groups, digits: int, compare: bool) -> li
         audit = FairnessAudit.from_predictions(
             rows.y, rows.scores, groups=rows.groups, threshold=0.0
         )
-        gaps = audit.gaps.to_dict("index")
-        equal_groups.append(gaps["difference"]["pvalue"] < 0.05)
-        own_interval.append(gaps["difference"]["ci_low"] > 0)
-        adjusted = audit.report.compare_groups("rest")["pvalue_adjusted"]
-        single_group.append((adjusted < 0.05).any())
-        favour.append(gaps["xauc_disparity"]["pvalue"] < 0.05)
-        rates.append(gaps["equalized_odds_difference"]["pvalue"] < 0.05)
+        comparison = audit.comparison
+        difference = comparison.largest_difference
+        equal_groups.append(difference.pvalue < 0.05)
+        own_interval.append(difference.ci_low > 0)
+        single_group.append((comparison.with_reference["pvalue_adjusted"] < 0.05).any())
+        favour.append(comparison.cross_gaps.pvalue_adjusted.min() < 0.05)
+        of_odds = [comparison.rate_gaps[rate] for rate in RATES[1:]]
+        # The table of gaps has the adjusted p value of the rate with the larger gap.
+        adjusted = weighted_holm(np.array([gap["pvalue"] for gap in of_odds]), np.ones(2))
+        rates.append(adjusted[np.argmax([gap["value"] for gap in of_odds])] < 0.05)
         if len(of.auc) == 2:
             table = audit.report.abroca(0, n_resamples=RESAMPLES - 1, random_state=i)
             area.append(table["pvalue"].iloc[0] <= 0.05)
@@ -75,15 +81,13 @@ def false_claims(n_runs: int, seed: int, n_rows: int, n_labels: Any, weighted: b
         audit = FairnessAudit.from_predictions(
             y, scores, groups=columns, threshold=np.median(scores), sample_weight=weights
         )
-        audits = [audit.of(name) for name in audit.columns] if len(n_labels) > 1 else []
-        adjusted, raw = [], []
-        for own in {id(a): a for a in (*audits, audit)}.values():
-            # Read the claims, because the tables lack the test that all AUCs are equal.
-            adjusted += own.tables.claims.adjusted.values()
-            raw += own.tables.claims.pvalues.values()
-        claimed.append(any((p < 0.05).any() for p in adjusted))
-        by_themselves.append(any((p < 0.05).any() for p in raw))
-        n_claims = max(n_claims, audit.n_claims)
+        whole = audit.comparison
+        parts = [whole.regrouped([name]) for name in audit.columns] if len(n_labels) > 1 else []
+        # The claims of audits, without their tables
+        claims = claims_of([*parts, whole])
+        claimed.append(any((p < 0.05).any() for of in claims for p in of.adjusted.values()))
+        by_themselves.append(any((p < 0.05).any() for of in claims for p in of.pvalues.values()))
+        n_claims = max(n_claims, claims[-1].family.n_claims)
     return [f"{n_claims}", percent(claimed), percent(by_themselves)]
 
 
@@ -181,7 +185,6 @@ TABLES = [
                 (20, 20, 80, ".7 to .9", np.linspace(0.7, 0.9, 20), 2.0),
             )
         ],
-        share=0.25,
         coverage=["AUC ratio", "xAUC disparities"],
         error_rate=["met", "not met"],
     ),

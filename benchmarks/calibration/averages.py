@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from benchmarks.calibration.simulation import groups, percent, report
+from benchmarks.calibration.simulation import covers, groups, interval_of, percent, report
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, compare_roc_auc
 from skfedauc.datasets import make_group_scores
@@ -18,32 +18,39 @@ def averages(n_runs: int, seed: int, n_groups: int, tau: float, m: int, n: int) 
     for _ in range(n_runs):
         auc = np.clip(rng.normal(0.8, tau, n_groups), 0.55, 0.99)
         found = report(rng, groups(n_groups, m, n, auc))
-        for over, target, name in (
-            ("rows", auc.mean(), "rows"),
-            ("groups", 0.8, "groups"),
-            ("rows", 0.8, "rows for groups"),
-        ):
-            row = found.confidence_intervals(of="statistics", over=over).loc["macro"]
-            held[name].append(row["ci_low"] <= target <= row["ci_high"])
+        over_rows, over_groups = (interval_of(found, "macro", over) for over in ("rows", "groups"))
+        held["rows"].append(covers(over_rows, auc.mean()))
+        held["groups"].append(covers(over_groups, 0.8))
+        held["rows for groups"].append(covers(over_rows, 0.8))
     return [percent(values) for values in held.values()]
 
 
 def pooled(n_runs: int, seed: int, n_groups: int, spread: float) -> list[str]:
-    """Coverage of the pooled AUC for fixed groups, and for random groups with random shifts."""
+    """Coverage of the pooled AUC for fixed groups, and for random groups with random shifts.
+
+    Fixed groups have random or fixed numbers of positives and negatives.
+    """
     rng = np.random.default_rng(seed)
     # The true value for random groups is simulated with many groups. The true value for fixed
     # groups follows from cross AUCs.
     large = report(rng, groups(4000, 30, 60, 0.75, shift=rng.normal(0, spread, 4000))).pooled
-    held: dict[str, list[bool]] = {"rows": [], "groups": []}
-    apart = ndtri(0.75) * np.sqrt(2.0)
+    held = []
+    apart, equal = ndtri(0.75) * np.sqrt(2.0), np.full(n_groups, 1.0 / n_groups)
     for _ in range(n_runs):
         shift = rng.normal(0, spread, n_groups)
         found = report(rng, groups(n_groups, 30, 60, 0.75, shift=shift))
-        given = ndtr((apart + shift[:, None] - shift) / np.sqrt(2.0)).mean()
-        for over, target in (("rows", given), ("groups", large)):
-            row = found.confidence_intervals(of="statistics", over=over).loc["pooled"]
-            held[over].append(row["ci_low"] <= target <= row["ci_high"])
-    return [percent(values) for values in held.values()]
+        m = rng.binomial(90 * n_groups, 1 / 3)
+        numbers = (rng.multinomial(n, equal) for n in (m, 90 * n_groups - m))
+        random = report(rng, groups(n_groups, *numbers, 0.75, shift=shift))
+        given = float(ndtr((apart + shift[:, None] - shift) / np.sqrt(2.0)).mean())
+        held.append(
+            [
+                covers(interval_of(random, "pooled", "rows"), given),
+                covers(interval_of(found, "pooled", "rows"), given),
+                covers(interval_of(found, "pooled", "groups"), large),
+            ]
+        )
+    return [percent(values) for values in zip(*held, strict=True)]
 
 
 def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
@@ -57,11 +64,9 @@ def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
     y = np.concatenate([np.arange(a + b) < a for a, b in zip(m, n, strict=True)])
     for _ in range(n_runs):
         auc = np.clip(rng.normal(0.8, tau, n_groups), 0.55, 0.99)
-        table = report(rng, groups(n_groups, m, n, auc)).confidence_intervals(
-            of="statistics", over="groups"
-        )
+        found = report(rng, groups(n_groups, m, n, auc))
         for name, values in held.items():
-            values.append(table.at[name, "ci_low"] <= 0.8 <= table.at[name, "ci_high"])
+            values.append(covers(interval_of(found, name, "groups"), 0.8))
         # Either model is better in half of the groups.
         better = rng.normal(0, 0.3, n_groups)[codes]
         shared, *own = rng.normal(size=(3, y.size))
@@ -155,14 +160,18 @@ TABLES = [
     ),
     Table(
         "Pooled AUC",
-        "Coverage in % of 95 % intervals. Each group has 30 positives and 60 negatives, and a "
-        "random shift of the scores.",
-        ["groups, standard deviation of the shifts", "over rows", "over groups"],
+        "Coverage in % of 95 % intervals. Each group has a random shift of the scores. `over rows` "
+        "is the coverage of intervals over rows for the pooled AUC of these groups. The group and "
+        "the class of each row are random, with 30 positives and 60 negatives per group on "
+        "average. `fixed numbers` is the coverage if each group has exactly 30 positives and 60 "
+        "negatives: the interval is then conservative. `over groups` is the coverage of intervals "
+        "over groups for the pooled AUC of many such groups, with these numbers.",
+        ["groups, standard deviation of the shifts", "over rows", "fixed numbers", "over groups"],
         [
             (f"{g} groups, {confidence_level}", pooled, (g, confidence_level))
             for g, confidence_level in ((5, 0.0), (5, 1.0), (10, 0.5), (10, 1.0), (30, 1.0))
         ],
-        coverage=["over rows", "over groups"],
+        coverage=["over rows", "fixed numbers", "over groups"],
     ),
     Table(
         "Random groups of unequal size",

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from benchmarks.calibration.simulation import auc_of_rounded_scores, percent
+from benchmarks.calibration.simulation import (
+    auc_of_rounded_scores,
+    covers,
+    interval_of,
+    percent,
+)
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, compare_models, compare_roc_auc
 
@@ -101,8 +106,7 @@ def clustered_groups(n_runs: int, seed: int, n_groups: int, of: Clusters) -> lis
             )
             for clusters in (rows["clusters"], None)
         )
-        table = found.confidence_intervals(of="statistics", over="rows").loc["macro"]
-        held.append(table["ci_low"] <= of.truth <= table["ci_high"])
+        held.append(covers(interval_of(found, "macro", "rows"), of.truth))
         rejected["equal"].append(found.test_equal_groups().pvalue < 0.05)
         rejected["difference"].append(found.test_difference().pvalue < 0.05)
         rejected["without"].append(blind.test_equal_groups().pvalue < 0.05)
@@ -117,6 +121,7 @@ def crossed(n_runs: int, seed: int, n_groups: int, n_clusters: int, icc: float) 
     clusters = np.tile(np.repeat(np.arange(n_clusters), 2), n_groups)
     group = np.repeat(np.arange(n_groups), 2 * n_clusters)
     y, is_last = clusters % 2 == 0, group == n_groups - 1
+    truth = auc_of_rounded_scores(0.75, 0.5)
     for _ in range(n_runs):
         own = np.sqrt(icc) * rng.normal(size=n_clusters)[clusters]
         own += np.sqrt(1.0 - icc) * rng.normal(size=clusters.size)
@@ -130,8 +135,7 @@ def crossed(n_runs: int, seed: int, n_groups: int, n_clusters: int, icc: float) 
                 is_rejected = found.test_difference().pvalue < 0.05
                 rejected.setdefault((gap, with_clusters), []).append(is_rejected)
                 if with_clusters and not gap:
-                    row = found.confidence_intervals(of="statistics", over="rows").loc["macro"]
-                    held.append(row["ci_low"] <= auc_of_rounded_scores(0.75, 0.5) <= row["ci_high"])
+                    held.append(covers(interval_of(found, "macro", "rows"), truth))
     return [percent(values) for values in (held, *rejected.values())]
 
 

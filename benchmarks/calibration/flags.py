@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from benchmarks.calibration.simulation import draw_rows, groups, percent
+from benchmarks.calibration.simulation import (
+    answers_to,
+    draw_rows,
+    groups,
+    interval_of,
+    percent,
+)
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit, ScoreCounts
 from skfedauc.audit.claims import adjusted_together
@@ -108,15 +114,14 @@ def random_model(n_runs: int, seed: int, n_rows: Any, digits: int) -> list[str]:
         names = np.repeat(np.arange(len(n_rows)), n_rows)
         y, scores = rng.random(names.size) < 0.3, rng.normal(size=names.size).round(digits)
         audit = FairnessAudit.from_predictions(y, scores, groups=names, threshold=None)
-        (low, high), (_, high_within) = (
-            audit.quality.loc[row, ["ci_low", "ci_high"]] for row in ("pooled", "within")
-        )
+        everyone = audit.comparison.everyone
+        pooled, within = (interval_of(everyone, name, "rows") for name in ("pooled", "within"))
         found.append(
             [
-                high < 0.5,
-                low > 0.5,
-                high_within < 0.5,
-                low > max(high_within, 0.5),
+                pooled.high < 0.5,
+                pooled.low > 0.5,
+                within.high < 0.5,
+                pooled.low > max(within.high, 0.5),
                 len(audit.reversed_groups) > 0,
             ]
         )
@@ -138,10 +143,9 @@ def at_the_limit(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[
         rows = draw_rows(rng, of)
         decided = rng.random(rows.y.size) < rates[rows.groups]
         audit = FairnessAudit.from_predictions(
-            rows.y, rows.scores, groups=rows.groups, y_pred=decided, tolerances=tolerances
+            rows.y, rows.scores, groups=rows.groups, y_pred=decided
         )
-        answers = audit.tolerances["answer"]
-        found.append([answers[name] == answer for name in tolerances
+        found.append([given == answer for given in answers_to(audit, tolerances)
                       for answer in ("met", "not met")])  # fmt: skip
     return [percent(column) for column in zip(*found, strict=True)]
 
@@ -156,9 +160,9 @@ def tau_at_the_limit(
         aucs = (0.8 + tau * rng.normal(size=n_groups)).clip(0.5, 0.99)
         rows = draw_rows(rng, groups(n_groups, m, n, aucs))
         audit = FairnessAudit.from_predictions(
-            rows.y, rows.scores, groups=rows.groups, threshold=None, tolerances={"tau": tau}
+            rows.y, rows.scores, groups=rows.groups, threshold=None
         )
-        answers.append(audit.tolerances["answer"].iloc[0])
+        answers += answers_to(audit, {"tau": tau})
     return [percent([one == answer for one in answers]) for answer in ("met", "not met")]
 
 
@@ -171,7 +175,8 @@ def within_column(n_runs: int, seed: int, n_labels: int, n_levels: int, n_rows: 
         p = expit(1.2 * rng.normal(size=n_rows) - 1.0 + 0.5 * (level - level.mean()))
         columns = np.column_stack([rng.integers(n_labels, size=n_rows), level])
         audit = FairnessAudit.from_predictions(rng.random(n_rows) < p, p, groups=columns)
-        parts = [part.comparison.pvalues for part in audit.within(audit.columns[1]).values()]
+        within = audit.comparison.within(audit.columns[1])
+        parts = [part.pvalues for part in within.values()]
         claims = adjusted_together([""] * len(parts), parts)
         claimed.append(any((p < 0.05).any() for of in claims for p in of.adjusted.values()))
         raw.append(any((p < 0.05).any() for of in parts for p in of.values()))

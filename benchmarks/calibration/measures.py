@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from benchmarks.calibration.simulation import Floats, Groups, draw_rows, groups, percent
 from benchmarks.calibration.table import Table
@@ -44,27 +43,37 @@ NAMES = [
 def true_measures(of: Groups, whole: bool = False) -> Floats:
     """Return the true values of `MEASURES` of the pooled scores of `draw_rows`.
 
-    The values are those of scikit-learn for the probabilities of narrow ranges of scores, or of
-    whole scores.
+    The ROC curve has a point for each whole score, or for each limit of narrow ranges of scores.
     """
-    edges = np.arange(-9.5, 25.0, 1.0) if whole else np.arange(-9.0, 24.0, 0.005)
+    edges = np.arange(-9.5, 25.0, 1.0) if whole else np.arange(-7.0, 16.0, 0.01)
     apart = ndtri(of.auc) * np.sqrt(1.0 + of.ratio**2)
-    negatives = of.n_negatives.sum() * np.diff(ndtr(edges))
-    below = ndtr((edges - apart[:, None]) / of.ratio[:, None])
-    positives = of.n_positives @ np.diff(below)
-    y, score = np.repeat([0, 1], edges.size - 1), np.tile(np.arange(edges.size - 1), 2)
-    weights = np.concatenate([negatives, positives])
-    fpr, tpr, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
+    # Points of the curve from no positive predictions to all rows
+    fpr = np.concatenate([[0.0], ndtr(-edges[::-1]), [1.0]])
+    above = ndtr((apart[:, None] - edges[::-1]) / of.ratio[:, None])
+    m, n = of.n_positives.sum(), of.n_negatives.sum()
+    tpr = np.concatenate([[0.0], of.n_positives @ above / m, [1.0]])
+    precision = m * tpr / np.maximum(m * tpr + n * fpr, 1e-300)
+    if not whole:
+        # The mean over a range of scores
+        precision[2:] = (precision[1:-1] + precision[2:]) / 2.0
     return np.array([
-        roc_auc_score(y, score, sample_weight=weights, max_fpr=0.1),
+        standardized_area(fpr, tpr, 0.1),
         np.interp(0.1, fpr, tpr),
         1.0 - np.interp(0.9, tpr, fpr),
-        average_precision_score(y, score, sample_weight=weights),
+        np.diff(tpr) @ precision[1:],
         (tpr - fpr).max(),
-        roc_auc_score(1 - y, -score, sample_weight=weights, max_fpr=0.1),
+        standardized_area((1.0 - tpr)[::-1], (1.0 - fpr)[::-1], 0.1),
         np.interp(0.05, fpr, tpr),
         1.0 - np.interp(0.95, tpr, fpr),
     ])  # fmt: skip
+
+
+def standardized_area(fpr: Floats, tpr: Floats, max_fpr: float) -> float:
+    """Return the area of a ROC curve up to `max_fpr`, standardized as by `roc_auc_score`."""
+    last = np.searchsorted(fpr, max_fpr, side="right")
+    up_to = np.append(fpr[:last], max_fpr), np.append(tpr[:last], np.interp(max_fpr, fpr, tpr))
+    smallest = max_fpr**2 / 2.0
+    return float((1.0 + (np.trapezoid(up_to[1], up_to[0]) - smallest) / (max_fpr - smallest)) / 2.0)
 
 
 def measures(n_runs: int, seed: int, of: Groups, whole: bool) -> list[str]:
@@ -101,13 +110,16 @@ def measures_over_groups(
         for i in (0, 1, 3):
             measured = found.measured(MEASURES[i])
             mean, expected = (np.interp(a, known, true[:, i]).mean() for a in (auc, of_population))
+            tables = {
+                over: measured.confidence_intervals(of="statistics", over=over)
+                for over in ("rows", "groups")
+            }
             for over, statistic, target in (
                 ("rows", "macro", mean),
                 ("groups", "macro", expected),
                 ("rows", "pooled", pooled_truth[i]),
             ):
-                table = measured.confidence_intervals(of="statistics", over=over)
-                low, high = table.loc[statistic, ["ci_low", "ci_high"]]
+                low, high = tables[over].loc[statistic, ["ci_low", "ci_high"]]
                 held.setdefault((i, over + statistic), []).append(low <= target <= high)
     return [percent(values) for values in held.values()]
 

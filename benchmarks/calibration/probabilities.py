@@ -10,6 +10,7 @@ from scipy.special import expit
 from benchmarks.calibration.simulation import percent
 from benchmarks.calibration.table import Table
 from skfedauc import FairnessAudit, ScoreCounts
+from skfedauc.audit.gaps import claims_of
 from skfedauc.inference import calibration
 
 # Groups of one simulated set of rows; a group is a run.
@@ -73,11 +74,11 @@ def false_claims(n_runs: int, seed: int, n_rows: int, n_groups: int) -> list[str
         audit = FairnessAudit.from_predictions(
             rng.random(n_rows) < p, p, groups=rng.integers(0, n_groups, n_rows)
         )
-        claims = audit.tables.claims
+        (claims,) = claims_of([audit.comparison])
         claimed.append(any((adjusted < 0.05).any() for adjusted in claims.adjusted.values()))
         on_calibration.append((claims.adjusted["calibration"] < 0.05).any())
         raw.append((claims.pvalues["calibration"] < 0.05).any())
-        n_claims = max(n_claims, audit.n_claims)
+        n_claims = max(n_claims, claims.family.n_claims)
     return [f"{n_claims}", percent(claimed), percent(on_calibration), percent(raw)]
 
 

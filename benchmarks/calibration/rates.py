@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.calibration.simulation import Groups, draw_rows, groups, percent
+from benchmarks.calibration.simulation import Groups, answers_to, draw_rows, groups, percent
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit
 from skfedauc.inference import proportions
@@ -72,18 +72,17 @@ def rate_intervals(n_runs: int, seed: int, rate: float, n: int, other: float, m:
 def answers(n_runs: int, seed: int, of: Groups, rates: Any) -> list[str]:
     """Shares of the answers to three tolerances."""
     rng = np.random.default_rng(seed)
-    found: dict[str, list[str]] = {name: [] for name in TOLERANCES}
+    found = []
     for _ in range(n_runs):
         rows = draw_rows(rng, of)
         decided = rng.random(rows.y.size) < np.asarray(rates)[rows.groups]
         audit = FairnessAudit.from_predictions(
-            rows.y, rows.scores, groups=rows.groups, y_pred=decided, tolerances=TOLERANCES
+            rows.y, rows.scores, groups=rows.groups, y_pred=decided
         )
-        for name, answer in audit.tolerances["answer"].items():
-            found[str(name)].append(answer)
+        found.append(answers_to(audit, TOLERANCES))
     return [
-        percent([one == answer for one in found[name]])
-        for name in TOLERANCES
+        percent([one == answer for one in of_gap])
+        for of_gap in zip(*found, strict=True)
         for answer in ("met", "not met")
     ]
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from skfedauc import GroupAUC, ScoreCounts
+from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.audit import tolerances as tolerating
+from skfedauc.inference.intervals import Interval
+from skfedauc.report.intervals import INTERVALS, Sampling
 
 Floats = NDArray[np.float64]
 
@@ -87,6 +92,25 @@ def auc_of_rounded_scores(auc: float, step: float = 1.0) -> float:
 def two_values(rng: np.random.Generator, y: NDArray[np.bool_], auc: float) -> Floats:
     """Draw scores of 0 and 1 whose probabilities in the two classes add up to 1."""
     return (rng.random(y.size) < np.where(y, auc, 1.0 - auc)).astype(float)
+
+
+def interval_of(found: GroupAUC, statistic: str, over: str) -> Interval:
+    """Return the 95 % interval of a statistic, without the other rows of the table."""
+    return INTERVALS[statistic].compute(found.estimates, Sampling(0.95, "logit", over == "groups"))
+
+
+def covers(interval: Interval, truth: float) -> bool:
+    return bool(interval.low <= truth <= interval.high)
+
+
+def answers_to(audit: FairnessAudit, tolerances: Mapping[str, float]) -> list[str]:
+    """Return the answers of `FairnessAudit.tolerances` for gaps that are defined.
+
+    The answers need no p values, unlike the table of gaps, which takes most of the time of an
+    audit.
+    """
+    defined = pd.DataFrame({"value": 0.0}, index=list(tolerances))
+    return tolerating.table(audit.comparison, defined, tolerances)["answer"].tolist()
 
 
 # Positives and negatives of five hospitals
