@@ -1454,9 +1454,8 @@ class GroupAUC:
         rejection rate was 2 to 6 %.
 
         In simulations of two groups of 100 positives and 400 negatives with AUC .8 and .7, the
-        power was 75 %. Cochran's Q with DeLong's variances had a similar power. However, the error
-        rate was 34 % for 100 groups of 20 positives and 80 negatives with Cochran's Q, and 4 % with
-        this test.
+        power was 75 %. Cochran's Q with DeLong's variances had a similar power, but its error rate
+        was 34 % for 100 groups of 20 positives and 80 negatives, and 4 % for this test.
 
         `method` names the form of the test. A special form applies to 100 or more groups with fewer
         than 10 rows of the smaller class on average. The statistic of the special form is a sum of
