@@ -159,7 +159,11 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
             used[offsets[start : start + HASHED_ROWS]] = True
             if used.all():  # The first rows often have every value.
                 return offsets, np.arange(high - low + 1, dtype=np.int64) + low
-        return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used).astype(np.int64) + low
+        number_of, numbers = np.cumsum(used) - 1, np.empty_like(offsets)
+        for start in range(0, offsets.size, HASHED_ROWS):  # twice as fast as all rows at once
+            mine = slice(start, start + HASHED_ROWS)
+            numbers[mine] = number_of.take(offsets[mine])
+        return numbers, np.flatnonzero(used).astype(np.int64) + low
     values = values.astype(np.int64, copy=False)
     if values.size < HASHED_ROWS:
         distinct, codes = np.unique(values, return_inverse=True)

@@ -50,9 +50,10 @@ void close_gaps(Cells<Count>& cells, const std::vector<std::size_t>& begins, con
         const std::size_t room = column.size() / n_columns;
         auto* const data = column.span().data;
         for (std::size_t c = 0; c < n_columns; ++c)
-            for (std::size_t k = 0; k < ends.size(); ++k) {
+            for (std::size_t k = 0, next = 1; k < ends.size(); k = next++) {
+                while (next < ends.size() && begins[next] == ends[next - 1]) ++next;
                 auto *const from = data + c * room + begins[k], *const to = data + c * starts.back() + starts[k];
-                if (from != to) std::copy_n(from, ends[k] - begins[k], to);
+                if (from != to) std::copy_n(from, ends[next - 1] - begins[k], to);
             }
         column.shrink(n_columns * starts.back());
     };
@@ -89,10 +90,11 @@ Cells<std::uint32_t> count_rows(Span<const Float> scores, Span<const std::uint8_
             if constexpr (weighted) return Record{key, (*weights)[i]};
             else return Record{key};
         });
-    std::vector<std::size_t> begins(pieces.places().size() - 1), ends(begins.size());
-    pieces.sort(workers, [&](std::size_t piece, Span<Record> sorted, std::size_t n_below) {
-        // One thread, which takes the pieces in order, leaves no gaps.
-        std::size_t end = n_threads == 1 && piece > 0 ? ends[piece - 1] : pieces.places()[piece];
+    std::vector<std::size_t> begins(pieces.places().size() - 1), ends(begins.size()), next(n_threads);
+    pieces.sort(workers, [&](std::size_t piece, Span<Record> sorted, std::size_t n_below, std::size_t thread) {
+        // A thread leaves no gaps between successive pieces.
+        std::size_t end = piece > 0 && next[thread] == piece ? ends[piece - 1] : pieces.places()[piece];
+        next[thread] = piece + 1;
         begins[piece] = end;
         const auto write_cells = [&](Span<Record> records, Key sign) {
             Record last{};

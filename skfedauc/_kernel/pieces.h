@@ -38,8 +38,8 @@ class Pieces {
     const std::vector<std::size_t>& places() const { return places_; }
     Span<Record> piece(std::size_t number) const { return records_.part(places_[number], places_[number + 1]); }
 
-    // Sort all pieces. `see(number, sorted, n_below)` gets the sorted records of a piece, and the
-    // number of records with scores below 0.
+    // Sort all pieces. `see(number, sorted, n_below, thread)` gets the sorted records of a piece, and
+    // the number of records with scores below 0.
     template <class See>
     void sort(Workers& workers, See see) {
         std::vector<Buffer<Record>> scratch(workers.n_threads);
@@ -50,7 +50,7 @@ class Pieces {
             const std::size_t n_below = starts_[2 * number + 1] - places_[number];
             sort_records(records.part(0, n_below), sorted.part(0, n_below), true);
             sort_records(records.part(n_below, records.size), sorted.part(n_below, records.size), true);
-            see(number, sorted, n_below);
+            see(number, sorted, n_below, thread);
         });
     }
 

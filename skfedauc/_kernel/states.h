@@ -15,7 +15,7 @@ inline std::pair<Buffer<std::int64_t>, Buffer<std::int64_t>> number_cells(
         [&](std::size_t i) { return scores[i]; }, [&](std::size_t i) { return Numbered{key_of(scores[i]), i}; });
     Buffer<std::int64_t> cells(scores.size), group_starts(n_groups + 1);
     std::vector<std::int64_t> starts(pieces.places().size());
-    pieces.sort(workers, [&](std::size_t piece, Span<Numbered> sorted, std::size_t) {
+    pieces.sort(workers, [&](std::size_t piece, Span<Numbered> sorted, std::size_t, std::size_t) {
         const Span<Numbered> numbered = pieces.piece(piece);
         std::int64_t n_cells = 0;
         for (std::size_t i = 0; i < sorted.size; ++i) {
@@ -82,7 +82,7 @@ Cells<Count> add_cells(const CellsView<Count>& old, const Groups& groups, std::s
         [&](std::size_t i) { return old.scores[i]; }, [&](std::size_t i) { return Record(old, i); });
     Cells<Count> cells(n_groups, old.scores.size, weighted);
     std::vector<std::size_t> ends(pieces.places().size() - 1);
-    pieces.sort(workers, [&](std::size_t piece, Span<Record> sorted, std::size_t) {
+    pieces.sort(workers, [&](std::size_t piece, Span<Record> sorted, std::size_t, std::size_t) {
         ends[piece] = add_equal(sorted, cells, pieces.places()[piece]);
     });
     close_gaps(cells, pieces.places(), ends, [&](std::size_t group) { return pieces.first_piece(group); });

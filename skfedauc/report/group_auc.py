@@ -2115,16 +2115,15 @@ class GroupAUC:
         """Index of group labels, named `name` or by the columns that the labels come from."""
         import pandas as pd
 
-        groups, labels = self.counts.groups, self.counts.labels
-        index: pd.Index
-        if groups is None or labels is None:
+        labels = self.counts.labels
+        if labels is None:
             return pd.Index(["all"] * self.n_groups, name=name or "group")
-        if groups and isinstance(groups[0], tuple):
+        if labels.size and isinstance(labels[0], tuple):
             names = self._group_names
-            named = {len(group) for group in groups} == {len(names)}
-            return pd.MultiIndex.from_tuples(groups, names=names if named else None)
+            named = {len(label) for label in labels} == {len(names)}
+            return pd.MultiIndex.from_tuples(labels, names=names if named else None)
         own_name = self._group_names[0] if self._group_names else "group"
-        index = pd.Index(labels, name=name or own_name)
+        index: pd.Index = pd.Index(labels, name=name or own_name)
         return index
 
     def __repr__(self) -> str:
