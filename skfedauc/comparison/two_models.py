@@ -249,16 +249,15 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
         return _comparison(lines, new_groups, None, rows.n_missing, measure)
     of_group = np.where(np.isnan(found.variance), bound, found.variance)
     lines |= _averages(found, of_group, report, new_groups, confidence_level, measure)
-    by_group = {
-        g: _paired(
+    by_group = [
+        _paired(
             found.auc[:, g], found.variance[g], confidence_level, StudentT(degrees_of_freedom[g])
         )
         for g in range(n_groups)
-    }
-    groups_table = _paired_table(by_group).set_index(report.index)
+    ]
+    groups_table = _paired_table(by_group, report.index, measure)
     pvalue_adjusted, adjustment = adjusted(groups_table["pvalue"].to_numpy())
     groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
-    groups_table = _scaled(groups_table, measure)
     return _comparison(lines, new_groups, groups_table, rows.n_missing, measure)
 
 
@@ -365,15 +364,23 @@ def _hull(one: list[float], other: list[float]) -> list[float]:
     return [*one[:3], *limits, *test]
 
 
-def _paired_table(lines: dict[Any, list[float]]) -> pd.DataFrame:
+def _paired_table(lines: list[list[float]], index: Any, measure: Measure | None) -> pd.DataFrame:
+    """Return the table with these rows, on the scale of the measure instead of 0 to 1."""
     import pandas as pd
 
-    columns = ["auc_a", "auc_b", "difference", "ci_low", "ci_high", "statistic", "pvalue"]
-    return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
+    values, of_models = np.array(lines, np.float64), ["auc_a", "auc_b"]
+    if measure is not None:
+        low, high = measure.scale
+        values[:, :2] = high - (high - low) * (1.0 - values[:, :2])
+        # The difference and its limits
+        values[:, 2:5] *= high - low
+        of_models = ["value_a", "value_b"]
+    columns = [*of_models, "difference", "ci_low", "ci_high", "statistic", "pvalue"]
+    return pd.DataFrame(values, columns=columns, index=index)
 
 
 def _comparison(
-    lines: dict[Any, list[float]],
+    lines: dict[str, list[float]],
     new_groups: bool,
     by_group: pd.DataFrame | None,
     n_missing: int,
@@ -381,16 +388,5 @@ def _comparison(
 ) -> PairedComparison:
     estimand = intervals.NEW_GROUPS if new_groups else intervals.THESE_GROUPS
     *_, statistic, pvalue = lines["pooled"]
-    table = _scaled(_paired_table(lines).assign(estimand=estimand), measure)
+    table = _paired_table(list(lines.values()), list(lines), measure).assign(estimand=estimand)
     return PairedComparison(statistic, pvalue, table, by_group, n_missing, measure)
-
-
-def _scaled(table: pd.DataFrame, measure: Measure | None) -> pd.DataFrame:
-    """Convert numbers on the scale from 0 to 1 to the scale of the measure."""
-    if measure is None:
-        return table
-    low, high = measure.scale
-    of_models, differences = ["auc_a", "auc_b"], ["difference", "ci_low", "ci_high"]
-    table[of_models] = high - (high - low) * (1.0 - table[of_models])
-    table[differences] *= high - low
-    return table.rename(columns={"auc_a": "value_a", "auc_b": "value_b"})
