@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 from benchmarks.calibration.simulation import covers, groups, interval_of, percent, report
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, compare_roc_auc
-from skfedauc.datasets import make_group_scores
+from skfedauc.inference.agreement import certain_bound, class_agreement
 
 
 def averages(n_runs: int, seed: int, n_groups: int, tau: float, m: int, n: int) -> list[str]:
@@ -78,35 +78,41 @@ def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
     return [percent(values) for values in (*held.values(), *errs.values())]
 
 
-COUNTS = {"n_positives": np.array([8, 4, 2, 1]), "n_negatives": np.array([1, 3, 6, 10])}
+# Numbers of positives and negatives of four devices, and shifts of their scores
+SHARES = np.array([8, 4, 2, 1]), np.array([1, 3, 6, 10])
+SHIFTS = np.array([-0.75, -0.25, 0.25, 0.75])
+# Averages that equal the pooled AUC if the shifts apply to the positives and to the negatives, by
+# case
+EQUAL = {
+    "identical": (False, False, {"macro", "samples", "positives", "negatives", "within"}),
+    "same_negatives": (True, False, {"positives"}),
+    "same_positives": (False, True, {"negatives"}),
+    "different": (True, True, set[str]()),
+}
 
 
 def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
     """Shares of right, wrong and undecided verdicts on the four cases with unequal counts."""
-    rng, told = np.random.default_rng(seed), []
-    right = {
-        "identical": {"macro", "samples", "positives", "negatives", "within"},
-        "same_negatives": {"positives"},
-        "same_positives": {"negatives"},
-        "different": set(),
-    }[case]
-    named, wrong, unsure = [], [], []
+    rng = np.random.default_rng(seed)
+    shifts_positives, shifts_negatives, right = EQUAL[case]
+    counts = [share * n_rows // 35 for share in SHARES]
+    devices = np.concatenate([np.repeat(np.arange(4), of_class) for of_class in counts])
+    y = np.arange(devices.size) < counts[0].sum()
+    mean = np.where(y, 1.0 + shifts_positives * SHIFTS[devices], shifts_negatives * SHIFTS[devices])
+    named, wrong, unsure, other = [], [], [], []
     for _ in range(n_runs):
-        counts = {key: value * n_rows // 35 for key, value in COUNTS.items()}
-        devices = make_group_scores(case, **counts, random_state=int(rng.integers(1 << 31)))
-        found = GroupAUC.from_predictions(
-            devices.y_true, devices.y_score, groups=devices.groups
-        ).agreement()
+        # Three digits, because distinct scores take most of the time.
+        scores = (mean + rng.normal(size=mean.size)).round(3)
+        found = GroupAUC.from_predictions(y, scores, groups=devices).agreement()
         answers = found.averages["equivalent_to_pooled"]
         wrong.append(
             any(answers[name] == ("no" if name in right else "yes") for name in answers.index)
         )
         unsure.append((answers == "cannot tell").any())
         named.append(found.case == case)
-        told.append(found.case)
+        other.append(found.case not in (case, "cannot tell"))
     neither = ~np.array(wrong) & ~np.array(unsure)
-    other = [t not in (case, "cannot tell") for t in told]
-    return [percent(neither), percent(wrong), percent(unsure), percent(named), percent(other)]
+    return [percent(of_runs) for of_runs in (neither, wrong, unsure, named, other)]
 
 
 def bound(n_runs: int, seed: int) -> list[str]:
@@ -121,9 +127,22 @@ def bound(n_runs: int, seed: int) -> list[str]:
         found = GroupAUC.from_predictions(y, scores, groups=codes, undefined="ignore")
         if found.n_undefined == found.n_groups:
             continue
-        table = found.agreement().averages.loc[["positives", "negatives"]]
-        held.append(bool((table["difference"].abs() <= table["bound"] + 1e-12).all()))
-        tight.append(float((table["difference"].abs() / table["bound"].clip(lower=1e-12)).max()))
+        # The differences and bounds of `agreement`, without its tests
+        variances = found.variances
+        averages = found.average("positives"), found.average("negatives")
+        difference = np.abs(found.pooled - np.array(averages))
+        limit = np.array(
+            [
+                certain_bound(rows.weight / rows.weight.sum(), side.distances)
+                for rows, side in zip(
+                    (variances.positives, variances.negatives),
+                    class_agreement(variances),
+                    strict=True,
+                )
+            ]
+        )
+        held.append(bool((difference <= limit + 1e-12).all()))
+        tight.append(float((difference / limit.clip(1e-12)).max()))
     return [percent(held), f"{np.median(tight):.2f}"]
 
 
@@ -195,8 +214,9 @@ TABLES = [
     ),
     Table(
         "Which average is equivalent to the pooled AUC",
-        "Four devices have unequal counts of both classes, and delta is .005. The columns are "
-        "shares of runs in %. `all correct`: all verdicts on averages are correct. `any "
+        "Four devices have unequal counts of both classes, and delta is .005. Scores are normal "
+        "and have three digits. The columns are shares of runs in %. `all correct`: all verdicts "
+        "on averages are correct. `any "
         "wrong`: at least one verdict is wrong. `any undecided`: at least one verdict is "
         '"cannot tell". `case correct`: the named case is correct. `case wrong`: the named '
         'case is wrong. In the other runs, the case is "cannot tell".',

@@ -110,7 +110,6 @@ TABLES = [
             for n, shift in ((200, 0.3), (200, 1.0), (600, 1.0))
             for fixed in (False, True)
         ],
-        share=0.25,
         error_rate=["pooled", "cross"],
     ),
 ]  # fmt: skip

@@ -301,7 +301,6 @@ TABLES = [
                 "50 groups of 100": ([100] * 50, 9),
             }.items()
         ],
-        share=0.25,
         error_rate=["pooled below", "pooled above", "within below", "between", "group below"],
     ),
     Table(
@@ -351,7 +350,6 @@ TABLES = [
                 (50, 20, 80, 0.06),
             )
         ],
-        share=0.2,
         error_rate=["met", "not met"],
     ),
     Table(

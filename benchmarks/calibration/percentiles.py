@@ -71,7 +71,6 @@ TABLES = [
                 (500, 20, 5, 20, 0.8, 9),
             )
         ],
-        share=0.25,
         others=[
             Plot("Mean difference in thousandths", ["percentiles: mean", "scores: mean"], 0.0),
             Plot("False positive rate in %", ["false positive rate"], 10.0),
