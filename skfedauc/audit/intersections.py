@@ -58,10 +58,9 @@ def intersections(comparison: GroupComparison, depth: int) -> pd.DataFrame:
     pvalues = [{"rest": _claims_in(table)} for table in parts]
     names = [crossed(table["columns"].iloc[0]) for table in parts]
     for table, claims in zip(parts, adjusted_together(names, pvalues), strict=True):
-        compared = table["pvalue"].notna()
-        table.loc[compared, "pvalue_adjusted"] = np.broadcast_to(
-            claims.adjusted["rest"], int(compared.sum())
-        )
+        compared, adjusted = table["pvalue"].notna().to_numpy(), np.full(len(table), np.nan)
+        adjusted[compared] = claims.adjusted["rest"]
+        table["pvalue_adjusted"] = adjusted
         rows = table.to_dict("records")
         table["finding"] = [_finding({str(k): v for k, v in row.items()}) for row in rows]
     found = pd.concat(parts, ignore_index=True)[_COLUMNS]
@@ -79,17 +78,10 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
     counts, labels = _pooled(comparison.report.counts, least)
     report = GroupAUC(counts, undefined="ignore")
     limits = report.confidence_intervals(LEVEL)
-    table = pd.DataFrame(
-        {
-            "columns": pd.Series([columns] * len(labels), dtype=object),
-            "group": pd.Series(labels, dtype=object),
-            "n_positives": counts.n_positives,
-            "n_negatives": counts.n_negatives,
-            **{name: limits[name].to_numpy() for name in ("auc", "ci_low", "ci_high")},
-        }
-    )
-    undefined = [*_OF_RANKING.values(), *_OF_COMPARISON.values(), "pvalue_adjusted"]
-    table[undefined] = np.nan
+    of_compared = {
+        name: np.full(len(labels), np.nan)
+        for name in (*_OF_RANKING.values(), *_OF_COMPARISON.values())
+    }
     compared = report.without_small_groups(least)
     if compared.n_groups > 1:
         rows = ~is_small(counts, least)
@@ -97,8 +89,18 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
             (_OF_RANKING, compared.ranking(LEVEL)),
             (_OF_COMPARISON, compared.compare_groups("rest", confidence_level=LEVEL)),
         ):
-            table.loc[rows, list(names.values())] = found[list(names)].to_numpy(np.float64)
-    return table
+            for name, own in names.items():
+                of_compared[own][rows] = found[name].to_numpy(np.float64)
+    return pd.DataFrame(
+        {
+            "columns": pd.Series([columns] * len(labels), dtype=object),
+            "group": pd.Series(labels, dtype=object),
+            "n_positives": counts.n_positives,
+            "n_negatives": counts.n_negatives,
+            **{name: limits[name].to_numpy() for name in ("auc", "ci_low", "ci_high")},
+            **of_compared,
+        }
+    )
 
 
 def _pooled(counts: ScoreCounts, least: int) -> tuple[ScoreCounts, list[Any]]:
