@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-from benchmarks.calibration.measures import MEASURES, true_measures
+from benchmarks.calibration.measures import MEASURES, limits_of_statistic, true_measures
 from benchmarks.calibration.simulation import answers_to, draw_rows, groups, interval_of, report
 from skfedauc import FairnessAudit, GroupAUC
 from skfedauc.inference.intervals import group_limits
@@ -45,6 +45,17 @@ def test_interval_is_that_of_the_table():
         for name in ("pooled", "macro", "samples", "within"):
             interval = interval_of(found, name, over)
             assert (interval.low, interval.high) == tuple(table.loc[name, ["ci_low", "ci_high"]])
+
+
+def test_limits_of_a_measure_are_those_of_the_table():
+    found = report(np.random.default_rng(0), groups(4, [5, 20, 30, 40], 60, 0.8))
+    for measure in MEASURES[:4]:
+        measured = found.measured(measure)
+        for over in ("rows", "groups"):
+            table = measured.confidence_intervals(of="statistics", over=over)
+            for name in ("pooled", "macro"):
+                limits = limits_of_statistic(measured, name, over)
+                assert limits == pytest.approx(table.loc[name, ["ci_low", "ci_high"]].to_list())
 
 
 def test_runs_as_groups_have_the_limits_of_single_runs():
