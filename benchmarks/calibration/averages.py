@@ -233,7 +233,6 @@ TABLES = [
             for rows in (1_000, 100_000, 400_000)
             for case in ("identical", "same_negatives", "same_positives", "different")
         ],
-        share=0.1,
         others=[
             Plot("Averages: share of runs in %", ["all correct", "any wrong", "any undecided"]),
             Plot("Case: share of runs in %", ["case correct", "case wrong"]),
