@@ -210,7 +210,6 @@ TABLES = [
                 (500, 5, 15, 0.05, False),
             )
         ],
-        share=0.25,
         coverage=OVER_GROUPS,
     ),
 ]
