@@ -387,6 +387,25 @@ def test_an_interrupt_ends_a_long_call(interrupt_after):
         assert time.process_time() - began < 0.8 * whole
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_rows_have_the_arrays_of_any_rows(version, weighted):
+    none = np.zeros(0)
+    found, other = (
+        kernel.count_rows(x, x > 0, x.astype(np.intp), 1, x if weighted else None)
+        for x in (none, np.ones(1))
+    )
+    again = (
+        kernel.add_cells(found),
+        kernel.merge_cells([found, found], [none.astype(np.intp)] * 2, 0),
+    )
+    for cells in (found, *again):
+        assert cells.starts.tolist() == [0]
+        for empty, column in zip(cells[1:], other[1:], strict=True):
+            assert (empty is None) == (column is None)
+            if empty is not None:
+                assert (empty.dtype, empty.ndim, empty.size) == (column.dtype, column.ndim, 0)
+
+
 def test_scores_at_the_ends_of_the_range(version):
     scores = np.array([LARGEST, -LARGEST, 0.0, -0.0])
     cells = count_rows(scores, np.array([True, False, True, False]))

@@ -32,7 +32,8 @@ def count_rows(
     if weights is not None:
         of_class = [np.where(in_order == label, weights[order], 0.0) for label in (False, True)]
         columns = [*of_class, *(np.square(column) for column in of_class)]
-        sums = np.array([np.bincount(cell, column, n_cells) for column in columns])
+        # Without rows, `bincount` returns integers.
+        sums = np.array([np.bincount(cell, column, n_cells) for column in columns], np.float64)
     negatives, positives = (
         np.bincount(cell[in_order == label], minlength=n_cells).astype(np.uint32)
         for label in (False, True)
@@ -45,7 +46,7 @@ def add_cells(cells: Tuple, groups: Array | None, n_groups: int) -> Tuple:
     order, cell, first, starts = _sorted(scores, groups, n_groups)
     counts = [np.add.reduceat(c[order], first, dtype=c.dtype) for c in (negatives, positives)]
     if weights is not None:
-        weights = np.array([np.bincount(cell, column[order]) for column in weights])
+        weights = np.array([np.bincount(cell, column[order]) for column in weights], np.float64)
     return starts, scores[order][first] + 0.0, *counts, weights
 
 

@@ -6,8 +6,9 @@
 
 #include "pieces.h"
 
-using Doubles = Span<const double>; using Integers = Span<const std::int64_t>; using Groups =
-std::optional<Integers>; // the group of each item, or empty if all items are in one group
+using Doubles = Span<const double>;
+using Integers = Span<const std::int64_t>;
+using Groups = std::optional<Integers>;  // the group of each item, or empty for one group
 
 inline std::size_t group_of(const Groups& groups, std::size_t i) { return groups ? std::size_t((*groups)[i]) : 0; }
 

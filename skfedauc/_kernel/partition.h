@@ -19,6 +19,7 @@ constexpr std::size_t MOST_BUCKETS = std::size_t(1) << 15;
 template <class BucketOf, class Move>
 std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t n_buckets, BucketOf bucket_of,
                                    Move move) {
+    assert(n == 0 || n_buckets > 0);
     const std::size_t n_chunks = std::max(n < FEW ? std::size_t(1) : workers.n_threads, n / CHUNK);
     // If another thread changes the rows, counts are wrong, but writes stay within the arrays.
     const auto bucket = [&](std::size_t i) { return std::min(bucket_of(i), n_buckets - 1); };

@@ -82,6 +82,7 @@ class Pieces {
             first_pieces_[group + 1] = first_pieces_[group] + digits_[group].n_buckets();
     }
 
-    Span<Record> records_; std::vector<std::size_t> starts_, places_, first_pieces_;
-    std::vector<Digits> digits_; // one item per group, or empty without large groups
+    Span<Record> records_;
+    std::vector<std::size_t> starts_, places_, first_pieces_;
+    std::vector<Digits> digits_;  // one item per group, or empty without large groups
 };

@@ -24,8 +24,9 @@ void insertion_sort(Span<Record> from, Span<Record> to) {
 
 // Buckets are ranges of keys of equal width, except the first and the last bucket.
 struct Digits {
-    std::uint64_t floor, ceiling, base; // limits to which `of` clamps keys int shift; bool
-    is_narrowed; // whether keys can be below the floor or above the ceiling
+    std::uint64_t floor, ceiling, base;  // `of` clamps keys to the floor and the ceiling
+    int shift;
+    bool is_narrowed;  // whether keys can be below the floor or above the ceiling
 
     std::size_t of(std::uint64_t key) const { return std::size_t((std::clamp(key, floor, ceiling) - base) >> shift); }
     std::size_t n_buckets() const { return of(ceiling) + 1; }

@@ -126,13 +126,14 @@ void merge_both(Pair<Count>& lower, Pair<Count>& upper, Cells<Count>& cells) {
     const CellsView<Count> a = *lower.a.cells, b = *lower.b.cells;
     const std::size_t room = cells.scores.size();
     const auto step = [&](Pair<Count>& pair) {
-        const std::size_t i = pair.a.begin, j = pair.b.begin, to = pair.end++; const double
-        score_a = a.scores[i], score_b = b.scores[j]; const bool has_a = score_a <= score_b, has_b =
-        score_b <= score_a; // equal scores set both masks const Count mask_a = Count(0) - has_a,
-        mask_b = Count(0) - has_b; cells.scores[to] = has_a ? score_a : score_b;
+        const std::size_t i = pair.a.begin, j = pair.b.begin, to = pair.end++;
+        const double score_a = a.scores[i], score_b = b.scores[j];
+        const bool has_a = score_a <= score_b, has_b = score_b <= score_a;  // both for equal scores
+        const Count mask_a = Count(0) - has_a, mask_b = Count(0) - has_b;
+        cells.scores[to] = has_a ? score_a : score_b;
         cells.negatives[to] = (mask_a & a.negatives[i]) + (mask_b & b.negatives[j]);
-        cells.positives[to] = (mask_a & a.positives[i]) + (mask_b & b.positives[j]); for
-        (std::size_t c = 0; c < (weighted ? 4 : 0); ++c)
+        cells.positives[to] = (mask_a & a.positives[i]) + (mask_b & b.positives[j]);
+        for (std::size_t c = 0; c < (weighted ? 4 : 0); ++c)
             (*cells.weights)[c * room + to] = has_a * (*a.weights)[c * a.scores.size + i] +
                                               has_b * (*b.weights)[c * b.scores.size + j];
         pair.a.begin += has_a;
@@ -187,8 +188,9 @@ Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std
     std::vector<std::size_t> begins(2 * n_groups), ends(2 * n_groups);
     in_stretches(workers, places, [&](std::size_t group, std::size_t) {
         const Span<Stretch<Count>> mine = stretches.span().part(first[group], first[group + 1]);
-        const std::size_t n = places[group + 1] - places[group]; std::size_t end = places[group]; if
-        (mine.size > 2) { // for few cells, sorting is faster than merging in pairs
+        const std::size_t n = places[group + 1] - places[group];
+        std::size_t end = places[group];
+        if (mine.size > 2) {  // mostly few cells, for which sorting is faster than merging in pairs
             if (scratch.size() < 2 * n) scratch = Buffer<Record>(2 * n);
             const auto records = scratch.span().part(0, n);
             Record* record = records.data;
