@@ -125,21 +125,32 @@ class ClusterCounts:
         """
         if self.units.has_exact_aucs:
             return self, self
-        lowest, highest = (self._of_units(end) for end in self.units.extremes())
+        lowest, highest = (self.with_units(end) for end in self.units.extremes())
         return lowest, highest
 
-    def _of_units(self, units: ScoreCounts) -> ClusterCounts:
+    def with_units(self, units: ScoreCounts) -> ClusterCounts:
+        """Return counts of the same units with other scores, such as decisions."""
         return ClusterCounts(units, self.group_of, self.cluster_of, self.n_groups, self.n_clusters)
 
     def with_weights_over(self, exponent: int) -> ClusterCounts:
         """Return the counts with weights divided by two to the power `exponent`."""
-        return self._of_units(self.units.with_weights_over(exponent))
+        return self.with_units(self.units.with_weights_over(exponent))
 
     def without_groups(self) -> ClusterCounts:
         """Return the counts with all rows in one group; a cluster can then have several units."""
         group_of = np.zeros_like(self.group_of)
         n_groups = min(self.n_groups, 1)
         return ClusterCounts(self.units, group_of, self.cluster_of, n_groups, self.n_clusters)
+
+    def regroup(self, numbers: Numbers, n_groups: int) -> ClusterCounts:
+        """Return the counts by other groups, given the new number of each group."""
+        group_of = numbers[self.group_of]
+        key = group_of.astype(np.int64) * self.n_clusters + self.cluster_of
+        unit, distinct = number_integers(key)
+        labels = self.units.groups or ()
+        units = self.units.regroup(dict(zip(labels, unit.tolist(), strict=True)))
+        group_of, cluster_of = np.divmod(distinct.astype(np.intp), max(self.n_clusters, 1))
+        return ClusterCounts(units, group_of, cluster_of, n_groups, self.n_clusters)
 
     def select_groups(self, numbers: Numbers) -> ClusterCounts:
         """Return the counts of some groups, given their numbers in increasing order."""

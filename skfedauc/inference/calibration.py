@@ -217,13 +217,22 @@ def brier_scores(cells: Cells, confidence_level: float) -> Brier:
 class Coefficients(NamedTuple):
     """Estimates of a coefficient with confidence limits.
 
-    `note` is the reason for a NaN; empty for an estimate.
+    Attributes
+    ----------
+    estimate, low, high, error : ndarray of float64, shape (n_groups,)
+        Estimate with limits, and its standard error.
+    note : ndarray of str, shape (n_groups,)
+        Reason for a NaN; empty for an estimate.
+    fitted : ndarray of float64, shape (n_cells,)
+        Fitted probability of a positive of each cell; NaN for groups without an estimate.
     """
 
     estimate: Floats
     low: Floats
     high: Floats
+    error: Floats
     note: NDArray[np.str_]
+    fitted: Floats
 
 
 def intercepts(cells: Cells, confidence_level: float) -> Coefficients:
@@ -254,12 +263,14 @@ def _coefficients(cells: Cells, confidence_level: float, with_slope: bool) -> Co
 
     note = _reasons(cells, with_slope)
     estimate, error = np.full((2, note.size), np.nan)
+    fitted = np.full(cells.scores.size, np.nan)
     is_fitted = note == ""
     if is_fitted.any():
         part = _groups_of(cells, is_fitted)
-        estimate[is_fitted], error[is_fitted] = _fit(part, with_slope)
+        estimate[is_fitted], error[is_fitted], of_cells = _fit(part, with_slope)
+        fitted[is_fitted[cells.groups]] = of_cells
     reach = ndtri((1.0 + confidence_level) / 2.0) * error
-    return Coefficients(estimate, estimate - reach, estimate + reach, note)
+    return Coefficients(estimate, estimate - reach, estimate + reach, error, note, fitted)
 
 
 def _reasons(cells: Cells, with_slope: bool) -> NDArray[np.str_]:
@@ -295,8 +306,10 @@ def _groups_of(cells: Cells, chosen: NDArray[np.bool_]) -> Cells:
     return Cells(starts, *columns, weights)
 
 
-def _fit(cells: Cells, with_slope: bool) -> tuple[Floats, Floats]:
+def _fit(cells: Cells, with_slope: bool) -> tuple[Floats, Floats, Floats]:
     """Return the maximum likelihood estimate and the standard error of each group.
+
+    The third result has the fitted probability of each cell.
 
     The method is Newton's with halved steps, for all groups together.
     """
@@ -354,7 +367,7 @@ def _fit(cells: Cells, with_slope: bool) -> tuple[Floats, Floats]:
         variance = np.einsum("ijg,jkg,klg->ilg", variance, squares, variance)
     estimate, error = beta[-1] / spread, np.sqrt(variance[-1, -1]) / spread
     is_found = size < 1e-6
-    return np.where(is_found, estimate, np.nan), np.where(is_found, error, np.nan)
+    return np.where(is_found, estimate, np.nan), np.where(is_found, error, np.nan), mean
 
 
 def _inverse(matrices: Floats) -> Floats:
@@ -385,6 +398,8 @@ class Bins(NamedTuple):
         Mean score, and share of positives.
     expected : ndarray of float64, shape (n_bins,)
         Mean of the absolute difference of `mean` and `share` under perfect calibration.
+    is_first : ndarray of bool, shape (n_cells,)
+        Whether each cell is the first cell of a bin.
     """
 
     groups: NDArray[np.intp]
@@ -393,6 +408,7 @@ class Bins(NamedTuple):
     mean: Floats
     share: Floats
     expected: Floats
+    is_first: NDArray[np.bool_]
 
     def error(self, n_groups: int) -> Floats:
         """Return the expected calibration error of each group."""
@@ -430,6 +446,7 @@ def equal_count_bins(cells: Cells, n_bins: int) -> Bins:
         _sums(part, rows * cells.scores) / of_bins,
         np.minimum(_sums(part, amounts.positives) / of_bins, 1.0),
         _expected_deviations(part, amounts) / of_bins,
+        is_first,
     )
 
 

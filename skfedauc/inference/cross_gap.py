@@ -2,7 +2,13 @@
 
 The first cross AUC compares the group's positives with the negatives of all other groups. The
 second cross AUC compares the positives of all other groups with the group's negatives. The two
-cross AUCs share no row, so their variances [1]_ add up.
+cross AUCs share no row, so their variances [1]_ add up if all rows are independent.
+
+With clusters, the residual of a cluster is the sum of four parts: the residuals of the placement
+values of the group's positives, of the others' negatives, of the others' positives and of the
+group's negatives. The variance of a disparity is the sum of the squares of the residuals of all
+clusters [3]_, so it includes the covariances of both cross AUCs and of all groups. Each part has
+the correction for clusters of unequal size of `skfedauc.inference.clusters`.
 
 References
 ----------
@@ -11,6 +17,8 @@ References
    https://doi.org/10.2307/2531595
 .. [2] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
    statistic. Annals of Mathematical Statistics 28(4).
+.. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+   Biometrics 53(2). https://doi.org/10.2307/2533958
 """
 
 from __future__ import annotations
@@ -21,14 +29,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells, ranks_in_groups
+from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.inference.group_comparisons import holm
 from skfedauc.inference.intervals import normal_quantile
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.variances import Variances, cluster_corrections, satterthwaite
 from skfedauc.ranks import ranks_among_all
 
 Floats = NDArray[np.float64]
+
+# Largest product of the numbers of groups and cells for which disparities have variances of
+# clustered rows
+_MOST_VISITS = 20_000_000
 
 
 class CrossGaps(NamedTuple):
@@ -46,6 +59,8 @@ class CrossGaps(NamedTuple):
         For binned scores: the lowest possible disparity with its standard error, and the highest
         possible disparity with its standard error. `error` is the larger standard error. The tuple
         is empty for exact scores.
+    freedom : ndarray of float64, shape (n_groups,), or float
+        Degrees of freedom of the standard errors; infinite for independent rows.
     """
 
     disparity: Floats
@@ -53,10 +68,11 @@ class CrossGaps(NamedTuple):
     pvalue: Floats
     pvalue_adjusted: Floats
     ends: tuple[tuple[Floats, Floats], ...] = ()
+    freedom: Floats | float = np.inf
 
     def limits(self, confidence_level: float) -> tuple[Floats, Floats]:
-        """Simultaneous normal limits for all groups (Bonferroni)."""
-        deviate = normal_quantile((1.0 - confidence_level) / (2.0 * _n_gaps(self.error)))
+        """Simultaneous limits for all groups (Bonferroni)."""
+        deviate = self._quantile((1.0 - confidence_level) / (2.0 * _n_gaps(self.error)))
         (low, of_low), (high, of_high) = self.ends or ((self.disparity, self.error),) * 2
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 
@@ -75,32 +91,69 @@ class CrossGaps(NamedTuple):
         """
         low, high = self.limits(1.0 - alpha)
         least = np.nanmax(np.append(np.maximum(low, -high), 0.0))
-        deviate = normal_quantile(tail)
+        deviate = self._quantile(tail)
         (lowest, of_low), (highest, of_high) = self.ends or ((self.disparity, self.error),) * 2
         furthest = np.maximum(highest + deviate * of_high, deviate * of_low - lowest)
         most = np.minimum(np.nan_to_num(furthest, nan=1.0), 1.0).max()
         return float(np.abs(self.disparity).max()), float(least), float(most)
 
+    def _quantile(self, tail: float) -> Floats | float:
+        """Return the quantile of Student's t, or the normal quantile for independent rows."""
+        from scipy.special import stdtrit
 
-def cross_gaps(counts: ScoreCounts) -> CrossGaps:
+        deviate = normal_quantile(tail)
+        if np.isinf(self.freedom).all():
+            return deviate
+        return np.where(np.isinf(self.freedom), deviate, -stdtrit(self.freedom, tail))
+
+
+def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> CrossGaps:
     """Compare the two cross AUCs of each group.
 
+    Parameters
+    ----------
+    counts : ScoreCounts
+    clusters : ClusterCounts, default=None
+        Counts of the same rows by group and cluster; None if all rows are independent.
+
+    Notes
+    -----
     The variance is the larger of DeLong's variance [1]_ and the variance from the placement values
     of all rows pooled. DeLong's variance has a downward bias if sampling error gives a few rows
     similar scores. Selecting the group with the largest disparity increases this bias.
 
     The two cross AUCs share no row. With binned scores, one cross AUC can therefore be as low and
     the other as high as the bins permit. The p value tests the possible disparity nearest to 0.
+
+    With clusters, the variance is the larger of this variance and the variance of clustered rows
+    [3]_. The quantiles are those of Student's t. A disparity has no standard error if fewer than
+    two clusters have rows of a class, in the group or in the other groups, or if the product of the
+    numbers of groups and of cells exceeds 20 million.
     """
     if counts.ranges is None:
         exact = _disparities(counts, counts)
-        return _tested(exact[0], exact, ())
+        freedom: Floats | float = np.inf
+        if clusters is not None:
+            error, freedom = _errors_of_clusters(clusters, clusters)
+            exact = exact[0], np.maximum(exact[1], error)
+        return _tested(exact[0], exact, (), freedom)
     lowest, highest = counts.extremes()
     ends = _disparities(lowest, highest), _disparities(highest, lowest)
+    freedom = np.inf
+    if clusters is not None:
+        low_units, high_units = clusters.extremes()
+        of_clusters = (low_units, high_units), (high_units, low_units)
+        errors = [_errors_of_clusters(*units) for units in of_clusters]
+        freedom = errors[0][1]
+        low_end, high_end = (
+            (end, np.maximum(of_rows, error))
+            for (end, of_rows), (error, _) in zip(ends, errors, strict=True)
+        )
+        ends = low_end, high_end
     (low, of_low), (high, of_high) = ends
     nearest = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     error = np.where(low > 0, of_low, np.where(high < 0, of_high, np.maximum(of_low, of_high)))
-    found = _tested(_disparities(counts, counts)[0], (nearest, error), ends)
+    found = _tested(_disparities(counts, counts)[0], (nearest, error), ends, freedom)
     return found._replace(error=np.maximum(of_low, of_high))
 
 
@@ -127,18 +180,110 @@ def pair_errors(counts: ScoreCounts) -> Floats:
 
 
 def _tested(
-    disparity: Floats, tested: tuple[Floats, Floats], ends: tuple[tuple[Floats, Floats], ...]
+    disparity: Floats,
+    tested: tuple[Floats, Floats],
+    ends: tuple[tuple[Floats, Floats], ...],
+    freedom: Floats | float,
 ) -> CrossGaps:
     """Test disparities with their standard errors."""
-    from scipy.special import ndtr
+    from scipy.special import ndtr, stdtr
 
     error = tested[1]
-    pvalue = 2.0 * ndtr(-np.abs(tested[0]) / error)
+    statistic = -np.abs(tested[0]) / error
+    pvalue = 2.0 * ndtr(statistic)
+    if not np.isinf(freedom).all():
+        pvalue = np.where(np.isinf(freedom), pvalue, 2.0 * stdtr(freedom, statistic))
     adjusted = pvalue.copy()
     if _n_gaps(error) > 1:
         is_tested = ~np.isnan(pvalue)
         adjusted[is_tested] = holm(pvalue[is_tested])
-    return CrossGaps(disparity, error, pvalue, adjusted, ends)
+    return CrossGaps(disparity, error, pvalue, adjusted, ends, freedom)
+
+
+def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floats, Floats]:
+    """Return the standard errors of the disparities of clustered rows, and degrees of freedom.
+
+    `own` gives the AUC of each group's positives, and `others`, which has the same units, gives the
+    AUC of the other groups' positives.
+    """
+    error, freedom = np.full((2, own.n_groups), np.nan)
+    columns = _Columns.of(own)
+    of_others = columns if others is own else _Columns.of(others)
+    if own.n_groups * max(columns.rank.size, of_others.rank.size) > _MOST_VISITS:
+        return error, freedom
+    for g in range(own.n_groups):
+        parts = [
+            *columns.parts(columns.group == g, own.n_clusters),
+            *of_others.parts(of_others.group != g, own.n_clusters),
+        ]
+        weights = np.array([weight for weight, _ in parts])
+        if ((weights > 0).sum(axis=1) < 2).any():
+            continue
+        totals = np.broadcast_to(weights.sum(axis=1, keepdims=True), weights.shape)
+        squares = np.broadcast_to((weights**2).sum(axis=1, keepdims=True), weights.shape)
+        corrections = cluster_corrections(weights, totals, squares)
+        residuals = corrections / totals * np.array([residual for _, residual in parts])
+        # The second cross AUC has a negative sign.
+        error[g] = np.sqrt(((residuals[:2].sum(axis=0) - residuals[2:].sum(axis=0)) ** 2).sum())
+        share = weights / totals
+        n_effective = 1.0 / (share**2).sum(axis=1)
+        of_parts = satterthwaite(1.0 / n_effective, np.maximum(n_effective - 1.0, 1.0))
+        of_group = 1.0 / (((share[0] + share[3]) / 2.0) ** 2).sum() - 1.0
+        freedom[g] = max(min(float(of_parts), float(of_group)), 1.0)
+    return error, freedom
+
+
+class _Columns(NamedTuple):
+    """Group, cluster, rank of the score, and weights of both classes, for each cell of the units.
+
+    Attributes
+    ----------
+    group, cluster, rank : ndarray of intp, shape (n_cells,)
+    amounts : ndarray of float64, shape (2, n_cells)
+    """
+
+    group: NDArray[np.intp]
+    cluster: NDArray[np.intp]
+    rank: NDArray[np.intp]
+    amounts: Floats
+
+    @classmethod
+    def of(cls, clusters: ClusterCounts) -> _Columns:
+        """Return the columns of the cells, with weights near 1."""
+        cells = clusters.with_weights_over(clusters.units.weight_exponent).units.cells
+        _, rank = np.unique(cells.scores, return_inverse=True)
+        amounts = np.array([of_class.astype(np.float64) for of_class in cells.amounts])
+        group, cluster = clusters.group_of[cells.groups], clusters.cluster_of[cells.groups]
+        return cls(group, cluster, rank.astype(np.intp), amounts)
+
+    def parts(
+        self, of_positives: NDArray[np.bool_], n_clusters: int
+    ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """Return weights and residuals by cluster of the positives, and of the negatives.
+
+        The positives are those of the cells `of_positives`, and the negatives those of the other
+        cells. Residuals are sums of placement values minus the AUC.
+        """
+        positives = np.where(of_positives, self.amounts[1], 0.0)
+        negatives = np.where(of_positives, 0.0, self.amounts[0])
+        placements = [self._share_below(negatives), 1.0 - self._share_below(positives)]
+        found = []
+        for weight, placement in zip((positives, negatives), placements, strict=True):
+            total = weight.sum()
+            auc = weight @ placement / total if total > 0 else 0.0
+            of_cluster, residual = (
+                np.bincount(self.cluster, values, n_clusters).astype(np.float64)
+                for values in (weight, weight * (placement - auc))
+            )
+            found.append((of_cluster, residual))
+        return found[0], found[1]
+
+    def _share_below(self, weight: Floats) -> Floats:
+        """Return the share of the weight below each cell, plus half of the share of ties."""
+        by_rank = np.bincount(self.rank, weight)
+        below: Floats = np.cumsum(by_rank) - by_rank / 2.0
+        total = by_rank.sum()
+        return below[self.rank] / total if total > 0 else np.zeros(self.rank.size)
 
 
 def _disparities(counts: ScoreCounts, others: ScoreCounts) -> tuple[Floats, Floats]:

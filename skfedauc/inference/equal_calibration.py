@@ -13,6 +13,9 @@ References
 .. [3] Boos, D. D. (1992). On generalized score tests. The American Statistician 46(4).
    https://doi.org/10.1080/00031305.1992.10475921
 .. [4] Harrell, F. E. (2015). Regression modeling strategies. Springer. Section 2.4.5.
+.. [5] Brunner, E., Dette, H. and Munk, A. (1997). Box-type approximations in nonparametric
+   factorial designs. Journal of the American Statistical Association 92(440).
+   https://doi.org/10.1080/01621459.1997.10473671
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.calibration import Amounts
+from skfedauc.inference.cluster_calibration import ClusterCells
 from skfedauc.inference.simulation import sequential_pvalue
 
 Floats = NDArray[np.float64]
@@ -47,6 +51,8 @@ _MOST_SIMULATED = 50
 # Largest number of simulated sets of labels, larger statistics that suffice, distinct scores of all
 # small groups together, and labels drawn at once
 _MOST_DRAWS, _ENOUGH, _MOST_CELLS, _AT_ONCE = 10_000, 100, 20_000, 1_000_000
+# Largest product of the numbers of groups and clusters for a test of clustered rows
+_MOST_PRODUCTS = 10_000_000
 
 
 class EqualCalibration(NamedTuple):
@@ -90,6 +96,22 @@ def test_equal_calibration(cells: Cells) -> EqualCalibration:
     With more than 50 such groups, the null distribution is the gamma distribution whose mean and
     variance are those of the statistic.
     """
+    return _tested(cells, None)
+
+
+def test_equal_calibration_of_clusters(found: ClusterCells) -> EqualCalibration:
+    """Test that the probability of a positive, given the score, is the same in all groups.
+
+    The p value is at least that of `test_equal_calibration`, and at least that of the sum of the
+    squares of the scores, with the covariance matrix of clustered rows [3]_ and Box's approximation
+    [5]_. The p value is NaN if the product of the numbers of groups and of clusters exceeds 10
+    million.
+    """
+    return _tested(found.of_groups, found)
+
+
+def _tested(cells: Cells, of_clusters: ClusterCells | None) -> EqualCalibration:
+    """Return the test of the groups, with the clusters of the rows or None."""
     from scipy.special import chdtrc, gammaincc
 
     amounts, logits = Amounts.of(cells), _logits(cells.scores)
@@ -112,6 +134,8 @@ def test_equal_calibration(cells: Cells) -> EqualCalibration:
         pvalue = _simulated_pvalue(statistic, efficient, is_small)
     else:
         pvalue = float(chdtrc(n_free, statistic))
+    if of_clusters is not None:
+        pvalue = float(np.maximum(pvalue, _pvalue_of_clusters(efficient, of_clusters)))
     return EqualCalibration(statistic, n_free, pvalue, expected, deviation)
 
 
@@ -309,6 +333,51 @@ def _simulated_pvalue(
     return sequential_pvalue(
         observed, draw, at_once=n_at_once, enough=_ENOUGH, most_draws=_MOST_DRAWS
     )
+
+
+def _pvalue_of_clusters(efficient: _EfficientScore, found: ClusterCells) -> float:
+    """Return the p value of the sum of the squared scores of clustered rows.
+
+    The statistic over its estimated mean has approximately an F distribution. Box's approximation
+    [5]_ gives the numerator degrees of freedom, from the covariance matrix of the scores.
+    Satterthwaite's approximation gives the denominator degrees of freedom: the variance of each
+    score has k - 1 degrees of freedom, with the effective number k of clusters of the group.
+    """
+    from scipy.special import fdtrc
+
+    n_groups, n_clusters = found.clusters.n_groups, found.clusters.n_clusters
+    if n_groups * n_clusters > _MOST_PRODUCTS:
+        return float("nan")
+    amounts, mean = found.amounts, efficient.mean[found.place]
+    errors = amounts.positives - amounts.rows * mean
+    of_curve = [
+        np.bincount(found.cluster, errors * column[found.place], n_clusters)
+        for column in efficient.basis.T
+    ]
+    # Efficient score of each cluster: the intercepts of all groups, and then the slopes
+    scores = -(efficient.explained @ np.array(of_curve))
+    of_unit = found.group.astype(np.int64) * n_clusters + found.cluster
+    for part, column in enumerate(efficient.columns.T):
+        own = np.bincount(of_unit, errors * column[found.place], n_groups * n_clusters)
+        scores[part * n_groups : (part + 1) * n_groups] += own.reshape(n_groups, n_clusters)
+    has_part = [efficient.total(np.abs(column)) > 0.0 for column in efficient.columns.T]
+    scores = scores[np.concatenate(has_part)]
+    sums = found.sums(errors, amounts.rows * mean * (1.0 - mean))
+    of_cluster = np.bincount(sums.cluster, sums.weight, n_clusters)
+    n_effective = float(of_cluster.sum() ** 2 / max((of_cluster**2).sum(), 1e-300))
+    freedom = np.tile(np.maximum(sums.n_effective_clusters - 1.0, 1e-9), 2)
+    freedom = freedom[np.concatenate(has_part)]
+    scale = n_effective / (n_effective - 1.0) if n_effective > 2.0 else np.nan
+    variances = scale * (scores**2).sum(axis=1)
+    # Both matrices of products have the same sum of squares.
+    is_smaller = scores.shape[0] <= n_clusters
+    products = scale * (scores @ scores.T if is_smaller else scores.T @ scores)
+    expected, squares = float(variances.sum()), float((products**2).sum())
+    if not expected > 0.0:
+        return float("nan")
+    of_variance = expected**2 / float((variances**2 / freedom).sum())
+    statistic = float((scores.sum(axis=1) ** 2).sum()) / expected
+    return float(fdtrc(expected**2 / squares, min(of_variance, n_effective - 1.0), statistic))
 
 
 class _Labels(NamedTuple):

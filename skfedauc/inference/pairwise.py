@@ -375,7 +375,7 @@ def largest_of_pairs(
     for start in range(0, auc.size, 256):
         here = slice(start, start + 256)
         of_pairs = None if correlation is None else correlation[here]
-        reach = _reach(of_first[here, None], of_second, of_pairs)
+        reach = reach_of_difference(of_first[here, None], of_second, of_pairs)
         limit = auc[here, None] - other + sign * reach
         # Omit the comparison of a group with itself.
         np.einsum("ii->i", limit[:, start : start + 256])[...] = -np.inf
@@ -385,7 +385,7 @@ def largest_of_pairs(
     return largest, pair
 
 
-def _reach(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
+def reach_of_difference(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
     """Return the distance from a difference to its limit, from the distances of both AUCs.
 
     A distance is below 0 if the AUC and its limit are in reverse order.
@@ -401,7 +401,7 @@ def _reach(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
 
 
 def _signed_reach(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
-    """Return the signed root of the sum of signed squares; see `_reach`."""
+    """Return the signed root of the sum of signed squares; see `reach_of_difference`."""
     squared = np.copysign(first**2, first) + np.copysign(second**2, second)
     if correlation is not None:
         product = first * second
@@ -512,8 +512,12 @@ def compare(
         (low, high), (other_low, other_high) = (x.limits(deviate, "logit") for x in (a, b))
         (first, first_high), (second, second_high) = ((x.lowest.auc, x.highest.auc) for x in (a, b))
         r = None if correlation is None else correlation[tested]
-        found[0, tested] = first - second_high - _reach(first - low, other_high - second_high, r)
-        found[1, tested] = first_high - second + _reach(high - first_high, second - other_low, r)
+        found[0, tested] = (
+            first - second_high - reach_of_difference(first - low, other_high - second_high, r)
+        )
+        found[1, tested] = (
+            first_high - second + reach_of_difference(high - first_high, second - other_low, r)
+        )
         blocks = (slice(i, i + _AT_ONCE) for i in range(0, first.size, _AT_ONCE))
         ends = np.concatenate(
             [
@@ -538,7 +542,7 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
 
     def lower_limit(deviate: Floats) -> Floats:
         low, high = upper.limit(0.0, deviate, "logit"), lower.limit(1.0, deviate, "logit")
-        return difference - _reach(upper.auc - low, high - lower.auc, correlation)
+        return difference - reach_of_difference(upper.auc - low, high - lower.auc, correlation)
 
     return roots_of(lower_limit, np.zeros_like(difference), np.full_like(difference, _FURTHEST))
 

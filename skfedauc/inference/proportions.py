@@ -31,6 +31,8 @@ References
 .. [3] Donner, A. and Zou, G. Y. (2012). Closed-form confidence intervals for functions of the
    normal mean and standard deviation. Statistical Methods in Medical Research 21(4).
    https://doi.org/10.1177/0962280210383082
+.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.inference import binomial
+from skfedauc.inference.cluster_ratios import Shares
 from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.pairwise import (
     MOST_GROUPS,
@@ -49,6 +52,7 @@ from skfedauc.inference.pairwise import (
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
     largest_of_pairs,
+    reach_of_difference,
 )
 
 Floats = NDArray[np.float64]
@@ -93,6 +97,23 @@ def wilson(share: ArrayLike, n_rows: ArrayLike, deviate: float) -> Limits:
     return Limits(share, low, high)
 
 
+def wilson_of_clusters(share: Floats, found: Shares, deviate: float, tail: float) -> Limits:
+    """Return Wilson's limits of shares of clustered rows; NaN for a single cluster.
+
+    Parameters
+    ----------
+    share : ndarray of float64
+        Observed shares.
+    found : Shares
+        Precision of the shares.
+    deviate, tail : float
+        Normal quantile of the limits, and its upper tail probability.
+    """
+    value, low, high = wilson(share, found.effective_rows(tail), deviate)
+    known = found.has_interval
+    return Limits(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
+
+
 def clopper_pearson(share: ArrayLike, n_rows: ArrayLike, tail: float) -> Limits:
     """Return the limits of a share from the tails of the binomial distribution.
 
@@ -112,38 +133,49 @@ def clopper_pearson(share: ArrayLike, n_rows: ArrayLike, tail: float) -> Limits:
     return Limits(share, np.minimum(low, share), np.maximum(high, share))
 
 
-def difference(one: Limits, other: Limits) -> Limits:
-    """Return the difference of two independent estimates with limits [2]_."""
+def difference(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
+    """Return the difference of two estimates with limits [2]_.
+
+    Parameters
+    ----------
+    one, other : Limits
+    correlation : ndarray of float64, default=None
+        Correlation of the estimates [4]_; None if they are independent.
+    """
     value = one.value - other.value
-    below = np.hypot(one.value - one.low, other.high - other.value)
-    above = np.hypot(one.high - one.value, other.value - other.low)
+    below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
+    above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
     return Limits(value, np.maximum(value - below, -1.0), np.minimum(value + above, 1.0))
 
 
-def ratio(one: Limits, other: Limits) -> Limits:
-    """Return the ratio of two independent estimates of at least 0, with limits [3]_.
+def ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
+    """Return the ratio of two estimates of at least 0, with limits [3]_.
 
     The ratio is undefined (NaN) if the denominator is 0; the upper limit is infinite if the lower
     limit of the denominator is 0.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(other.value > 0.0, one.value / other.value, np.nan)
-        high = 1.0 / _lower_limit_of_ratio(other, one)
-    return Limits(value, _lower_limit_of_ratio(one, other), high)
+        high = 1.0 / _lower_limit_of_ratio(other, one, correlation)
+    return Limits(value, _lower_limit_of_ratio(one, other, correlation), high)
 
 
-def _lower_limit_of_ratio(one: Limits, other: Limits) -> Floats:
+def _lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
     """Return the lower limit of a ratio; the upper limit is the reciprocal with exchanged roles.
 
     The usual form, ``(a b - sqrt((a b)**2 - l (2 a - l) u (2 b - u))) / (u (2 b - u))``, is 0 / 0
     if ``u = 2 b``, and cancels near this point. Expanding the fraction avoids 0 / 0 and the
-    cancellation.
+    cancellation. With the correlation r of the estimates, ``a b - r (a - l) (u - b)`` replaces
+    ``a b``.
     """
     a, b, low, high = one.value, other.value, one.low, other.high
     of_one, of_other = low * (2.0 * a - low), high * (2.0 * b - high)
-    root = np.sqrt(np.maximum((a * b) ** 2 - of_one * of_other, 0.0))
+    product = a * b
+    if correlation is not None:
+        product = product - correlation * (a - low) * (high - b)
+    root = np.sqrt(np.maximum(product**2 - of_one * of_other, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = of_one / (a * b + root)
+        found = of_one / (product + root)
     # A limit of 0 also holds for shares of 0, for which the fraction is 0 / 0.
     return np.where(of_one > 0.0, found, of_one)
 
@@ -187,8 +219,27 @@ def estimates_of_aucs(spreads: Spreads) -> Estimates:
     return estimates
 
 
+def estimates_of_clustered_shares(shares: Shares) -> Estimates:
+    """Return the function that maps tail probabilities to shares of clustered rows with limits.
+
+    Shares of a single cluster have the limits 0 and 1.
+    """
+
+    def estimates(tail: float) -> tuple[Limits, Limits]:
+        value, low, high = clopper_pearson(shares.share, shares.effective_rows(tail), tail)
+        known = shares.has_interval
+        found = Limits(value, np.where(known, low, 0.0), np.where(known, high, 1.0))
+        return found, found
+
+    return estimates
+
+
 def limits_of_difference(
-    estimates: Estimates, n_groups: int, alpha: float, tail: float
+    estimates: Estimates,
+    n_groups: int,
+    alpha: float,
+    tail: float,
+    correlation: Floats | None = None,
 ) -> GapLimits:
     """Return limits of the largest minus the smallest true value of the groups.
 
@@ -202,15 +253,17 @@ def limits_of_difference(
         Probability with which the lower limit may fail.
     tail : float
         Probability with which the upper limit may fail.
+    correlation : ndarray of float64, shape (n_groups, n_groups), default=None
+        Correlations of the estimates of all pairs of groups; None if they are independent.
     """
     lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
-    least = _largest(lowest, highest, -1.0)
+    least = _largest(lowest, highest, -1.0, correlation)
     lowest, highest = estimates(_tail_of(deviate_of_furthest_pair(tail, n_groups)))
-    most = _largest(highest, lowest, 1.0)
+    most = _largest(highest, lowest, 1.0, correlation)
     return GapLimits(max(least, 0.0), min(most, 1.0))
 
 
-def _largest(one: Limits, other: Limits, sign: float) -> float:
+def _largest(one: Limits, other: Limits, sign: float, correlation: Floats | None) -> float:
     """Return the largest upper (sign 1) or lower (sign -1) limit of the differences of pairs."""
     if sign > 0:
         of_one, of_other = one.high - one.value, other.value - other.low
@@ -220,10 +273,16 @@ def _largest(one: Limits, other: Limits, sign: float) -> float:
         alone = one.low.max() - other.high.min()
     if one.value.size > MOST_GROUPS:
         return float(alone)
-    return largest_of_pairs((one.value, of_one), (other.value, of_other), sign, None)[0]
+    return largest_of_pairs((one.value, of_one), (other.value, of_other), sign, correlation)[0]
 
 
-def limits_of_ratio(estimates: Estimates, n_groups: int, alpha: float, tail: float) -> GapLimits:
+def limits_of_ratio(
+    estimates: Estimates,
+    n_groups: int,
+    alpha: float,
+    tail: float,
+    correlation: Floats | None = None,
+) -> GapLimits:
     """Return limits of the smallest over the largest true value of the groups.
 
     Parameters
@@ -236,16 +295,20 @@ def limits_of_ratio(estimates: Estimates, n_groups: int, alpha: float, tail: flo
         Probability with which the upper limit may fail.
     tail : float
         Probability with which the lower limit may fail.
+    correlation : ndarray of float64, shape (n_groups, n_groups), default=None
+        Correlations of the estimates of all pairs of groups; None if they are independent.
     """
     lowest, highest = estimates(_tail_of(deviate_of_furthest_pair(tail, n_groups)))
-    least, _ = _extreme_ratios(lowest, highest)
+    least, _ = _extreme_ratios(lowest, highest, correlation)
     lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
-    _, largest = _extreme_ratios(lowest, highest)
+    _, largest = _extreme_ratios(lowest, highest, correlation)
     # The smallest upper limit of a ratio is the reciprocal of the largest lower limit.
     return GapLimits(least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0)
 
 
-def _extreme_ratios(lowest: Limits, highest: Limits) -> tuple[float, float]:
+def _extreme_ratios(
+    lowest: Limits, highest: Limits, correlation: Floats | None
+) -> tuple[float, float]:
     """Return the smallest and the largest lower limit of the ratios of all pairs."""
     n_groups = lowest.value.size
     if n_groups > MOST_GROUPS:
@@ -255,7 +318,9 @@ def _extreme_ratios(lowest: Limits, highest: Limits) -> tuple[float, float]:
     smallest, largest = np.inf, 0.0
     for start in range(0, n_groups, _GROUPS_AT_ONCE):
         here = slice(start, start + _GROUPS_AT_ONCE)
-        found = _lower_limit_of_ratio(Limits(*(part[here, None] for part in lowest)), highest)
+        of_pairs = None if correlation is None else correlation[here]
+        own_limits = Limits(*(part[here, None] for part in lowest))
+        found = _lower_limit_of_ratio(own_limits, highest, of_pairs)
         # Omit the ratio of a group to itself.
         own = np.eye(found.shape[0], n_groups, start, dtype=bool)
         smallest = min(smallest, float(found.min(where=~own, initial=np.inf)))
