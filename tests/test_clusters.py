@@ -16,7 +16,6 @@ from test_inference import CLUSTERS, GROUPS, S1, S1_VARIANCE, Y
 
 from skfedauc import (
     DisclosureError,
-    FairnessAudit,
     GroupAUC,
     ScoreCounts,
     compare_roc_auc,
@@ -744,7 +743,6 @@ REFUSED = {
     "errors": (lambda r: r.error_rates(0.5), "error_rates assumes independent rows"),
     "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
     "abroca": (lambda r: r.abroca(n_resamples=100), "the p value of abroca assumes independent"),
-    "audit": (FairnessAudit, "an audit assumes independent rows"),
     "measure": (
         lambda r: r.measured(PartialAUC(max_fpr=0.5)).confidence_intervals(),
         "the interval of 'partial_auc_max_fpr_0.5' assumes independent rows",

@@ -37,11 +37,6 @@ def check_report(report: Any) -> None:
             "or use FairnessAudit.from_predictions."
         )
     report.pairs.check_has_scores("FairnessAudit")
-    report.pairs.check_independent_rows(
-        "an audit",
-        " The tests and comparisons of GroupAUC (test_difference, compare_groups) allow for "
-        "clusters.",
-    )
 
 
 def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> Any:

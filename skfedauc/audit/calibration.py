@@ -7,9 +7,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
+from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import calibration as calibrating
-from skfedauc.inference.equal_calibration import EqualCalibration, test_equal_calibration
+from skfedauc.inference.cluster_calibration import ClusterCells
+from skfedauc.inference.equal_calibration import (
+    EqualCalibration,
+    test_equal_calibration,
+    test_equal_calibration_of_clusters,
+)
 
 Floats = NDArray[np.float64]
 
@@ -17,12 +23,17 @@ Floats = NDArray[np.float64]
 N_BINS, ALL = 10, "all"
 
 
-def pvalues(counts: ScoreCounts) -> Floats:
+def pvalues(counts: ScoreCounts, clusters: ClusterCounts | None) -> Floats:
     """Return the p value of the test of perfect calibration of each group."""
-    return calibrating.test_calibration(counts.cells).pvalue
+    test = calibrating.test_calibration(counts.cells)
+    if clusters is not None:
+        test = ClusterCells(clusters, counts.cells).test_calibration(test)
+    return test.pvalue
 
 
-def equal_calibration(counts: ScoreCounts, is_compared: NDArray[np.bool_]) -> EqualCalibration:
+def equal_calibration(
+    counts: ScoreCounts, clusters: ClusterCounts | None, is_compared: NDArray[np.bool_]
+) -> EqualCalibration:
     """Return the test that some of the groups have the same calibration.
 
     The results by group are NaN for the other groups.
@@ -40,13 +51,18 @@ def equal_calibration(counts: ScoreCounts, is_compared: NDArray[np.bool_]) -> Eq
         return EqualCalibration(np.nan, 0, np.nan, *of_groups)
     kept = counts if chosen.size == is_compared.size else counts.select_groups(chosen.tolist())
     cells = calibrating.cells_of_probabilities(kept, "equal_calibration")
-    test = test_equal_calibration(cells)
+    if clusters is None:
+        test = test_equal_calibration(cells)
+    else:
+        own = ClusterCells(clusters.select_groups(chosen), cells)
+        test = test_equal_calibration_of_clusters(own)
     of_groups[:, chosen] = test.expected, test.deviation
     return test._replace(expected=of_groups[0], deviation=of_groups[1])
 
 
 def calibration(
     counts: ScoreCounts,
+    clusters: ClusterCounts | None,
     index: pd.Index,
     adjusted: Floats,
     expected: Floats,
@@ -58,6 +74,8 @@ def calibration(
     ----------
     counts : ScoreCounts
         Counts of the groups.
+    clusters : ClusterCounts or None
+        Counts of the same rows by group and cluster, or None if all rows are independent.
     index : Index
         Labels of the groups.
     adjusted : ndarray of float64, shape (n_groups,)
@@ -74,10 +92,12 @@ def calibration(
         If the scores are not from 0 to 1.
     """
     cells = calibrating.cells_of_probabilities(counts, "calibration")
-    table = _table(cells, confidence_level)
+    table = _table(cells, clusters, confidence_level)
     table.insert(2, "prevalence_expected", expected)
     table["pvalue_adjusted"] = adjusted
-    of_all = _table(counts.without_groups().cells, confidence_level)
+    if clusters is not None:
+        clusters = clusters.regroup(np.zeros(clusters.n_groups, np.intp), 1)
+    of_all = _table(counts.without_groups().cells, clusters, confidence_level)
     label = ALL if index.nlevels == 1 else (ALL,) * index.nlevels
     both = pd.concat([table, of_all], ignore_index=True)
     labels = [*index.tolist(), label]
@@ -89,7 +109,7 @@ def calibration(
     return both
 
 
-def _table(cells: Cells, confidence_level: float) -> pd.DataFrame:
+def _table(cells: Cells, clusters: ClusterCounts | None, confidence_level: float) -> pd.DataFrame:
     n_groups = cells.starts.size - 1
     means = calibrating.mean_scores(cells, confidence_level)
     intercepts = calibrating.intercepts(cells, confidence_level)
@@ -97,6 +117,16 @@ def _table(cells: Cells, confidence_level: float) -> pd.DataFrame:
     bins = calibrating.equal_count_bins(cells, N_BINS)
     brier = calibrating.brier_scores(cells, confidence_level)
     test = calibrating.test_calibration(cells)
+    expected_error = bins.expected_error(n_groups)
+    if clusters is not None:
+        own = ClusterCells(clusters, cells)
+        means = own.mean_scores(means, confidence_level)
+        intercepts = own.coefficients(intercepts, confidence_level, with_slope=False)
+        slopes = own.coefficients(slopes, confidence_level, with_slope=True)
+        brier = own.brier_scores(brier, confidence_level)
+        test = own.test_calibration(test)
+        # The mean of the error under perfect calibration is for independent labels.
+        expected_error = np.full(n_groups, np.nan)
     return pd.DataFrame(
         {
             "mean_score": means.mean,
@@ -111,7 +141,7 @@ def _table(cells: Cells, confidence_level: float) -> pd.DataFrame:
             "slope_low": slopes.low,
             "slope_high": slopes.high,
             "ece": bins.error(n_groups),
-            "ece_expected": bins.expected_error(n_groups),
+            "ece_expected": expected_error,
             "brier": brier.score,
             "brier_low": brier.low,
             "brier_high": brier.high,

@@ -28,7 +28,7 @@ _CAVEATS = (
     "adjusted.",
     "AUCs measure how rows are ranked, not whether scores are calibrated probabilities.",
     "The numbers are biased if the labels are biased, or if rows are missing from a group.",
-    "Intervals and tests assume independent rows that were not used for training.",
+    "Intervals and tests assume independent {units} that were not used for training.",
     "No number decides which gaps are unfair.",
 )
 
@@ -61,9 +61,15 @@ def card_of(parts: Sequence[Document]) -> str:
         "Metrics by group": _by_part(parts, _groups),
         "Gaps": _by_part(parts, _gaps),
         "Findings": _by_part(parts, own_findings),
-        "Caveats": as_list(_CAVEATS),
+        "Caveats": as_list(caveat.format(units=_units(document)) for caveat in _CAVEATS),
     }
     return as_sections(sections)
+
+
+def _units(document: Document) -> str:
+    """Return what intervals and tests assume to be independent."""
+    is_clustered = document["facts"]["n_clusters"] is not None
+    return "clusters of rows" if is_clustered else "rows"
 
 
 def as_sections(sections: Mapping[str, str]) -> str:
@@ -133,6 +139,11 @@ def evaluation_data(facts: Mapping[str, Any], hashes: Mapping[str, str]) -> Iter
             f", of which {facts['n_small_groups']:,} with fewer than {least} rows of a class are "
             "left out of comparisons of AUCs"
         )
+    if facts["n_clusters"] is not None:
+        shared = ""
+        if facts["n_shared_clusters"]:
+            shared = f", {facts['n_shared_clusters']:,} of them with rows in several groups"
+        yield f"{_words.counted(facts['n_clusters'], 'cluster')} of dependent rows{shared}"
     columns = crossed(map(escaped, facts["columns"]))
     yield f"{_words.counted(facts['n_groups'], 'group')} by {columns}{small}"
     for column, level in facts["within"].items():

@@ -6,6 +6,7 @@ from typing import Any
 
 from skfedauc import _input
 from skfedauc.audit import decisions as deciding
+from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.report import GroupAUC
 
@@ -19,9 +20,11 @@ def of_predictions(
     pos_label: Any,
     missing: _input.Missing,
     n_jobs: int | None,
+    clusters: Any = None,
 ) -> tuple[GroupAUC, ScoreCounts | None]:
     """Return the report on predictions, and the counts of decisions if there is `y_pred`.
 
+    With `clusters`, the decisions are counts by unit, see `ClusterCounts`.
     `FairnessAudit.from_predictions` describes the parameters.
     """
     report = GroupAUC.from_predictions(
@@ -29,6 +32,7 @@ def of_predictions(
         y_score,
         groups=groups,
         sample_weight=sample_weight,
+        clusters=clusters,
         pos_label=pos_label,
         undefined="ignore",
         missing=missing,
@@ -43,6 +47,7 @@ def of_predictions(
                 "y_pred": y_pred,
                 "groups": groups,
                 "sample_weight": sample_weight,
+                "clusters": clusters,
             }
         )
         rows = _input.check_rows(
@@ -54,6 +59,10 @@ def of_predictions(
             name="y_pred",
             missing=missing,
             warn_labels=False,
+            clusters=clusters,
         )
-        decisions = ScoreCounts.of_rows(rows, n_jobs)
+        if clusters is None:
+            decisions = ScoreCounts.of_rows(rows, n_jobs)
+        else:
+            decisions = ClusterCounts.of_rows(rows, n_jobs).units
     return report, decisions

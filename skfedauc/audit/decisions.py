@@ -12,6 +12,8 @@ References
    https://doi.org/10.1080/14786440009463897
 .. [2] Cochran, W. G. (1954). Some methods for strengthening the common chi-squared tests.
    Biometrics 10(4). https://doi.org/10.2307/3001616
+.. [3] Rao, J. N. K. and Scott, A. J. (1992). A simple method for the analysis of clustered binary
+   data. Biometrics 48(2). https://doi.org/10.2307/2532311
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from skfedauc import _input, _words
 from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
+from skfedauc.inference.cluster_ratios import ClusterSums
 from skfedauc.inference.simulation import sequential_pvalue
 
 if TYPE_CHECKING:
@@ -107,8 +110,16 @@ def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
 
 
-def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
+def check_decisions(decisions: Any, counts: ScoreCounts, has_clusters: bool) -> ScoreCounts:
     """Return decisions after checking their groups and numbers against a `ScoreCounts`.
+
+    Parameters
+    ----------
+    decisions : object
+    counts : ScoreCounts
+        Counts by group, or by group and cluster.
+    has_clusters : bool
+        Whether the rows have clusters.
 
     Raises
     ------
@@ -134,10 +145,16 @@ def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
         np.array_equal(getattr(decisions, name), getattr(counts, name))
         for name in ("n_positives", "n_negatives")
     ):
+        of_clusters = (
+            " Count the decisions by the columns of the report and its column of clusters, or pass "
+            "y_pred= and clusters= to FairnessAudit.from_predictions."
+            if has_clusters
+            else ""
+        )
         raise ValueError(
             "decisions must have the rows of the report: the same groups, with the same numbers of "
             f"positives and negatives. The decisions are {decisions!r}; the report has "
-            f"{counts!r}."
+            f"{counts!r}.{of_clusters}"
         )
     return decisions
 
@@ -232,6 +249,20 @@ def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
     return sequential_pvalue(
         float(found.statistic), draw, at_once=at_once, enough=_ENOUGH, most_draws=_MOST_DRAWS
     )
+
+
+def test_equal_shares_of_clusters(sums: ClusterSums) -> float:
+    """Return the p value of the test of equal shares of clustered rows in all groups.
+
+    With an expected count below five, the p value is at least that of the chi-squared test of
+    effective sample sizes [3]_, whose null distribution is simulated.
+    """
+    pvalue, shares = sums.test_equal(), sums.shares
+    overall = np.average(shares.share, weights=shares.n_rows)
+    least = float((shares.effective * min(overall, 1.0 - overall)).min())
+    if least >= _LEAST_EXPECTED:
+        return pvalue
+    return max(pvalue, test_equal_shares(shares.share, shares.effective))
 
 
 def null_difference(shares: Floats, n_rows: Floats) -> float:

@@ -58,6 +58,7 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
         Date of the audit.
     """
     counts, decisions = comparison.report.counts, comparison.decisions
+    clusters = comparison.report.pairs.clusters
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     positive, negative = classes_of(counts)
     covered = {
@@ -76,9 +77,12 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
         "n_small_groups": int(comparison.is_small.sum()),
         "n_missing": counts.n_missing,
         "n_withheld_groups": counts.withheld.n_groups,
+        "n_clusters": None if clusters is None else clusters.n_clusters,
+        "n_shared_clusters": None if clusters is None else clusters.n_shared,
         "is_weighted": counts.is_weighted,
         "disclosure": counts.disclosure,
         "sha256": counts.sha256,
+        "sha256_of_clusters": None if clusters is None else clusters.units.sha256,
         "sha256_of_decisions": None if decisions is None else decisions.sha256,
     }
     return {

@@ -43,15 +43,21 @@ class FairnessAudit:
     of rows of different groups. The audit of the decisions uses fairlearn's rates of positive
     predictions. Both audits read mergeable counts of scores and of decisions by group and class.
 
+    With `clusters`, rows of the same cluster can be dependent, such as several rows of one patient.
+    Values do not change. Intervals and tests account for the clusters: AUCs by
+    :meth:`GroupAUC.confidence_intervals`, and rates by Wilson's interval with the effective sample
+    size of Korn and Graubard [1]_. Results that need independent rows, or groups without shared
+    clusters, are NaN, and a finding names these results.
+
     Parameters
     ----------
     report : GroupAUC
-        Report on the groups to audit. Groups that lack a class count as small groups (see
-        `min_per_class`) for any value of `undefined` in the report.
+        Report on the groups to audit, with or without clusters. Groups that lack a class count as
+        small groups (see `min_per_class`) for any value of `undefined` in the report.
     decisions : ScoreCounts, default=None
-        Counts of decisions on the rows of the report. The score of a row is 1 for a positive
-        prediction and 0 for a negative prediction. With None, decisions follow from the
-        `threshold`.
+        Counts of decisions on the rows of the report, by group and cluster if the report has
+        clusters. The score of a row is 1 for a positive prediction and 0 for a negative prediction.
+        With None, decisions follow from the `threshold`.
     threshold : float, "auto" or None, default="auto"
         Rows with a score of at least the threshold have positive predictions. "auto" uses the
         `decisions`. Without `decisions`, "auto" uses the threshold 0.5 if all scores are from 0 to
@@ -114,7 +120,7 @@ class FairnessAudit:
     TypeError
         If `report` is not a GroupAUC, or `decisions` is not a ScoreCounts.
     ValueError
-        If the report has no groups or has clusters, or if it covers several folds. If `decisions`
+        If the report has no groups, or if it covers several folds. If `decisions`
         do not match the rows of the report, or accompany a threshold. If the reference is not a
         group or is a small group, or another argument is invalid. A `DisclosureError` if the
         threshold is within a bin or range of binned scores.
@@ -124,6 +130,11 @@ class FairnessAudit:
     GroupAUC : The ranking alone.
     MitigatedClassifier : A binary classifier with a fairlearn mitigator.
     AuditComparison : Compare two audits of the same rows.
+
+    References
+    ----------
+    .. [1] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small
+       expected number of positive counts estimated from survey data. Survey Methodology 24(2).
 
     Examples
     --------
@@ -163,14 +174,17 @@ class FairnessAudit:
         self.reference = reference
         label = arguments.check_reference(reference, report.counts, min_per_class)
         self.threshold = arguments.check_threshold(threshold)
+        clusters = report.pairs.clusters
+        # Decisions have the groups of these counts.
+        counted = report.counts if clusters is None else clusters.units
         if decisions is not None:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
-            decisions = deciding.check_decisions(decisions, report.counts)
+            decisions = deciding.check_decisions(decisions, counted, clusters is not None)
         elif threshold == "auto" and not report.pairs.is_multiclass:
-            self.threshold = deciding.default_threshold(report.counts)
+            self.threshold = deciding.default_threshold(counted)
         if self.threshold is not None:
-            decisions = deciding.at_threshold(report.counts, self.threshold)
+            decisions = deciding.at_threshold(counted, self.threshold)
         if decisions is None:
             tolerating.check_has_decisions(self._limits)
         # Threshold on the scale of the scores of the report
@@ -196,6 +210,7 @@ class FairnessAudit:
         y_pred: Any = None,
         threshold: float | Literal["auto"] | None = "auto",
         sample_weight: Any = None,
+        clusters: Any = None,
         pos_label: Any = None,
         min_per_class: int = 10,
         reference: Any = "rest",
@@ -224,6 +239,9 @@ class FairnessAudit:
             ranking alone; see the class. Omit `threshold` if you pass `y_pred`.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
+        clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+            Cluster of each row, such as a patient with several rows; see the class. None means that
+            all rows are independent.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         min_per_class : int, default=10
@@ -262,7 +280,7 @@ class FairnessAudit:
         {'a': 0.5, 'b': 0.5}
         """
         report, decisions = counting.of_predictions(
-            y_true, y_score, groups, y_pred, sample_weight, pos_label, missing, n_jobs
+            y_true, y_score, groups, y_pred, sample_weight, pos_label, missing, n_jobs, clusters
         )
         return cls(
             report,
@@ -285,6 +303,7 @@ class FairnessAudit:
         groups: Any,
         threshold: float | Literal["auto"] | None = "auto",
         sample_weight: Any = None,
+        clusters: Any = None,
         pos_label: Any = None,
         response_method: str | tuple[str, ...] = ("predict_proba", "decision_function"),
         min_per_class: int = 10,
@@ -316,6 +335,9 @@ class FairnessAudit:
             described in the class.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
+        clusters : str, list of str, or array-like of shape (n_rows,), default=None
+            Cluster of each row, such as a patient with several rows: the name or names of columns
+            of X, or labels; see the class. None means that all rows are independent.
         pos_label : int, float, bool or str, default=None
             The positive label. None means ``estimator.classes_[1]``.
         response_method : str or tuple of str, default=("predict_proba", "decision_function")
@@ -365,6 +387,7 @@ class FairnessAudit:
                 y,
                 groups=groups,
                 sample_weight=sample_weight,
+                clusters=clusters,
                 pos_label=pos_label,
                 response_method=method,
                 undefined="ignore",
@@ -372,12 +395,16 @@ class FairnessAudit:
                 n_jobs=n_jobs,
             )
 
+        def counts_of(report: GroupAUC) -> ScoreCounts:
+            found = report.pairs.clusters
+            return report.counts if found is None else found.units
+
         report, decisions = counted(response_method), None
         _, is_other = _sklearn.positive_class(estimator, pos_label)
         if isinstance(threshold, str) and threshold == "auto" and is_classifier(estimator):
             # If `pos_label` is ``classes_[0]``, the scores are -1 for predictions of
             # ``classes_[1]`` and 0 for predictions of ``classes_[0]``.
-            predicted = counted("predict").counts
+            predicted = counts_of(counted("predict"))
             decisions = deciding.at_threshold(predicted, 0.0 if is_other else 0.5)
         number = arguments.check_threshold(threshold)
         of_scores = threshold

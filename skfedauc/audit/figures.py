@@ -15,6 +15,7 @@ import numpy as np
 from skfedauc import _words
 from skfedauc.audit.names import named
 from skfedauc.audit.tables import AuditTables
+from skfedauc.pairs import GroupPairs
 from skfedauc.plotting.drawing import (
     BLACK,
     BLUE,
@@ -74,6 +75,13 @@ _COMMAND = re.compile(rf"([MLz])(?: ?({_NUMBER}) ({_NUMBER}))?")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 
 
+_COLORS_OF_CELLS = (
+    " Colors show by how many standard errors a cell differs from its mirror image: cells within "
+    "two standard errors have no color. In a matrix of groups with equal score distributions, "
+    "about 5 % of the cells are faintly colored."
+)
+
+
 class Plot(NamedTuple):
     """Plot with a heading, an SVG, and a caption that explains the plot; wide plots scroll."""
 
@@ -103,7 +111,8 @@ def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
     if 0 < report.n_groups < tables.report.n_groups:
         without = " Small groups are left out, also of averages and of the pooled AUC."
     if not report.n_groups:
-        report = GroupAUC(tables.report.counts, undefined="ignore")
+        pairs = GroupPairs(tables.report.counts, clusters=tables.report.pairs.clusters)
+        report = GroupAUC(pairs, undefined="ignore")
     columns = " and ".join(map(_words.shortened_label, tables.columns))
     groups = f"{_words.counted(report.n_groups, 'group')} by {columns}"
     for number, plot in enumerate(_drawings(report, tables)):
@@ -157,6 +166,8 @@ def _drawings(report: GroupAUC, tables: AuditTables) -> Iterator[_Drawing]:
     )
     if 2 <= n_groups <= MATRIX_GROUPS:
         is_narrow = n_groups <= _MOST_NARROW
+        # The standard errors are those of independent rows.
+        colors = "" if report.pairs.clusters is not None else _COLORS_OF_CELLS
         yield _Drawing(
             "Cross AUCs",
             partial(plotting.CrossAUCDisplay.from_report, max_groups=_MOST_IN_MATRIX),
@@ -164,10 +175,7 @@ def _drawings(report: GroupAUC, tables: AuditTables) -> Iterator[_Drawing]:
             "Matrix of the AUCs of each group's positives against each group's negatives",
             "Probability that a positive of the row's group outranks a negative of the column's "
             "group. The diagonal has the group AUCs. The model scores neither of two groups higher "
-            "if the two cells that mirror each other at the diagonal are equal. Colors show by how "
-            "many standard errors a cell differs from its mirror image: cells within two standard "
-            "errors have no color. In a matrix of groups with equal score distributions, about "
-            "5 % of the cells are faintly colored.",
+            f"if the two cells that mirror each other at the diagonal are equal.{colors}",
             NARROW if is_narrow else _WIDE,
         )
     if sweep is not None and len(sweep.gaps) > _FEW_THRESHOLDS:

@@ -44,9 +44,9 @@ class Finding(NamedTuple):
     sentence : str
     topic : str
         Topic of the sentence: a row of `FairnessAudit.gaps`, "model", "small_groups",
-        "equal_aucs", "group_auc", "calibration", "equal_calibration", "tolerances", or "decisions"
-        for missing decisions. The page links the sentence to the table and to the definition of the
-        topic.
+        "equal_aucs", "group_auc", "calibration", "equal_calibration", "tolerances", "clusters", or
+        "decisions" for missing decisions. The page links the sentence to the table and to the
+        definition of the topic.
     """
 
     sentence: str
@@ -63,6 +63,7 @@ def answers(tables: AuditTables) -> tuple[Finding, ...]:
     """Return one or two findings on each question of the audit."""
     return (
         *_on_the_model(tables),
+        *_on_clusters(tables),
         *_on_small_groups(tables),
         *_on_group_aucs(tables),
         *_on_single_groups(tables),
@@ -145,6 +146,42 @@ def _interval_of(row: dict[str, Any]) -> str:
     if math.isnan(row["ci_low"]):
         return ""
     return f" (95 % interval {row['ci_low']:.3f} to {row['ci_high']:.3f})"
+
+
+# Clusters ----------------------------------------------------------------------------------
+
+
+def _on_clusters(tables: AuditTables) -> Iterator[Finding]:
+    """Describe the clusters, and name the results that are left out."""
+    clusters = tables.report.pairs.clusters
+    if clusters is None:
+        return
+    of_clusters = _words.counted(clusters.n_clusters, "cluster")
+    shared = ""
+    if clusters.n_shared:
+        shared = f", {clusters.n_shared:,} of them with rows in several groups"
+    yield Finding(
+        f"Rows of the same cluster can be dependent: there are {of_clusters}{shared}. Intervals "
+        "and tests allow for this dependence.",
+        "clusters",
+    )
+    left_out = []
+    if tables.compared.variances.shares_clusters:
+        left_out += ["tau", "the mean of a gap if all groups were equal"]
+        if tables.compared.n_groups > 2:
+            left_out += ["the test of all AUCs together", "the tests of single groups' AUCs"]
+    if left_out:
+        yield Finding(
+            f"{_sentence(_words.enumerated(left_out))} are left out, because they need groups that "
+            "share no clusters.",
+            "clusters",
+        )
+    if tables.calibration is not None:
+        yield Finding(
+            "The mean of the calibration error of calibrated scores is left out, because it needs "
+            "independent rows.",
+            "clusters",
+        )
 
 
 # Small groups ------------------------------------------------------------------------------

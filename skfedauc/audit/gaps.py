@@ -15,14 +15,22 @@ from skfedauc.audit import calibration as calibrating
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.claims import Claims, Floats, Questions, adjusted_together, weighted_holm
 from skfedauc.audit.names import crossed, named_in
-from skfedauc.audit.rates import RateCounts
+from skfedauc.audit.rates import RateCounts, cluster_sums
+from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import proportions
 from skfedauc.inference.calibration import are_exact_probabilities
+from skfedauc.inference.cluster_ratios import ClusterSums
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.equal_calibration import EqualCalibration
-from skfedauc.inference.pairwise import DifferenceTest, Spreads
+from skfedauc.inference.pairwise import (
+    MOST_GROUPS,
+    DifferenceTest,
+    Spreads,
+    least_correlation,
+)
 from skfedauc.inference.proportions import GapLimits
+from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
 from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.statistics import MATRIX_GROUPS
@@ -50,7 +58,8 @@ class GroupComparison:
     report : GroupAUC
         Report on all groups.
     decisions : ScoreCounts or None
-        Counts of decisions on the rows of the report. None compares the ranking only.
+        Counts of decisions on the rows of the report. None compares the ranking only. If the report
+        has clusters, these are counts by unit, see `ClusterCounts`.
     min_per_class : int
         Least number of rows for a comparison, see `FairnessAudit`.
     reference : object
@@ -69,13 +78,18 @@ class GroupComparison:
     ) -> None:
         self.within_levels = dict(within or {})
         self.report = report
+        clusters, self.decision_clusters = report.pairs.clusters, None
+        if decisions is not None and clusters is not None:
+            self.decision_clusters = clusters.with_units(decisions)
+            decisions = _by_group(decisions, clusters, self.groups)
         self.decisions = decisions
         self.min_per_class = min_per_class
         self.reference = reference
 
     def regrouped(self, columns: Sequence[str]) -> GroupComparison:
         """Return a comparison of the groups by some of the columns."""
-        return self._of_groups(self.report.counts, self.decisions, columns, self.within_levels)
+        pairs = GroupPairs(self.report.counts, clusters=self.report.pairs.clusters)
+        return self._of_groups(pairs, self._given_decisions, columns, self.within_levels)
 
     def within(self, column: str) -> dict[Any, GroupComparison]:
         """Return a comparison by the other columns for each label of a column."""
@@ -84,21 +98,33 @@ class GroupComparison:
         numbers: dict[Any, list[int]] = {}
         for g, label in enumerate(self.groups):
             numbers.setdefault(label[place], []).append(g)
-        counts, decisions = self.report.counts, self.decisions
-        return {
-            level: self._of_groups(
-                # A row without a group has no known label of the column.
-                counts.select_groups(chosen).with_n_missing(0),
-                None if decisions is None else decisions.select_groups(chosen),
-                others,
-                self.within_levels | {column: level},
+        counts, clusters = self.report.counts, self.report.pairs.clusters
+        found = {}
+        for level, chosen in numbers.items():
+            # A row without a group has no known label of the column.
+            of_level, own = counts.select_groups(chosen).with_n_missing(0), None
+            decisions = self.decisions
+            if clusters is not None:
+                own = clusters.select_groups(np.array(chosen))
+            if self.decision_clusters is not None:
+                decisions = self.decision_clusters.select_groups(np.array(chosen)).units
+            elif decisions is not None:
+                decisions = decisions.select_groups(chosen)
+            levels = self.within_levels | {column: level}
+            found[level] = self._of_groups(
+                GroupPairs(of_level, clusters=own), decisions, others, levels
             )
-            for level, chosen in numbers.items()
-        }
+        return found
+
+    @property
+    def _given_decisions(self) -> ScoreCounts | None:
+        """Decisions as given: by group, or by unit if the report has clusters."""
+        found = self.decision_clusters
+        return self.decisions if found is None else found.units
 
     def _of_groups(
         self,
-        counts: ScoreCounts,
+        pairs: GroupPairs,
         decisions: ScoreCounts | None,
         columns: Sequence[str],
         within: Mapping[str, Any],
@@ -109,9 +135,19 @@ class GroupComparison:
         def parts(label: tuple[Any, ...]) -> Any:
             return label[places[0]] if len(places) == 1 else tuple(label[i] for i in places)
 
+        counts, clusters = pairs.counts.regroup(parts), pairs.clusters
+        if clusters is None:
+            decisions = None if decisions is None else decisions.regroup(parts)
+        else:
+            place = {label: g for g, label in enumerate(counts.groups or ())}
+            numbers = np.array([place[parts(label)] for label in pairs.counts.groups or ()])
+            if decisions is not None:
+                decisions = clusters.with_units(decisions).regroup(numbers, len(place)).units
+            clusters = clusters.regroup(numbers, len(place))
+        regrouped = GroupPairs(counts, clusters=clusters)
         return GroupComparison(
-            GroupAUC(counts.regroup(parts), undefined="ignore", group_names=list(columns)),
-            None if decisions is None else decisions.regroup(parts),
+            GroupAUC(regrouped, undefined="ignore", group_names=list(columns)),
+            decisions,
             self.min_per_class,
             None if self.reference is None else parts(self.reference),
             within,
@@ -161,7 +197,8 @@ class GroupComparison:
         if self.report.undefined == "ignore":
             return self.report
         names = None if None in self.index.names else self.columns
-        return GroupAUC(self.report.counts, undefined="ignore", group_names=names)
+        pairs = GroupPairs(self.report.counts, clusters=self.report.pairs.clusters)
+        return GroupAUC(pairs, undefined="ignore", group_names=names)
 
     @functools.cached_property
     def compared(self) -> GroupAUC:
@@ -170,12 +207,26 @@ class GroupComparison:
             return self.everyone
         return self.everyone.without_small_groups(max(self.min_per_class, 1))
 
+    @property
+    def has_clusters(self) -> bool:
+        """True if rows are dependent within clusters."""
+        return self.report.pairs.clusters is not None
+
+    @property
+    def shares_clusters(self) -> bool:
+        """True if a cluster has rows in several of the groups that are not small."""
+        return self.compared.variances.shares_clusters
+
     # Tests -------------------------------------------------------------------------------
 
     @functools.cached_property
     def with_reference(self) -> pd.DataFrame:
         """Comparisons with the reference, one row for each group that is not small."""
         compared = self.compared
+        if self.reference is None and self.shares_clusters and compared.n_groups > 2:
+            # The comparison has no test. The AUC of the other groups does not depend on clusters.
+            of_rows = GroupAUC(compared.counts, undefined="ignore").compare_groups("rest")
+            return of_rows[["reference_auc"]].assign(pvalue=np.nan)
         if self.reference is None:
             return compared.compare_groups("rest", confidence_level=LEVEL)
         table = compared.compare_groups([self.reference], confidence_level=LEVEL)
@@ -196,7 +247,8 @@ class GroupComparison:
         """XAUC disparities between the groups that are not small."""
         disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
         # Use the disparities of `bias_by_group`, which makes both tables bit-identical.
-        return cross_gaps(self.compared.counts)._replace(disparity=disparity)
+        found = cross_gaps(self.compared.counts, self.compared.pairs.clusters)
+        return found._replace(disparity=disparity)
 
     @functools.cached_property
     def rate_counts(self) -> RateCounts | None:
@@ -228,16 +280,45 @@ class GroupComparison:
         }
 
     @functools.cached_property
+    def _cluster_sums(self) -> dict[str, ClusterSums]:
+        """Sums by cluster of the rates of the groups with enough rows, or empty without clusters.
+
+        Rates of fewer than two groups are omitted.
+        """
+        if self.decision_clusters is None:
+            return {}
+        return {
+            rate: cluster_sums(self.decision_clusters, rate).select(self.has_enough[rate])
+            for rate in self.compared_rates
+        }
+
+    def _tested_rates(self, rate: str) -> dict[str, float]:
+        """Return the p value of equal rates, and the mean of the gap if all rates are equal."""
+        shares, n_rows = self.compared_rates[rate]
+        if rate not in self._cluster_sums:
+            return {
+                "expected": deciding.null_difference(shares, n_rows),
+                "pvalue": deciding.test_equal_shares(shares, n_rows),
+            }
+        sums = self._cluster_sums[rate]
+        if sums.shares_clusters and shares.size > MOST_GROUPS:
+            return {"expected": np.nan, "pvalue": np.nan}
+        pvalue = deciding.test_equal_shares_of_clusters(sums)
+        if sums.shares_clusters:
+            return {"expected": np.nan, "pvalue": pvalue}
+        expected = deciding.null_difference(shares, sums.shares.effective)
+        return {"expected": expected, "pvalue": pvalue}
+
+    @functools.cached_property
     def rate_gaps(self) -> dict[str, Gap]:
         """Gap of each rate between groups with enough rows, or empty for fewer than two groups."""
         gaps: dict[str, Gap] = {rate: {} for rate in deciding.RATES}
-        for rate, (shares, n_of_rate) in self.compared_rates.items():
+        for rate, (shares, _) in self.compared_rates.items():
             low, high = float(shares.min()), float(shares.max())
             gaps[rate] = {
                 "value": high - low,
                 "ratio": low / high if high > 0 else np.nan,
-                "expected": deciding.null_difference(shares, n_of_rate),
-                "pvalue": deciding.test_equal_shares(shares, n_of_rate),
+                **self._tested_rates(rate),
                 **self._extremes(self.rates[rate], self.has_enough[rate]),
             }
         return gaps
@@ -251,7 +332,7 @@ class GroupComparison:
         """
         if not self._has_probabilities:
             return np.full(len(self.groups), np.nan)
-        pvalues = calibrating.pvalues(self.report.counts)
+        pvalues = calibrating.pvalues(self.report.counts, self.report.pairs.clusters)
         return np.where(self.has_enough[_SELECTION], pvalues, np.nan)
 
     @functools.cached_property
@@ -264,7 +345,8 @@ class GroupComparison:
     @functools.cached_property
     def equal_calibration(self) -> EqualCalibration:
         """Test that the groups with enough rows have the same calibration."""
-        return calibrating.equal_calibration(self.report.counts, self.has_enough[_SELECTION])
+        report, has_enough = self.report, self.has_enough[_SELECTION]
+        return calibrating.equal_calibration(report.counts, report.pairs.clusters, has_enough)
 
     @functools.cached_property
     def pvalues(self) -> Questions:
@@ -277,7 +359,8 @@ class GroupComparison:
             pvalues["cross_ranking"] = pvalues["cross_ranking"][:1]
         elif compared.n_groups > 2:
             pvalues["difference"] = np.array([self.largest_difference.pvalue])
-            pvalues["equal_aucs"] = np.array([compared.test_equal_groups().pvalue])
+            if not self.shares_clusters:
+                pvalues["equal_aucs"] = np.array([compared.test_equal_groups().pvalue])
             pvalues["group_auc"] = self.with_reference["pvalue"].to_numpy()
         for rate in deciding.RATES:
             pvalues[rate] = np.array([self.rate_gaps[rate].get("pvalue", np.nan)])
@@ -309,8 +392,8 @@ class GroupComparison:
         if self.compared.n_groups > 1:
             lowest, highest = used_at_extremes(self.compared.estimates)
             aucs = proportions.estimates_of_aucs(Spreads(lowest.spread, highest.spread))
-            n_groups = self.compared.n_groups
-            found["ratio"] = proportions.limits_of_ratio(aucs, n_groups, alpha, tail)
+            n_groups, correlation = self.compared.n_groups, least_correlation(lowest, highest)
+            found["ratio"] = proportions.limits_of_ratio(aucs, n_groups, alpha, tail, correlation)
         for name, rates in (
             ("demographic_parity", [_SELECTION]),
             ("equalized_odds", _ODDS),
@@ -320,13 +403,14 @@ class GroupComparison:
             if not rates:
                 continue
             differences, ratios = [], []
-            for shares, n_rows in (self.compared_rates[rate] for rate in rates):
-                arguments = (
-                    proportions.estimates_of_shares(shares, n_rows),
-                    shares.size,
-                    alpha / len(rates),
-                    tail,
-                )
+            for rate in rates:
+                shares, n_rows = self.compared_rates[rate]
+                estimates, correlation = proportions.estimates_of_shares(shares, n_rows), None
+                if rate in self._cluster_sums:
+                    sums = self._cluster_sums[rate]
+                    estimates = proportions.estimates_of_clustered_shares(sums.shares)
+                    correlation = sums.correlation if shares.size <= MOST_GROUPS else None
+                arguments = (estimates, shares.size, alpha / len(rates), tail, correlation)
                 differences.append(proportions.limits_of_difference(*arguments))
                 ratios.append(proportions.limits_of_ratio(*arguments))
             found[f"{name}_difference"] = GapLimits(*np.max(differences, axis=0).tolist())
@@ -360,24 +444,25 @@ class GroupComparison:
         if compared.n_groups < 2:
             return {"difference": {}, "ratio": {}, "tau": {}}
         test = self.largest_difference
-        spread = compared.heterogeneity(LEVEL).loc["reml"]
         tested = {"pvalue": test.pvalue, "pvalue_adjusted": adjusted["difference"][0]}
         extremes = self._extremes(self.report.by_group["auc"].to_numpy(), ~self.is_small)
+        # tau and the mean of the difference are for groups that share no clusters.
+        expected, tau = np.nan, {}
+        if not self.shares_clusters:
+            expected = compared.null_difference
+            spread = compared.heterogeneity(LEVEL).loc["reml"]
+            tau = {"value": spread["tau"], "ci_low": spread["ci_low"], "ci_high": spread["ci_high"]}
         return {
             "difference": {
                 "value": compared.difference,
-                "expected": compared.null_difference,
+                "expected": expected,
                 "ci_low": test.ci_low,
                 "ci_high": test.ci_high,
                 **tested,
                 **extremes,
             },
             "ratio": {"value": compared.ratio, **tested, **extremes},
-            "tau": {
-                "value": spread["tau"],
-                "ci_low": spread["ci_low"],
-                "ci_high": spread["ci_high"],
-            },
+            "tau": tau,
         }
 
     def _ranking_gaps(self, adjusted: Questions) -> dict[str, Gap]:
@@ -468,6 +553,14 @@ class GroupComparison:
             "lowest": self.groups[int(np.nanargmin(values))],
             "highest": self.groups[int(np.nanargmax(values))],
         }
+
+
+def _by_group(
+    decisions: ScoreCounts, clusters: ClusterCounts, groups: Sequence[Any]
+) -> ScoreCounts:
+    """Return counts by group, from counts by unit."""
+    labels = [groups[g] for g in clusters.group_of.tolist()]
+    return decisions.regroup(dict(zip(decisions.groups or (), labels, strict=True)))
 
 
 def claims_of(comparisons: Sequence[GroupComparison]) -> list[Claims]:

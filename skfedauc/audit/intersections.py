@@ -15,7 +15,7 @@ from skfedauc.audit.claims import adjusted_together
 from skfedauc.audit.findings import SIGNIFICANT, shown_pvalue
 from skfedauc.audit.gaps import LEVEL, GroupComparison, is_small
 from skfedauc.audit.names import crossed, named_in
-from skfedauc.counts import ScoreCounts
+from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
 
 # Label of the small groups of a combination of columns together
@@ -75,8 +75,8 @@ def _combinations(columns: Sequence[str], depth: int) -> Iterator[tuple[str, ...
 def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return the rows of a combination of columns, without adjusted p values."""
     least = max(comparison.min_per_class, 1)
-    counts, labels = _pooled(comparison.report.counts, least)
-    report = GroupAUC(counts, undefined="ignore")
+    pairs, labels = _pooled(comparison.report.pairs, least)
+    report, counts = GroupAUC(pairs, undefined="ignore"), pairs.counts
     limits = report.confidence_intervals(LEVEL)
     of_compared = {
         name: np.full(len(labels), np.nan)
@@ -86,8 +86,8 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
     if compared.n_groups > 1:
         rows = ~is_small(counts, least)
         for names, found in (
-            (_OF_RANKING, compared.ranking(LEVEL)),
-            (_OF_COMPARISON, compared.compare_groups("rest", confidence_level=LEVEL)),
+            (_OF_RANKING, _ranking(compared)),
+            (_OF_COMPARISON, _comparison_with_rest(compared)),
         ):
             for name, own in names.items():
                 of_compared[own][rows] = found[name].to_numpy(np.float64)
@@ -103,17 +103,36 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
     )
 
 
-def _pooled(counts: ScoreCounts, least: int) -> tuple[ScoreCounts, list[Any]]:
+def _ranking(compared: GroupAUC) -> pd.DataFrame:
+    """Return shrunken AUCs with limits; the AUCs themselves if groups share clusters."""
+    if not compared.variances.shares_clusters:
+        return compared.ranking(LEVEL)
+    return compared.confidence_intervals(LEVEL).rename(columns={"auc": "shrunken_auc"})
+
+
+def _comparison_with_rest(compared: GroupAUC) -> pd.DataFrame:
+    """Return comparisons with the other groups, without a test if groups share clusters."""
+    if compared.n_groups == 2 or not compared.variances.shares_clusters:
+        return compared.compare_groups("rest", confidence_level=LEVEL)
+    of_rows = GroupAUC(compared.counts, undefined="ignore").compare_groups("rest")
+    return of_rows.assign(pvalue=np.nan)
+
+
+def _pooled(pairs: GroupPairs, least: int) -> tuple[GroupPairs, list[Any]]:
     """Return counts in which two or more small groups are one group, and the labels of groups."""
+    counts, clusters = pairs.counts, pairs.clusters
     labels = list(counts.groups or ())
     small = is_small(counts, least)
     if small.sum() < 2:
-        return counts, labels
+        return GroupPairs(counts, clusters=clusters), labels
     # Numbers in place of labels, because a text may not be a label beside labels of other kinds.
     numbers = np.where(small, len(labels), np.arange(len(labels)))
     pooled = counts.regroup(dict(zip(labels, numbers.tolist(), strict=True)))
     kept = [label for label, is_one in zip(labels, small, strict=True) if not is_one]
-    return pooled, [*kept, SMALL_GROUPS]
+    if clusters is not None:
+        distinct, number = np.unique(numbers, return_inverse=True)
+        clusters = clusters.regroup(number.astype(np.intp), distinct.size)
+    return GroupPairs(pooled, clusters=clusters), [*kept, SMALL_GROUPS]
 
 
 def _claims_in(table: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -101,6 +101,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
         has_decisions=any(section.tables.has_decisions for section in sections),
         has_intersections=any(len(section.tables.columns) > 1 for section in sections),
         has_calibration=any(section.tables.calibration is not None for section in sections),
+        has_clusters=any(section.tables.facts["n_clusters"] is not None for section in sections),
         is_weighted=any(section.tables.is_weighted for section in sections),
         is_binned=any(section.tables.is_binned for section in sections),
         significant=SIGNIFICANT,
@@ -206,6 +207,7 @@ _TOPICS = {
     "equal_aucs": ("groups", "equal-aucs"),
     "tolerances": ("tolerances", "tolerances"),
     "decisions": ("", ""),
+    "clusters": ("", ""),
     "calibration": ("calibration", "calibration"),
     "equal_calibration": ("calibration", "equal-calibration"),
 }
@@ -266,6 +268,10 @@ def _facts(section: Section) -> dict[str, str]:
         facts["Withheld"] = withheld
     if tables.is_weighted:
         facts["Weights"] = "yes"
+    clusters = tables.report.pairs.clusters
+    if clusters is not None:
+        shared = f", {clusters.n_shared:,} of them in several groups" if clusters.n_shared else ""
+        facts["Clusters"] = f"{clusters.n_clusters:,}{shared}"
     facts["Groups"] = f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else "")
     facts["Pooled AUC"] = number_text(GroupAUC(counts, undefined="ignore").pooled)
     if tables.is_binned:

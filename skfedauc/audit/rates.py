@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from skfedauc import _input, _words
+from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows
 from skfedauc.inference import proportions
+from skfedauc.inference.cluster_ratios import ClusterSums
 from skfedauc.inference.intervals import check_confidence_level, normal_quantile
 
 Floats = NDArray[np.float64]
@@ -106,6 +108,21 @@ class RateCounts(NamedTuple):
         return RateCounts(*(np.where(rest[0] > 0, part, 0) for part in rest))
 
 
+def cluster_sums(decisions: ClusterCounts, rate: str) -> ClusterSums:
+    """Return the sums of a rate by unit; a unit holds the rows of one cluster in one group."""
+    of_denominator, of_events = (np.array(cells, bool) for cells in _DEFINITIONS[rate])
+    counted = RateCounts.of(decisions.units)
+    return ClusterSums(
+        decisions.group_of,
+        decisions.cluster_of,
+        _total(counted.weight, of_denominator & of_events),
+        _total(counted.weight, of_denominator),
+        _total(counted.squares, of_denominator),
+        decisions.n_groups,
+        decisions.n_clusters,
+    )
+
+
 def _total(part: NDArray[Any], cells: Any) -> NDArray[Any]:
     """Return the sum of some of the cells; the first two axes are class and decision."""
     return np.asarray(part[np.array(cells, bool)].sum(axis=0))
@@ -137,6 +154,8 @@ class RateTable:
         Number of the reference group, or None for the other groups together.
     is_weighted : bool
         Whether rows have weights.
+    clusters : ClusterCounts or None
+        Decisions by group and cluster, or None if all rows are independent.
     """
 
     counts: RateCounts
@@ -144,6 +163,7 @@ class RateTable:
     least_rows: int
     reference: int | None
     is_weighted: bool
+    clusters: ClusterCounts | None = None
 
     def table(
         self, method: Any, confidence_level: Any, n_resamples: Any, random_state: Any
@@ -159,6 +179,11 @@ class RateTable:
             raise ValueError(
                 "method='bootstrap' draws numbers of rows, and does not know the weight of each "
                 "row: pass method='wilson', whose limits allow for weights."
+            )
+        if method == "bootstrap" and self.clusters is not None:
+            raise ValueError(
+                "method='bootstrap' draws single rows, and the rows of this audit are dependent "
+                "within clusters: pass method='wilson', whose limits allow for clusters."
             )
         tables = {rate: self._of_rate(rate, normal_quantile(tail)) for rate in ALL_RATES}
         if method == "bootstrap":
@@ -180,12 +205,33 @@ class RateTable:
             return np.asarray(np.arange(len(self.index)) == self.reference)
         return np.asarray(self.counts.rows(rate).n >= self.least_rows)
 
+    def _limits(
+        self, rate: str, deviate: float
+    ) -> tuple[proportions.Limits, proportions.Limits, Floats | None]:
+        """Return the limits of each group and of its reference, and the correlations of both."""
+        from scipy.special import ndtr
+
+        is_rest = self.reference is None
+        shares = self.counts.shares(rate)
+        reference = self.counts.total_of(self._is_in_reference(rate), without_own=is_rest)
+        others = reference.shares(rate)
+        if self.clusters is None:
+            own_rows, rows = self.counts.rows(rate).effective, reference.rows(rate).effective
+            own = proportions.wilson(shares, own_rows, deviate)
+            return own, proportions.wilson(others, rows, deviate), None
+        sums, tail = cluster_sums(self.clusters, rate), float(ndtr(-deviate))
+        own = proportions.wilson_of_clusters(shares, sums.shares, deviate, tail)
+        if self.reference is None:
+            of_others, correlation = sums.of_others(self._is_in_reference(rate))
+            other = proportions.wilson_of_clusters(others, of_others, deviate, tail)
+            return own, other, correlation
+        place = self.reference
+        of_one = proportions.Limits(*(part[[place]] for part in own))
+        return own, of_one, sums.correlation_with(place)
+
     def _of_rate(self, rate: str, deviate: float) -> pd.DataFrame:
         rows = self.counts.rows(rate)
-        own = proportions.wilson(self.counts.shares(rate), rows.effective, deviate)
-        is_rest = self.reference is None
-        reference = self.counts.total_of(self._is_in_reference(rate), without_own=is_rest)
-        other = proportions.wilson(reference.shares(rate), reference.rows(rate).effective, deviate)
+        own, other, correlation = self._limits(rate, deviate)
         compared = self._is_compared(rate)
         columns: dict[str, Any] = {
             "value": own.value,
@@ -196,7 +242,7 @@ class RateTable:
         }
         compare = {"difference": proportions.difference, "ratio": proportions.ratio}
         for name, function in compare.items():
-            found = function(own, other)
+            found = function(own, other, correlation)
             for column, part in zip(_columns(name), found, strict=True):
                 columns[column] = np.where(compared, part, np.nan)
         return pd.DataFrame(columns, index=self.index)

@@ -244,6 +244,7 @@ def rates(comparison: GroupComparison) -> RateTable:
         max(comparison.min_per_class, 1),
         None if reference is None else comparison.groups.index(reference),
         comparison.report.counts.is_weighted,
+        comparison.decision_clusters,
     )
 
 
@@ -251,6 +252,7 @@ def calibration(comparison: GroupComparison, adjusted: Questions) -> pd.DataFram
     """Return the table `FairnessAudit.calibration` of the groups and of all rows."""
     return calibrating.calibration(
         comparison.report.counts,
+        comparison.report.pairs.clusters,
         comparison.index,
         adjusted["calibration"],
         comparison.equal_calibration.expected,

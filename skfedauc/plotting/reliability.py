@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from skfedauc import _input, _words
 from skfedauc.inference.calibration import cells_of_probabilities, equal_count_bins, mean_scores
+from skfedauc.inference.cluster_calibration import ClusterCells
 from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.proportions import wilson
 from skfedauc.plotting.base import ReportDisplay, labels_of
@@ -86,7 +87,8 @@ class ReliabilityDisplay(ReportDisplay):
     -----
     The bins of a group have equal numbers of its rows. Equal scores are in the same bin, so groups
     with few distinct scores have fewer bins. Intervals are Wilson's [1]_, one for each point. With
-    weights, bins have equal weights, and intervals use effective sample sizes.
+    weights, bins have equal weights, and intervals use effective sample sizes. If the rows of a
+    report have clusters, the effective sample sizes are those of `FairnessAudit.rates`.
 
     References
     ----------
@@ -184,6 +186,9 @@ class ReliabilityDisplay(ReportDisplay):
         cells = cells_of_probabilities(report.counts, f"{cls.__name__}.from_report")
         found = equal_count_bins(cells, bins)
         _, low, high = wilson(found.share, found.n_rows, normal_quantile(_TAIL))
+        if report.pairs.clusters is not None:
+            own = ClusterCells(report.pairs.clusters, cells)
+            _, low, high = own.limits_of_bins(found, _TAIL)
         means = mean_scores(cells, 1.0 - 2.0 * _TAIL)
         edges = np.flatnonzero(np.diff(found.groups)) + 1
         display = cls(
