@@ -131,11 +131,13 @@ class ReportOptions:
 class AuditArguments(PredictionsArguments, ReportOptions):
     """Arguments of `audit`."""
 
+    clusters: str | None = None
+
     @property
     def group_columns(self) -> tuple[str, ...]:
-        """Columns of the groups, and the control column of ``--within``."""
-        control = [] if self.within is None else [self.within]
-        return tuple(dict.fromkeys([*self.group, *control]))
+        """Columns of the groups, the control column of ``--within`` and that of the clusters."""
+        others = [name for name in (self.within, self.clusters) if name is not None]
+        return tuple(dict.fromkeys([*self.group, *others]))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from skfedauc._words import shortened
 from skfedauc.cli.arguments import AuditArguments
+from skfedauc.cli.columns import check_clusters
 from skfedauc.cli.counts_file import control_of, headline, n_by_class
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.predictions_file import read_columns
@@ -29,7 +30,10 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
         If the arguments or the predictions are wrong, or if writing a file fails.
     """
     check_options(arguments)
-    rows = rows_of(read_columns(arguments), arguments)
+    table = read_columns(arguments)
+    if arguments.clusters is not None:
+        check_clusters(table[arguments.clusters])
+    rows = rows_of(table, arguments)
     counted = Counted(
         counts_of(rows, arguments),
         arguments.group_columns,
@@ -37,6 +41,7 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
         dropped=rows.dropped,
         has_weights=arguments.weight is not None,
         decisions=decision_counts_of(rows, arguments),
+        clusters=arguments.clusters,
         min_per_class=arguments.min_per_class,
         within=arguments.within,
     )
@@ -48,6 +53,7 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
         "label": arguments.label,
         "score": arguments.score,
         "weight": arguments.weight,
+        "clusters": arguments.clusters,
         **control_of(arguments.within, counted.n_without_level),
         **n_by_class(counted.with_a_label),
     }

@@ -41,7 +41,16 @@ def check(arguments: Arguments) -> None:
     if isinstance(arguments, ReportOptions):
         _check_report_options(arguments)
     if isinstance(arguments, AuditArguments):
-        compared = [name for name in arguments.group_columns if name != arguments.within]
+        if arguments.clusters is not None and arguments.clusters in (
+            *arguments.group,
+            arguments.within,
+        ):
+            raise CommandError(
+                f"--clusters {shortened(arguments.clusters)} is also the column of --group or "
+                "--within; pass the column of the clusters as --clusters only"
+            )
+        others = (arguments.within, arguments.clusters)
+        compared = [name for name in arguments.group_columns if name not in others]
         if not compared:
             raise CommandError(
                 f"--within {shortened(arguments.within)} is the only group column; pass the column "

@@ -92,6 +92,23 @@ def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> Grou
     return Groups(labels, has_label, frozenset(lacking if missing == "drop" else ()))
 
 
+def check_clusters(column: pd.Series[Any]) -> None:
+    """Raise an error if rows have no cluster, because these rows are not one cluster.
+
+    Raises
+    ------
+    CommandError
+        If the column of clusters is empty in some rows.
+    """
+    n_empty = int(_as_text(column).isna().sum())
+    if n_empty:
+        raise CommandError(
+            f"the cluster is empty in some rows: {n_empty:,} of {len(column):,} in column "
+            f"{shortened(column.name)}; give each of these rows a label of its own if it is not "
+            "in a cluster with other rows, or drop these rows"
+        )
+
+
 def _refuse_missing(empty: pd.DataFrame) -> None:
     counts = [
         f"{int(is_empty.sum()):,} of {len(empty):,} in column {shortened(name)}"

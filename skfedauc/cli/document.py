@@ -44,7 +44,11 @@ def document_of(
 
 def _grouping(grouping: Grouping) -> dict[str, Any]:
     report = grouping.report
-    of_equality, of_difference = report.test_equal_groups(), report.test_difference()
+    of_difference = report.test_difference()
+    of_equality, expected = None, float("nan")
+    if not report.variances.shares_clusters:
+        of_equality, expected = report.test_equal_groups(), report.null_difference
+    clusters = report.pairs.clusters
     return {
         "by": list(grouping.columns),
         "within": _within(grouping),
@@ -57,14 +61,18 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "statistics": {str(k): plain_number(v) for k, v in report.statistics().items()},
         "bounds": _bounds(report),
         "decomposition": {k: plain_number(v) for k, v in report.decomposition()._asdict().items()},
-        "null_difference": plain_number(report.null_difference),
+        "n_clusters": report.n_clusters,
+        "n_shared_clusters": None if clusters is None else clusters.n_shared,
+        "null_difference": plain_number(expected),
         "test_difference": {
             "ci_low": plain_number(of_difference.ci_low),
             "ci_high": plain_number(of_difference.ci_high),
             "pvalue": plain_number(of_difference.pvalue),
         },
         "without_small_groups": _without_small_groups(grouping),
-        "test_equal_groups": {
+        "test_equal_groups": None
+        if of_equality is None
+        else {
             "statistic": plain_number(of_equality.statistic),
             "pvalue": plain_number(of_equality.pvalue),
             "method": of_equality.method,
@@ -137,11 +145,13 @@ def _without_small_groups(grouping: Grouping) -> dict[str, Any] | None:
     if others is None:
         return None
     test = others.test_difference()
+    shares_clusters = others.variances.shares_clusters
+    expected = float("nan") if shares_clusters else others.null_difference
     return {
         "n_left_out": grouping.report.n_groups - others.n_groups,
         "difference": plain_number(test.difference),
         "ci_low": plain_number(test.ci_low),
         "ci_high": plain_number(test.ci_high),
-        "null_difference": plain_number(others.null_difference),
+        "null_difference": plain_number(expected),
         "pvalue": plain_number(test.pvalue),
     }

@@ -17,6 +17,12 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     _add_predictions(parser, "drop them from the reports by that column (drop)")
     _add_outputs_of_report(parser)
     parser.add_argument(
+        "--clusters",
+        metavar="COL",
+        help="column of the clusters, such as patients with several rows each; intervals and tests "
+        "then allow for dependent rows of a cluster",
+    )
+    parser.add_argument(
         "--decisions",
         metavar="COL",
         help=f"{_NEEDS_AUDIT}audit the decisions in this column instead of those of a threshold; "
@@ -114,8 +120,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         metavar="COL",
         help="group column of the file that holds clusters, such as patients with several rows "
         "each; intervals and tests by the other columns then allow for dependent rows of a "
-        "cluster; not with --html, --json, --markdown or --tolerance, whose audit assumes "
-        "independent rows",
+        "cluster",
     )
     _add_outputs_of_report(parser)
 

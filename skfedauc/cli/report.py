@@ -44,7 +44,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
             f"{shortened(arguments.within)}, and the columns are {listed(columns)}; count by "
             "groups and the control column, such as --group sex --group hospital"
         )
-    compared = [name for name in columns if name != arguments.within]
+    compared = [name for name in columns if name not in (arguments.within, arguments.clusters)]
     if arguments.reference is not None and len(compared) > 1:
         raise CommandError(
             f"--reference is a group of one column, and the groups come from the columns "
@@ -75,6 +75,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
         "file": arguments.file,
         "sources": [source._asdict() for source in counts.sources],
         "weighted": has_weights,
+        "clusters": arguments.clusters,
         "disclosure": counts.disclosure,
         "bins": None if counts.bins is None else counts.bins.to_dict(),
         **control_of(arguments.within, counted.n_without_level),
@@ -89,18 +90,19 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
 
 def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:
     """Raise an error unless the counts and the other arguments permit clusters."""
-    if arguments.has_audit:
-        raise CommandError(
-            "--clusters is not available with --html, --json, --markdown, --tolerance or --within: "
-            "their audit assumes independent rows; without these options, the report has intervals "
-            "and tests of the AUCs"
-        )
     columns = columns_of(counts)
+    if arguments.clusters == arguments.within:
+        raise CommandError("--clusters and --within are the same column; pass two columns")
     if arguments.clusters not in columns or len(columns) < 2:
         raise CommandError(
             "--clusters must be one of several group columns of the file; got "
             f"{shortened(arguments.clusters)}, and the columns are {listed(columns)}; count by "
             "groups and clusters, such as --group site --group patient"
+        )
+    if not set(columns) - {arguments.clusters, arguments.within}:
+        raise CommandError(
+            "--clusters and --within leave no group column to be compared; count by one more "
+            "column, such as --group sex --group site --group patient"
         )
     if counts.disclosure == "summary":
         needed = needs_scores("a report with clusters").removesuffix(".")

@@ -8,6 +8,7 @@ import os
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from cli_cases import COLUMNS, with_gaps
 
@@ -398,3 +399,75 @@ def test_names_are_on_the_page_and_in_the_document(frame, written, tmp_path, aud
     assert "Model</dt><dd>a=b</dd>" in path.read_text(encoding="utf-8")
     (together,) = FairnessAudit.adjusted_together([expected])
     assert {key: grouping[key] for key in together.to_dict()} == together.to_dict()
+
+
+# Clusters ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def patients(tmp_path):
+    """A file of clustered predictions, and the same rows as arguments of an audit in Python."""
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 5)
+    table = pd.DataFrame(
+        {
+            "y": (patient % 3 == 0).astype(int),
+            "s": rng.random(60)[patient].round(2) / 2 + rng.random(300).round(2) / 2,
+            "site": np.where(patient % 2, "bern", "oslo"),
+            "device": rng.integers(0, 2, 300).astype(str),
+            "patient": patient.astype(float),
+        }
+    ).sample(frac=1, random_state=0)
+    table.to_csv(tmp_path / "patients.csv", index=False)
+    return tmp_path / "patients.csv", table
+
+
+def test_an_audit_of_clusters(patients, audit, capsys):
+    path, table = patients
+    columns = ["--label", "y", "--score", "s", "--group", "site", "--group", "device"]
+    options = ["--clusters", "patient", "--tolerance", "demographic_parity_difference=0.3"]
+    document = audit(path, *columns, *options)
+    assert document["clusters"] == "patient"
+    groupings = {tuple(part["by"]): part for part in document["groupings"]}
+    assert list(groupings) == [("site",), ("device",), ("site", "device")]
+    for by, part in groupings.items():
+        expected = FairnessAudit.from_predictions(
+            table["y"], table["s"], groups=table[list(by)], clusters=table["patient"]
+        )
+        assert (part["n_clusters"], part["n_shared_clusters"] > 0) == (60, by != ("site",))
+        assert (part["test_equal_groups"] is None) == (by != ("site",))
+        found = part["gaps"]["demographic_parity_difference"]
+        row = expected.gaps.loc["demographic_parity_difference"]
+        assert [found["ci_low"], found["ci_high"], found["pvalue"]] == pytest.approx(
+            [row["ci_low"], row["ci_high"], row["pvalue"]]
+        )
+    # Counts by group and cluster have the same report.
+    counted = path.parent / "patients.skfa"
+    assert main(["count", str(path), *columns, "--group", "patient", "-o", str(counted)]) == 0
+    capsys.readouterr()
+    assert main(["report", str(counted), *options, "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)["groupings"]
+    for part in again:
+        for name in ("statistics", "n_clusters", "test_difference", "groups"):
+            assert part[name] == groupings[tuple(part["by"])][name], name
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--clusters", "site"], "--clusters 'site' is also the column of --group or --within"),
+        (["--clusters", "person"], "person"),
+    ],
+)
+def test_clusters_that_cannot_be(patients, error_of, options, message):
+    columns = ["--label", "y", "--score", "s", "--group", "site"]
+    assert message in error_of(["audit", patients[0], *columns, *options])
+
+
+def test_every_row_needs_a_cluster(patients, error_of):
+    path, table = patients
+    table.iloc[:4, 4] = np.nan
+    table.to_csv(path, index=False)
+    columns = ["--label", "y", "--score", "s", "--group", "site", "--clusters", "patient"]
+    message = error_of(["audit", path, *columns])
+    assert "the cluster is empty in some rows: 4 of 300 in column 'patient'" in message

@@ -654,8 +654,8 @@ def test_report_of_clusters(printed_by, of_patients):
             "must be one of several group columns of the file",
         ),
         (
-            ["--clusters", "patient", "--json"],
-            "--clusters is not available with --html, --json",
+            ["--clusters", "patient", "--within", "patient"],
+            "--clusters and --within are the same column; pass two columns",
         ),
     ],
 )
