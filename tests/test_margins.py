@@ -246,6 +246,7 @@ def test_groups_without_an_auc_are_left_out_and_counted():
     for test in both_tests(GroupAUC.from_predictions(y, scores, groups=groups, undefined="ignore")):
         assert (test.n_groups, test.n_left_out) == (3, 1)
         assert repr(test).endswith("3 groups, 1 left out")
+        assert " groups with an AUC " in test.claim.replace("every group ", "all groups ")
     report = GroupAUC.from_predictions(y, scores, groups=groups, undefined=0.5)
     worst, _ = both_tests(report)
     assert (worst.limit, worst.pvalue, worst.is_shown, worst.groups) == (0.5, 1.0, False, ("z",))

@@ -763,8 +763,10 @@ class FairnessAudit:
         The upper limit is the largest upper limit of all pairs. This limit fails only if the limit
         of the two groups with the largest true difference fails, so the pairs have unadjusted
         limits. Likewise for ratios. For equalized odds, the lower limit of the difference accounts
-        for the two rates (Bonferroni). An interval and the p value belong to different methods: an
-        interval may contain 0 although the p value is below 5 %.
+        for the two rates (Bonferroni). This interval contains the larger of the two true gaps. The
+        interval can therefore exclude 0 because of the other rate, although the p value of the
+        named rate is high. An interval and the p value belong to different methods: an interval may
+        contain 0 although the p value is below 5 %.
 
         References
         ----------

@@ -436,7 +436,8 @@ def _on_odds(tables: AuditTables) -> Iterator[Finding]:
         return
     for rate in (odds["rate"], *({*_RATES} - {"selection_rate", odds["rate"]})):
         is_odds = rate == odds["rate"]
-        gap = odds if is_odds else row_of(tables.gaps, f"{rate}_difference")
+        # The interval of equalized odds is that of the larger of two true differences.
+        gap = row_of(tables.gaps, f"{rate}_difference")
         if math.isnan(gap["value"]):
             continue
         name = _RATES[rate][0]

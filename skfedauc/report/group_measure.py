@@ -274,10 +274,12 @@ class GroupMeasure:
                 low, high, note = statistic_limits(quiet, name, tail, new_groups=is_new)
             except NotDefined as error:
                 note = error.reason
-            ends = self._measured.scaled(np.array([low, high]))
+            ends = np.array([low, high])
             if name == "difference":
                 # The offset of the scale cancels.
-                ends -= self.measure.scale[0]
+                ends *= np.diff(self.measure.scale)
+            else:
+                ends = self._measured.scaled(ends)
             estimand = intervals.NEW_GROUPS if is_new else intervals.THESE_GROUPS
             rows.append((values[name], *ends, method, estimand, note))
         columns = ["value", "ci_low", "ci_high", "method", "estimand", "note"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.inference import intervals, margins
@@ -32,8 +33,8 @@ def worst_test(
             "reference - margin."
         )
     bound = reference - float(margin)
-    claim = f"the AUC of every group is above {bound:.6g}"
     auc, used = estimates.group_aucs
+    claim = f"the AUC of every group{_with_an_auc(used)} is above {bound:.6g}"
     if not used.any():
         return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
     lowest, _ = used_at_extremes(estimates)
@@ -48,14 +49,19 @@ def equivalence_test(
     """Return the result of `GroupAUC.test_equivalence`."""
     confidence_level = intervals.check_confidence_level(confidence_level)
     bound = _input.check_share(margin, "margin")
-    claim = f"the AUCs of all groups differ by less than {bound:.6g}"
     auc, used = estimates.group_aucs
+    claim = f"the AUCs of all groups{_with_an_auc(used)} differ by less than {bound:.6g}"
     if used.sum() < 2:
         return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
     lowest, highest = used_at_extremes(estimates)
     found = margins.difference_below(lowest, highest, bound, 1.0 - confidence_level)
     difference = float(np.ptp(auc[used]))
     return _result(estimates, index, claim, difference, bound, confidence_level, found)
+
+
+def _with_an_auc(used: NDArray[np.bool_]) -> str:
+    """Return the words that restrict a claim, if groups without an AUC are left out."""
+    return "" if used.all() else " with an AUC"
 
 
 def _result(
