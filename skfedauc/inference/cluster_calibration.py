@@ -190,8 +190,11 @@ class ClusterCells:
         n_free = np.where(has_slope, 2.0, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             of_two = (vv * a**2 - 2.0 * uv * a * b + uu * b**2) / determinant
-            of_two *= (k - 2.0) / (2.0 * (k - 1.0))
-            statistic = np.where(has_slope, of_two, a**2 / uu)
+            quadratic = np.where(has_slope, of_two, a**2 / uu)
+            # Under the null hypothesis the sums have the mean 0, so the covariance matrix needs no
+            # centering. Without centering, the test rejects less often.
+            quadratic = quadratic / (1.0 + quadratic / k)
+            statistic = quadratic * np.where(has_slope, (k - 2.0) / (2.0 * (k - 1.0)), 1.0)
         pvalue = np.full(total.size, np.nan)
         known = (k >= _LEAST_CLUSTERS) & (uu > 0.0)
         pvalue[known] = fdtrc(n_free[known], (k - n_free)[known], statistic[known])
