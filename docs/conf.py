@@ -19,6 +19,7 @@ import gallery_images  # noqa: E402
 import inventories  # noqa: E402
 import landing  # noqa: E402
 import make_held_out  # noqa: E402
+from docutils import nodes  # noqa: E402
 
 import skfedauc  # noqa: E402
 
@@ -37,6 +38,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "generated_pages",
     "lite",
     "mathml",
 ]
@@ -199,6 +201,15 @@ def link_calibration(app, docname, source):
         source[0] = calibration_pages.with_links(source[0], calibration_pages.places(text))
 
 
+def keep_percent_signs(app, doctree):
+    """Keep a number and its percent sign on one line."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, nodes.literal | nodes.FixedTextElement | nodes.raw):
+            together = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+            if together != text:
+                text.parent.replace(text, nodes.Text(together))
+
+
 def correct_roles(app, page, template, context, doctree):
     """Mend the HTML of pandas and docutils, in which axe finds errors, and of viewcode."""
     for wrong, right in (
@@ -243,6 +254,7 @@ def setup(app):
     # Sphinx collects images in the same event, with priority 500.
     app.connect("doctree-read", gallery_images.add_dark_thumbnails, priority=400)
     app.connect("source-read", link_calibration)
+    app.connect("doctree-read", keep_percent_signs)
     app.connect("build-finished", draw_cheat_sheet)
     app.connect("html-page-context", correct_roles)
     app.connect("build-finished", make_signed_off_audit)

@@ -72,10 +72,14 @@ def with_links(text: str, pages: dict[str, str], folder: str | None = None) -> s
 
 
 def overview(source: str) -> str:
-    """Return the overview with links to the pages of the topics."""
+    """Return the overview with links to the pages of the topics.
+
+    Its table has the class "overview", by which phones show the cells of a row below each other.
+    """
     names = [name for name in parts(source) if name]
     toctree = TOPICS.format(pages="\n".join(f"calibration/{name}" for name in names))
     text = with_links(parts(source)[""], places(source), folder="calibration/")
+    text = calibration_plots.TABLE.sub(r"::::{div} overview\n\n\g<0>\n::::\n", text)
     return f"{text}\n{toctree}"
 
 

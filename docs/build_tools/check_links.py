@@ -1,7 +1,8 @@
 """Follow every link within a built site: ``python docs/check_links.py docs/_build/html``.
 
 Sphinx checks the links that it creates. This script also checks links in raw HTML, in images and in
-copied pages. It lists missing pages and anchors, and exits with code 1 if there are any.
+copied pages. It lists missing pages and anchors, and addresses of other sites with a placeholder,
+and exits with code 1 if there are any.
 """
 
 import sys
@@ -37,6 +38,8 @@ def broken(site: Path) -> list[str]:
         for link in sorted(page.links):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
+                if "$" in link:
+                    found.append(f"{path.relative_to(site.resolve())}: {link}")
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             # A fragment such as #n_rows=5 holds settings for the page, not an anchor.

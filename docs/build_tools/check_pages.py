@@ -35,6 +35,8 @@ SEARCHES = {
     "Flower": ["how_to/flower"],
     "Spark": ["how_to/where_the_rows_are"],
     "partial AUC": ["reference/which_auc", "auto_examples/plot_partial_auc"],
+    "compare_roc_auc": ["api/generated/skfedauc.compare_roc_auc"],
+    "confidence_intervals": ["api/generated/skfedauc.GroupAUC"],
 }
 PAGES = [
     "index",
@@ -44,6 +46,8 @@ PAGES = [
     "explanation/federated",
     "reference/which_auc",
     "reference/how_fast",
+    "reference/calibration",
+    "reference/calibration/auc_of_one_group",
     "auto_examples/index",
     "auto_examples/plot_persons",
     "explorer",
@@ -62,9 +66,9 @@ const title = document.querySelector("#search-results h2");
 return title === null || title.textContent !== "Search Results" ? null :
   [...document.querySelectorAll("#search-results ul.search li > a")].map((link) => link.href);
 """
-# Title and excerpt of each page; None before the excerpt is loaded
+# Title and excerpt of each result; None before the excerpt is loaded
 EXCERPTS = """
-return [...document.querySelectorAll("#search-results ul.search li:not(.kind-object)")].map(
+return [...document.querySelectorAll("#search-results ul.search li")].map(
   (item) => item.querySelector("p.context") && [
     item.querySelector("a").textContent, item.querySelector("p.context").textContent]);
 """

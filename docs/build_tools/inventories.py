@@ -104,6 +104,8 @@ def _inventory(project: str, lines: str) -> bytes:
     entries = ""
     for line in filter(None, map(str.strip, lines.splitlines())):
         name, kind, page = line.split()
+        # Sphinx replaces `$` only at the end.
+        page = page.replace("$", name)
         role = kind if ":" in kind else f"py:{kind}"
         shown = name if role.startswith("std:") else "-"
         entries += f"{name} {role} 1 {page} {shown}\n"

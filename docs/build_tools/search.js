@@ -55,18 +55,39 @@ var Scorer = {
     return start > 0 && start !== sentence ? `… ${part}` : part;
   }
 
+  // Pages of classes are the results of many members, one after another, and are parsed once.
+  let last = { html: null, page: null };
+  function parsed(html) {
+    if (html !== last.html)
+      last = { html, page: new DOMParser().parseFromString(html, "text/html") };
+    return last.page;
+  }
+
+  // Kind of an object of Python, and the first sentence of its docstring
+  function description_of(signature) {
+    const kind = signature.parentElement.classList[1] ?? "object";
+    const first = signature.parentElement.querySelector(":scope > dd > p");
+    const text = first === null ? "" : words_of(first);
+    const sentence = text.match(/^.*?[.:](?=\s\p{Lu}|$)/u)?.[0] ?? text;
+    return `${kind[0].toUpperCase()}${kind.slice(1)}. ${sentence}`;
+  }
+
   // The first text with the most of the words, or the first text if the title has all words
   function excerpt(page, words, anchor) {
     const article = page.querySelector("article.bd-article");
     if (article === null) return "";
     const starts = words.map(
-      (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[^\p{L}\p{N}]/gu, "\\$&")}`, "iu"),
+      (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[$()*+./?[\\\]^{|}]/g, "\\$&")}`, "iu"),
     );
     const count = (text) => starts.filter((start) => start.test(text)).length;
-    const place = anchor ? article.querySelector(`[id="${CSS.escape(anchor.slice(1))}"]`) : null;
+    const target = anchor ? article.querySelector(`[id="${CSS.escape(anchor.slice(1))}"]`) : null;
+    if (target?.matches("dt.sig")) return description_of(target);
+    // The anchor of a module is an empty element at the start of its section.
+    const place = target?.matches("span") ? target.parentElement : target;
     const term = place?.matches("dt:not(.sig)") ? place.textContent.replace("#", "").trim() : "";
     const title = (place ?? article).querySelector("h1, h2, h3, h4")?.textContent ?? "";
-    const part = place?.matches("dt") ? place.nextElementSibling : (place ?? article);
+    const found = place?.matches("dt") ? place.nextElementSibling : (place ?? article);
+    const part = found.cloneNode(true);
     part.querySelectorAll(NOT_TEXT).forEach((element) => element.remove());
     const texts = texts_of(part);
     if (term) return `${term}: ${cut(words_of(part), 0)}`;
@@ -79,11 +100,25 @@ var Scorer = {
     return cut(text, is_of_title || places.length === 0 ? 0 : Math.min(...places));
   }
 
+  // Sphinx loads no excerpt of results with a description, which objects of Python have.
+  const objects_of = Search.performObjectSearch;
+  Search.performObjectSearch = (...words) =>
+    objects_of(...words).map((item) => item.map((value, i) => (i === 3 ? null : value)));
+
+  // A page of the API has the same name and excerpt as its object.
+  const results_of = Search._performSearch;
+  Search._performSearch = (...query) => {
+    const found = results_of(...query);
+    const objects = new Set(found.filter((item) => item[6] === "object").map((item) => item[1]));
+    return found.filter(
+      ([page, , , , , , kind]) => kind === "object" || !objects.has(page.split("/").pop()),
+    );
+  };
+
   Search.makeSearchSummary = (html, words, anchor) => {
-    const page = new DOMParser().parseFromString(html, "text/html");
     const shown = document.createElement("p");
     shown.classList.add("context");
-    shown.textContent = excerpt(page, [...words], anchor);
+    shown.textContent = excerpt(parsed(html), [...words], anchor);
     return shown;
   };
 }
