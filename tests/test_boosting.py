@@ -351,7 +351,7 @@ class Cluster:
 
     def __init__(self, n_workers):
         self.n_workers = n_workers
-        self.barrier = threading.Barrier(n_workers, timeout=20)
+        self.barrier = threading.Barrier(n_workers, timeout=300)
         self.arrays = [None] * n_workers
         self.local = threading.local()
         self.n_sent = 0
@@ -386,7 +386,7 @@ class Cluster:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(300)
         return results
 
 

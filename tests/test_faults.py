@@ -38,7 +38,7 @@ def in_threads(work):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=600)
         assert not thread.is_alive()
     return found
 
@@ -112,7 +112,7 @@ def test_rows_that_change_meanwhile_do_not_end_the_process():
 def test_a_fork_after_threads_counts():
     expected = pooled_of_many_rows(2)
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        found = pool.map_async(pooled_of_many_rows, [2, 1, 2]).get(timeout=60)
+        found = pool.map_async(pooled_of_many_rows, [2, 1, 2]).get(timeout=600)
     assert found == [expected] * 3
 
 

@@ -1510,10 +1510,10 @@ def counts_of(k):
 
 
 def test_simulations_of_counts_do_not_depend_on_their_number():
-    began = time.perf_counter()
+    began = time.process_time()
     expected = GroupAUC(counts_of(2**36)).null_difference
     area = GroupAUC(counts_of(2**36)).abroca("a", n_resamples=50, random_state=0)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
     assert expected == pytest.approx(GroupAUC(counts_of(500)).null_difference, rel=0.1)
     fewer = GroupAUC(counts_of(500)).abroca("a", n_resamples=50, random_state=0)
     assert area["expected"].iloc[0] == pytest.approx(fewer["expected"].iloc[0], rel=0.3)
@@ -1567,9 +1567,9 @@ def test_the_cross_auc_beside_a_dominating_group():
         mine = order[groups[order] == g]
         own_twice, own_pairs = exact_pairs(y[mine], scores[mine], weights[mine])
         twice, pairs = twice - own_twice, pairs - own_pairs
-    began = time.perf_counter()
+    began = time.process_time()
     found = report_of(y, scores, groups, weights, undefined="ignore").decomposition()
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert found.cross == pytest.approx(float(twice / (2 * pairs)), rel=1e-10)
 
 

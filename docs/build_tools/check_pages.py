@@ -127,7 +127,7 @@ def chromium():
 def first_results(driver, address, words):
     """Return the first pages that the site's search lists."""
     driver.get(f"{address}/search.html?q={quote(words)}")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while (links := driver.execute_script(RESULTS)) is None:
         if time.monotonic() > deadline:
             raise TimeoutError(f"the search for {words!r} did not end")
@@ -138,7 +138,7 @@ def first_results(driver, address, words):
 
 def poor_excerpts(driver):
     """Return the titles of the pages among the first results that have no sentence as excerpt."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while None in (found := driver.execute_script(EXCERPTS)[:FIRST]):
         if time.monotonic() > deadline:
             raise TimeoutError("the excerpts of the search were not loaded")

@@ -6,11 +6,11 @@ Without Chromium, selenium or axe the tests are skipped, unless SKFEDAUC_BROWSER
 import importlib.util
 import os
 import shutil
-import time
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from waiting import wait_until
 
 
 def skip_without(what):
@@ -61,9 +61,7 @@ def chromium(tmp_path_factory):
         def get(self, url):
             """Open a page; `webdriver.Chrome.get` sometimes returns while the last page is open."""
             super().get(url)
-            until = time.monotonic() + 60
-            while not self.shows(url) and time.monotonic() < until:
-                time.sleep(0.02)
+            wait_until(lambda: self.shows(url))
 
         def shows(self, url):
             shown, state = self.execute_script("return [document.URL, document.readyState]")

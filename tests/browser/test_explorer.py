@@ -4,7 +4,6 @@ import itertools
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +15,7 @@ from colors import contrast, luminance
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
 from scipy.stats import kstest, norm
+from waiting import wait_until
 
 from skfedauc import GroupAUC
 
@@ -52,13 +52,6 @@ def fragment(spread_negatives, spread_positives, counts=UNEQUAL, separation=1.0,
     }
     given = {name: ",".join(map(str, values)) for name, values in lists.items()} | others
     return "#" + "&".join(f"{name}={value}" for name, value in given.items())
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + 60  # long enough for a busy machine
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def load(browser, url=PAGE):

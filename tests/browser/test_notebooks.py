@@ -54,7 +54,7 @@ def test_the_site_offers_a_wheel_without_compiled_code(site):
 def wait_for(driver, selector):
     from selenium.webdriver.support.ui import WebDriverWait
 
-    return WebDriverWait(driver, 60).until(lambda _: driver.find_elements(CSS, selector))
+    return WebDriverWait(driver, 120).until(lambda _: driver.find_elements(CSS, selector))
 
 
 def test_a_notebook_opens_and_loads_python_from_one_host_only(chromium, address):

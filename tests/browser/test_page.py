@@ -5,7 +5,6 @@ import contextlib
 import io
 import json
 import re
-import time
 import zlib
 
 import numpy as np
@@ -13,6 +12,7 @@ import pandas as pd
 import pytest
 from colors import contrast, luminance
 from matplotlib.figure import Figure
+from waiting import wait_until
 
 from skfedauc import AuditComparison, FairnessAudit
 from skfedauc.plotting import CrossAUCDisplay
@@ -223,11 +223,7 @@ def test_tables_are_downloaded_and_copied_with_all_digits(sites, emulate, audits
             "rates-of-the-decisions-by-group",
         )
     }
-    for _ in range(100):
-        if {file.name for file in tmp_path.iterdir()} == expected:
-            break
-        time.sleep(0.05)
-    assert {file.name for file in tmp_path.iterdir()} == expected
+    wait_until(lambda: {file.name for file in tmp_path.iterdir()} == expected)
     audit = audits["sites"]
     table = by_group_of(audit)
     for found in (
@@ -267,10 +263,7 @@ def test_hostile_labels_are_downloaded_whole(browser, pages, emulate, tmp_path):
     browser.get(pages["hostile"])
     browser.find_element(CSS, ".groups .tools button").click()
     file = tmp_path / "groups-by-group.csv"
-    for _ in range(100):
-        if file.exists():
-            break
-        time.sleep(0.05)
+    wait_until(file.exists)
     assert sorted(pd.read_csv(file)["group"]) == sorted(HOSTILE)
 
 

@@ -14,7 +14,8 @@ BAD = f"""<main><h1>A page</h1><p style="color: #bbb; background: #fff">Pale</p>
 # Titles as search results, one of them twice
 RESULTS = """<div id="search-results"><h2>Search Results</h2><ul class="search">
 <li><a href="a/b.html?highlight=x">b</a><p class="context">A sentence of the page, which is long.
-</p></li><li class="kind-object"><a href="a/b.html#c">c</a></li>
+</p></li><li class="kind-object"><a href="a/b.html#c">c</a><p class="context">
+Function. Return the sum of two numbers.</p></li>
 <li><a href="d.html">Page d</a><p class="context">Page d</p></li></ul></div>"""
 
 

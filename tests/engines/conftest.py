@@ -161,7 +161,7 @@ def postgres():
         )
         try:
             address = {"host": "127.0.0.1", "port": port, "user": "skfedauc"}
-            until = time.monotonic() + 60
+            until = time.monotonic() + 600
             while True:
                 try:
                     psycopg.connect(**address, dbname="postgres").close()
@@ -175,6 +175,6 @@ def postgres():
             connection.disconnect()
         finally:
             server.terminate()
-            server.wait(timeout=60)
+            server.wait(timeout=600)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

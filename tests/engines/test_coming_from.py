@@ -53,7 +53,7 @@ print(f"{history['all']['auc'][0]:.3f}")
 
 
 def test_the_auc_of_four_workers_is_the_average_within():
-    tracker = RabitTracker(n_workers=4, host_ip="127.0.0.1", timeout=60)
+    tracker = RabitTracker(n_workers=4, host_ip="127.0.0.1", timeout=600)
     tracker.start()
     arguments = json.dumps(tracker.worker_args())
     workers = [
@@ -64,7 +64,7 @@ def test_the_auc_of_four_workers_is_the_average_within():
         )
         for k in (1, 2, 3, 4)
     ]
-    printed = [worker.communicate(timeout=120)[0].split()[-1] for worker in workers]
+    printed = [worker.communicate(timeout=600)[0].split()[-1] for worker in workers]
     tracker.wait_for()
     assert printed == ["0.769"] * 4
     row = '| four workers, one device each | .769 | `report.average("within")`: .769 |'
@@ -81,7 +81,7 @@ def test_the_column_of_r_gives_what_stands_below_it():
     )
     program = "".join(blocks)
     done = subprocess.run(
-        ["Rscript", "-e", program], capture_output=True, text=True, timeout=120, check=False
+        ["Rscript", "-e", program], capture_output=True, text=True, timeout=600, check=False
     )
     if "no package called" in done.stderr:
         pytest.skip("needs pROC")

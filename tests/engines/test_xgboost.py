@@ -199,7 +199,7 @@ def run_worker(worker, tracker):
         input=json.dumps(task),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -209,7 +209,7 @@ def run_worker(worker, tracker):
 @pytest.fixture(scope="module")
 def on_workers():
     """Return the results of both workers for each split of the rows."""
-    tracker = RabitTracker(n_workers=2, host_ip="127.0.0.1", timeout=60)
+    tracker = RabitTracker(n_workers=2, host_ip="127.0.0.1", timeout=600)
     tracker.start()
     with ThreadPoolExecutor(2) as threads:
         results = list(threads.map(run_worker, range(2), [tracker] * 2))

@@ -58,7 +58,7 @@ if __name__ == "__main__":
 
     @server.main()
     def main(grid, context):
-        found = secure_group_auc(grid, context, bins=BINS, groups=GROUPS, timeout=60)
+        found = secure_group_auc(grid, context, bins=BINS, groups=GROUPS, timeout=600)
         assert found.n_clients == found.n_asked == len(SITES)
         np.save(sys.argv[1], found.report.counts.to_vector(BINS, GROUPS))
 

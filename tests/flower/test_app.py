@@ -136,7 +136,7 @@ def test_ten_clinics_in_a_simulation(clinics, tmp_path):
         [sys.executable, Path(__file__).with_name("simulate.py"), APP, tmp_path],
         env=os.environ | {"PYTHONPATH": path, "FLWR_TELEMETRY_ENABLED": "0"},
         check=True,
-        timeout=180,
+        timeout=900,
     )
     task = clinics["task"]
     with np.load(tmp_path / "model.npz") as arrays:

@@ -555,7 +555,7 @@ def test_five_sites_in_a_simulation(tmp_path):
         [sys.executable, secure_app.__file__, file],
         env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
         check=True,
-        timeout=180,
+        timeout=900,
         cwd=Path(__file__).parent,
     )
     assert np.array_equal(np.load(file), merged().to_vector(BINS, GROUPS))

@@ -19,17 +19,20 @@ import itertools
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).parent
 REPOSITORY = HERE.parents[1]
-# Seconds of cases for each bug, and for the copy without a bug
-SECONDS, SECONDS_WITHOUT = 90.0, 10.0
+# Most random cases for each bug, and for the copy without a bug. The number of cases in a given
+# time would depend on the machine.
+CASES, CASES_WITHOUT = 4000, 400
+# Seconds of processor time after which a case does not end
+SECONDS_OF_CASE = 60
 
 
 class Mutant(NamedTuple):
@@ -133,7 +136,7 @@ COMPILED = [
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="bugs of all kinds; builds the kernel")
-    parser.add_argument("--check", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--check", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.check is not None:
         return check_cases(arguments.check)
@@ -196,25 +199,23 @@ def built(repository: pathlib.Path, work: str) -> pathlib.Path:
 
 def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int, str]:
     """Return the number of cases tested in another process, and the failure of the last case."""
-    seconds = SECONDS_WITHOUT if mutant is None else SECONDS
+    most = CASES_WITHOUT if mutant is None else CASES
     paths = os.pathsep.join([str(folder), str(HERE), str(HERE.parent)])
     environment = {"PYTHONPATH": paths, "SKFEDAUC_KERNEL": kernel, "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, __file__, "--check", str(seconds)]
-    try:
-        run = subprocess.run(
-            command,
-            env={**os.environ, **environment},
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=seconds + 60,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        return len((error.stdout or b"").split()), "does not end"
+    command = [sys.executable, __file__, "--check", str(most)]
+    run = subprocess.run(
+        command,
+        env={**os.environ, **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     n_cases = run.stdout.count("\n")
     if run.returncode == 0:
         return n_cases, ""
+    if run.returncode == -signal.SIGPROF:
+        return n_cases, "does not end"
     if run.returncode < 0 or not run.stderr:
         return n_cases, f"ended by signal {-run.returncode}"
     if "failed: " not in run.stderr:  # the package could not be imported
@@ -222,8 +223,8 @@ def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int
     return n_cases, run.stderr.rpartition("failed: ")[2].strip()[:60]
 
 
-def check_cases(seconds: float) -> None:
-    """Test cases for this number of seconds; print a line for each case."""
+def check_cases(most: int) -> None:
+    """Test all kinds of rounded scores and this number of random cases; print a line for each."""
     # Remove editable installations, which Python would import instead of the copy.
     sys.meta_path[:] = [
         f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"
@@ -236,20 +237,17 @@ def check_cases(seconds: float) -> None:
 
     if not skfedauc.__file__.startswith(os.getcwd()):
         sys.exit(f"{skfedauc.__file__} is not in {os.getcwd()}")
-    until = time.monotonic() + seconds
     kinds = [lambda scores=scores: test_fuzz.check_rounded(scores) for scores in ROUNDED.values()]
     cases = (
-        lambda s=seed: test_fuzz.check(draw(s), np.random.default_rng(s))
-        for seed in itertools.count()
+        lambda s=seed: test_fuzz.check(draw(s), np.random.default_rng(s)) for seed in range(most)
     )
     for check in itertools.chain(kinds, cases):
         print("case", flush=True)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS_OF_CASE)  # the signal ends the process
         try:
             check()
         except BaseException as error:
             sys.exit(f"failed: {type(error).__name__} {' '.join(str(error).split())}")
-        if time.monotonic() > until:
-            break
 
 
 if __name__ == "__main__":
