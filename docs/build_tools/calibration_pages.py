@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import calibration_plots
-from myst_parser.mdit_to_docutils.base import default_slugify
 
 if TYPE_CHECKING:
     from benchmarks.calibration.table import Plot
@@ -30,19 +29,23 @@ TOPICS = """\
 """
 
 
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub and myst_parser form anchors."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def parts(source: str) -> dict[str, str]:
     """Return the topics of the file by the names of their pages, and the overview by ""."""
     overview, *topics = re.split(r"\n(?=# )", source)
     return {"": overview} | {
-        default_slugify(topic.split("\n")[0].removeprefix("# ")).replace("-", "_"): topic
-        for topic in topics
+        anchor(topic.split("\n")[0].removeprefix("# ")).replace("-", "_"): topic for topic in topics
     }
 
 
 def places(source: str) -> dict[str, str]:
     """Return the page of each heading, by the anchor of the heading."""
     return {
-        default_slugify(heading): name
+        anchor(heading): name
         for name, part in parts(source).items()
         for heading in re.findall(r"^##? (.+)$", part, re.MULTILINE)
     }
