@@ -411,7 +411,6 @@ TABLES = [
                 ),
             }.items()
         ],
-        share=0.5,
         error_rate=["error rate"],
         others=[Plot("Power in %", ["power"])],
     ),
