@@ -92,7 +92,6 @@ TABLES = [
                 (4_000, 3, 0.9, 0.5),
             )
         ],
-        share=0.15,
         coverage=["changes"],
         error_rate=["any claim", "any p value"],
     ),

@@ -328,7 +328,6 @@ TABLES = [
                 (50, 100, 200),
             )
         ],
-        share=0.1,
         error_rate=[
             f"{gap} {answer}"
             for gap in ("AUC difference", "ratio", "TPR", "odds", "odds ratio")

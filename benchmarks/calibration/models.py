@@ -219,7 +219,6 @@ TABLES = [
                 (20, 50, 200, 0.75, 0.5, 2.0),
             )
         ],
-        share=0.2,
         error_rate=OF_MEASURES,
     ),
     Table(

@@ -135,7 +135,6 @@ TABLES = [
             (f"{n_groups} groups, {n_rows:,} rows", false_claims, (n_rows, n_groups))
             for n_groups, n_rows in ((2, 400), (5, 500), (5, 4_000), (20, 2_000))
         ],
-        share=0.2,
         error_rate=["any claim", "calibration", "any p value"],
     ),
 ]

@@ -169,7 +169,6 @@ TABLES = [
             "equalized odds not met",
         ],
         [(name, answers, (of, rates)) for name, of, rates in ANSWERS],
-        share=0.1,
         others=[
             Plot(f"{gap}: share of audits in %", [f"{gap} met", f"{gap} not met"])
             for gap in ("AUC difference", "selection rates", "equalized odds")
