@@ -103,6 +103,14 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
     _, most = rates("Averages that differ from the pooled AUC by delta", "found equivalent")
     for text in (page, report.agreement.__doc__):
         assert f"up to {most} %" in " ".join(text.split())
+    rare = "Rare positives, ties and unequal sizes with equal AUCs"
+    of_pairs = " ".join(report.compare_groups.__doc__.split())
+    _, most = rates(rare, "with the rest", of="^10 groups of (3/50|20/400),")
+    assert f"At most {most} % of runs" in of_pairs
+    _, most = rates(rare, "with the rest", of="^2 groups of 20/400, .*ratio 2")
+    assert f"deviations, {most} % of runs" in of_pairs
+    least, _ = rates("Comparisons of the audits of two equal models", "gaps")
+    assert f"have a coverage of {least} to 100 %" in " ".join(page.split())
     equal = "Equal AUCs of groups of clustered rows"
     for column in ("equal groups", "equal groups without clusters", "macro"):
         rate, _ = rates(equal, column, of="^10 x 20, .*by cluster")
