@@ -5,6 +5,7 @@ import enum
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ RATES = {
     "true_positive_rate": true_positive_rate,
     "false_positive_rate": false_positive_rate,
 }
+TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorials" / "signed_off_audit.md"
 NAMES = {"model": "credit | score <3>", "score": "risk", "label": "default"}
 
 
@@ -408,3 +410,41 @@ def test_what_cannot_be_a_control_column_is_said():
     (together,) = FairnessAudit.adjusted_together([audit])
     with pytest.raises(ValueError, match=r"within\(\) is not available .* adjusted_together"):
         together.within("sex")
+
+
+# Tools beside the audit ------------------------------------------------------------------
+
+
+def run_as_shown(word, **names):
+    """Run the block of the tutorial that has the word, and return its names."""
+    blocks = re.findall(r"^```pycon\n(.*?)^```$", TUTORIAL.read_text(), re.DOTALL | re.MULTILINE)
+    (block,) = (block for block in blocks if word in block)
+    code = "".join(f"{line[4:]}\n" for line in block.splitlines())
+    exec(compile(code, str(TUTORIAL), "exec"), names)
+    return names
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_logs_an_audit_as_shown(tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    audit = audit_of(people())
+    Path("audit.html").write_text("page")
+    run_as_shown("mlflow", audit=audit)
+    run = mlflow.last_active_run()
+    assert run.data.metrics == pytest.approx(audit.gaps["value"].dropna().to_dict())
+    artifacts = mlflow.MlflowClient().list_artifacts(run.info.run_id)
+    assert [file.path for file in artifacts] == ["audit.html", "audit.json"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_skore_takes_a_group_statistic_as_shown():
+    skore = pytest.importorskip("skore")
+    y, score, groups = people()
+    X = groups[["sex"]].assign(sex=groups["sex"] == "m", score=score)
+    model = LogisticRegression().fit(X, y)
+    report = skore.EstimatorReport(model, X_test=X, y_test=y, pos_label=1)
+    run_as_shown("report.metrics", report=report, FairnessAudit=FairnessAudit)
+    expected = GroupAUC.from_estimator(model, X, y, groups="sex").worst
+    assert report.metrics.worst_group_auc() == pytest.approx(expected, abs=1e-12)

@@ -42,7 +42,8 @@ def name_of_score(statistic: str, label: Any, measure: Measure | None) -> str:
 class _StatisticOfLabels:
     """Placeholder for the metric function of a scorer; some tools read its name.
 
-    Tools that call this function, such as TunedThresholdClassifierCV, pass predicted labels.
+    Tools that call this function pass predicted labels (TunedThresholdClassifierCV) or scores
+    (skore), but no X with the groups.
 
     Parameters
     ----------
@@ -56,6 +57,12 @@ class _StatisticOfLabels:
     def __call__(
         self, y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None
     ) -> float:
+        if np.unique(y_score).size > 2:
+            raise TypeError(
+                "group AUC scorers need the groups of the rows, but this tool calls the metric of "
+                "the scorer without X (as skore does). Instead of the scorer, pass a function "
+                "that calls the scorer, such as lambda model, X, y: scorer(model, X, y)."
+            )
         raise TypeError(
             "group AUC scorers need scores, but this tool passes labels that are predicted at a "
             "threshold (as TunedThresholdClassifierCV does). Select "

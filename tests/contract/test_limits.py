@@ -143,6 +143,16 @@ def test_threshold_tuning_is_told_what_to_do_instead():
     assert "scoring='balanced_accuracy'" in str(refusal.value)
 
 
+def test_tools_that_call_the_metric_of_a_scorer_are_told_to_call_the_scorer():
+    """Skore calls the metric with scores; report.metrics.add takes a function instead."""
+    way = numeric_way("column")
+    scorer, model = make_group_auc_scorer("macro", groups="site"), way.model.fit(way.X, way.y)
+    with pytest.raises(TypeError, match=r"without X .*lambda model, X, y: scorer\(model, X, y\)"):
+        scorer._score_func(way.y, model.predict_proba(way.X)[:, 1])
+    remedy = lambda model, X, y: scorer(model, X, y)  # noqa: E731
+    assert remedy(model, way.X, way.y) == scorer(model, way.X, way.y)
+
+
 def test_threshold_of_a_model_that_a_search_selected():
     """The remedy in the message works."""
     way = numeric_way("column")
