@@ -313,8 +313,9 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
     possessive = f"{others}'" if others.endswith("s") else f"{others}'s"
     numbers = (
         f"its positives outrank {possessive} negatives with a probability of "
-        f"{row['bnsp_auc']:.3f} (BNSP AUC: {BNSP}), {possessive} positives outrank its negatives "
-        f"with {row['bpsn_auc']:.3f} (BPSN AUC: {BPSN}); the disparity is {_signed(gap['value'])}"
+        f"{row['bnsp_auc']:.3f} (BNSP AUC: {BNSP}), and {possessive} positives outrank its "
+        f"negatives with {row['bpsn_auc']:.3f} (BPSN AUC: {BPSN}); the disparity is "
+        f"{_signed(gap['value'])}"
     )
     if math.isnan(gap["pvalue"]):
         yield Finding(

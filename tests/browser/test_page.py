@@ -163,7 +163,7 @@ def test_labels_sort_by_their_values_and_rows_stay_whole(sites):
 
 def test_the_keyboard_reaches_what_can_be_used(sites):
     reached = set()
-    for _ in range(110):
+    for _ in range(120):
         sites.switch_to.active_element.send_keys(TAB)
         element = sites.switch_to.active_element
         reached.add((element.tag_name, element.get_attribute("class")))
@@ -341,7 +341,7 @@ def test_contrast_of_texts_and_plots(browser, pages, emulate, scheme):
 
 def test_definitions_unfold(sites):
     details = sites.find_elements(CSS, "details")
-    assert len(details) == 6
+    assert len(details) == 7
     for element in details:
         text = element.find_element(CSS, "dd, li")
         assert not text.is_displayed()
@@ -388,7 +388,7 @@ def test_print_shows_whole_tables_and_the_definitions(sites, emulate):
     sites.execute_script(f"addEventListener('beforeprint', () => {{ window.n = {unfolded} }})")
     printed = base64.b64decode(sites.execute_cdp_cmd("Page.printToPDF", {})["data"])
     assert printed.startswith(b"%PDF")
-    assert sites.execute_script(f"return [window.n, {unfolded}]") == [6, 0]
+    assert sites.execute_script(f"return [window.n, {unfolded}]") == [7, 0]
 
 
 @pytest.mark.parametrize("name", ["sites", "hostile", "three columns", "comparison"])
