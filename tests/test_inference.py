@@ -1443,7 +1443,7 @@ def inference_of(report):
     numbers = [test.statistic, test.pvalue, difference.ci_low, difference.ci_high]
     numbers += [difference.pvalue, report.tau]
     for table in tables:
-        # The statistic of a tiny difference has its rounding error.
+        # The statistic of a tiny difference has the rounding error of the difference.
         table = table.drop(columns="statistic", errors="ignore")
         numbers += table.select_dtypes("number").to_numpy().ravel().tolist()
     return numbers

@@ -276,12 +276,12 @@ class ClusterSums:
         """Return the p value of the test that all groups have the same share.
 
         The statistic is the weighted variance of the shares over its estimated mean, with the
-        numbers of rows as weights. Its null distribution is approximately an F distribution [4]_.
-        Box's approximation gives the numerator degrees of freedom, and Satterthwaite's
-        approximation the denominator degrees of freedom. Each variance is that of the overall share
-        times the design effect of the group, and has k - 1 degrees of freedom for k clusters. If
-        groups share clusters, the degrees of freedom are at most the effective number of all
-        clusters minus 1. Two groups have the square of the two-sample t statistic.
+        numbers of rows as weights. The null distribution of the statistic is approximately an F
+        distribution [4]_. Box's approximation gives the numerator degrees of freedom, and
+        Satterthwaite's approximation the denominator degrees of freedom. Each variance is that of
+        the overall share times the design effect of the group, and has k - 1 degrees of freedom for
+        k clusters. If groups share clusters, the degrees of freedom are at most the effective
+        number of all clusters minus 1. Two groups have the square of the two-sample t statistic.
         """
         from scipy.special import fdtrc
 

@@ -227,8 +227,8 @@ class DistanceErrors(NamedTuple):
 
         By McDiarmid's inequality [3]_, an observed distance exceeds its expectation by more than
         ``sqrt(-log(tail) squared_range / 2)`` with probability `tail` at most. The true distance
-        also exceeds the observed distance by more than this number with probability `tail` at most.
-        The reason is the threshold with the largest true difference of the rates. At this
+        also exceeds the observed distance by more than the same number with probability `tail` at
+        most. The reason is the threshold with the largest true difference of the rates. At this
         threshold, the observed difference has no bias, and is at most the observed distance.
         """
         deviation = np.sqrt(-np.log(tail) * self.squared_range / 2.0)

@@ -242,7 +242,7 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> ShrunkenAUCs
 
 
 def _without_variation(variances: Variances) -> Floats:
-    """Return least variances of groups without seen variation, as with perfect separation; else 0.
+    """Return least variances of groups without variation, as with perfect separation; else 0.
 
     The variance is ``A (1 - A) / k``. The AUC A is the AUC of k independent pairs, with half a
     concordant and half a discordant pair added.

@@ -1835,7 +1835,7 @@ class GroupAUC:
         has simulations of 2 to 500 groups of 6 to 200 positives. The mean coverage of 95 %
         intervals is 94.3 to 99.7 %, and is highest if all true AUCs are equal.
 
-        A group without seen variation, as with perfect separation, has at least the variance
+        A group without observed variation, as with perfect separation, has at least the variance
         ``A (1 - A) / k``, as `note` says. The AUC A is the AUC of k independent pairs, with half a
         concordant and half a discordant pair added. k is the number of rows of the smaller class.
 
