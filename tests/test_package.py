@@ -148,9 +148,7 @@ def test_only_one_file_imports_private_names_of_scikit_learn():
 def test_source_distribution_has_what_its_tests_import():
     root = Path(__file__).parents[1]
     build = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["scikit-build"]
-    needed = {
-        parts[0] for file in (root / "tests").rglob("*.py") for parts in parts_imported(file)
-    }
+    needed = {parts[0] for file in (root / "tests").rglob("*.py") for parts in parts_imported(file)}
     assert needed.isdisjoint(build["sdist"]["exclude"])
 
 
