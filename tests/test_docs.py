@@ -205,7 +205,7 @@ SET_UP = [
     "python -m benchmarks.inference",
     "python -m benchmarks.audit_peers PYTHON",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
-    ".ci/sanitize                         # the kernel's tests under AddressSanitizer and UBSan",
+    ".ci/sanitize                         # the kernel's tests under three sanitizers",
     ".ci/32bit /var/tmp/32bit              # tests with 32-bit addresses, as in browsers, as root",
     "python -m benchmarks.kernel 1e6 3    # the kernel's benchmarks: up to 1e6 rows, 3 runs each",
 ]

@@ -146,3 +146,8 @@ def test_rows_beyond_a_memory_limit_are_an_error_and_no_crash():
         [sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "not enough\n", "")
+
+
+def test_idle_workers_that_stop_raise_no_error():
+    # joblib warns in the thread that hands out jobs, whose end the test would not notice.
+    warnings.warn("A worker stopped while some jobs were given to the executor. This", stacklevel=1)

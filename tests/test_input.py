@@ -8,17 +8,24 @@ import sys
 from decimal import Decimal
 from fractions import Fraction
 
+import narwhals
+import narwhals.stable.v1
+import narwhals.stable.v2
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from oracles import plain_label
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 
 from skfedauc import (
     GroupAUC,
     ScoreCounts,
     WithinGroupStratifiedKFold,
+    compare_models,
+    cross_validate_group_auc,
     group_roc_auc_score,
     make_group_auc_scorer,
 )
@@ -978,3 +985,81 @@ def test_a_table_of_counts_is_unpacked(kind):
         "site",
         "sex",
     )
+
+
+def tables_of(library):
+    """Return a table of a library, and the scores and labels of its rows."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"dose": rng.normal(size=60), "site": ["x", "y", "z"] * 20})
+    rows["y"] = (rows["dose"] + rng.normal(size=60) > 0).astype(int)
+    return {"pandas": rows, "polars": pl.from_pandas(rows)}[library]
+
+
+# Uses of a table: in each, `t` is the table.
+USES_OF_TABLES = {
+    "columns": lambda t: GroupAUC.from_predictions(t["y"], t["dose"], groups=t["site"]).counts,
+    "columns of groups": lambda t: counts_of_table(t, t[["site"]]),
+    "estimator": lambda t: (
+        GroupAUC.from_estimator(
+            PredictsDose(), t, t["y"], groups="site", response_method="predict"
+        ).counts
+    ),
+    "groups of the folds": lambda t: [
+        (train.tolist(), test.tolist())
+        for train, test in WithinGroupStratifiedKFold(2, groups="site").split(t, t["y"])
+    ],
+    "cross-validation": lambda t: (
+        cross_validate_group_auc(
+            LogisticRegression(), t[["dose", "y"]], t["y"], groups=t["site"], cv=2
+        ).counts
+    ),
+    "table": lambda t: ScoreCounts.from_table(t, label="y", score="dose", group="site"),
+    "batches": lambda t: ScoreCounts.from_batches([t], label="y", score="dose", group="site"),
+    "models": lambda t: compare_models(t["y"], t[["dose", "y"]]).table.to_numpy().tolist(),
+}
+
+
+def counts_of_table(table, groups):
+    return ScoreCounts.from_predictions(table["y"], table["dose"], groups=groups)
+
+
+class PredictsDose(BaseEstimator):
+    def predict(self, X):
+        return X["dose"].to_numpy()
+
+
+@pytest.mark.filterwarnings("ignore:.*class labels")
+@pytest.mark.parametrize("namespace", [narwhals, narwhals.stable.v1, narwhals.stable.v2])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("use", USES_OF_TABLES)
+def test_frames_of_narwhals_are_read_as_the_frames_within(use, library, namespace):
+    table = tables_of(library)
+    expected = USES_OF_TABLES[use](table)
+    assert USES_OF_TABLES[use](namespace.from_native(table)) == expected
+
+
+def repeating(table, library):
+    """Return the table with the column of scores twice."""
+    if library == "pandas":
+        return pd.concat([table, table[["dose"]]], axis=1)
+    columns = [*table.columns, table.column("dose")]
+    return pa.table(columns, names=[*table.column_names, "dose"])
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_repeated_names_matter_only_for_the_columns_in_use(library):
+    table = tables_of("pandas").assign(marker=np.arange(60.0))
+    table = table if library == "pandas" else pa.Table.from_pandas(table)
+    twice = repeating(table, library)
+    split = WithinGroupStratifiedKFold(2, groups="site").split
+    found, expected = (list(split(t, np.asarray(t["y"]))) for t in (twice, table))
+    for (train, test), (known_train, known_test) in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(train, known_train)
+        np.testing.assert_array_equal(test, known_test)
+    columns = {"label": "y", "score": "marker"}
+    counts = ScoreCounts.from_table(twice, **columns, group="site")
+    assert counts == ScoreCounts.from_table(table, **columns, group="site")
+    with pytest.raises(ValueError, match="groups names the column 'dose', and X has 2 columns"):
+        next(WithinGroupStratifiedKFold(2, groups="dose").split(twice, np.asarray(twice["y"])))
+    with pytest.raises(ValueError, match="group names the column 'dose', and table has 2 columns"):
+        ScoreCounts.from_table(twice, **columns, group="dose")

@@ -4,11 +4,15 @@ import pickle
 import re
 from contextlib import nullcontext
 
+import narwhals
+import narwhals.stable.v1
+import narwhals.stable.v2
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import skops.io
 from fairlearn.postprocessing import ThresholdOptimizer
 from fairlearn.preprocessing import CorrelationRemover
 from fairlearn.reductions import (
@@ -803,3 +807,45 @@ def test_experiment(experiment, name):
     cross = report.cross_matrix
     aucs = [report.pooled, *(cross.loc[g, h] for g, h in ((0, 0), (1, 1), (0, 1), (1, 0)))]
     assert np.round(aucs, 3).tolist() == AUCS[name]
+
+
+@pytest.mark.parametrize(
+    "mitigator",
+    [gradient(), ThresholdOptimizer(estimator=LogisticRegression(), predict_method="predict")],
+)
+def test_fitted_to_a_frame_an_array_is_refused_with_the_remedy(people, mitigator):
+    X, y = people
+    fitted = MitigatedClassifier(mitigator, sensitive_features="sex").fit(X, y)
+    with (
+        pytest.warns(UserWarning, match="feature names"),
+        pytest.raises(TypeError, match=r"'sex' of X, but X arrived as ndarray.*pass a DataFrame"),
+    ):
+        fitted.predict(X.drop(columns="sex").assign(sex=0).to_numpy())
+
+
+@pytest.mark.parametrize(
+    "mitigator",
+    [
+        gradient(),
+        GridSearch(LogisticRegression(), DemographicParity(), grid_size=2),
+        ThresholdOptimizer(estimator=LogisticRegression(), predict_method="predict"),
+    ],
+)
+def test_skops_refuses_mitigators_that_hold_pandas_objects(people, mitigator):
+    # The guide says so. If this fails, the guide can list the types to trust.
+    X, y = people
+    fitted = MitigatedClassifier(mitigator, sensitive_features="sex").fit(X, y)
+    with pytest.raises(TypeError, match="__reduce__"):
+        skops.io.dumps(fitted)
+
+
+@pytest.mark.parametrize("namespace", [narwhals, narwhals.stable.v1, narwhals.stable.v2])
+def test_frames_of_narwhals_are_those_within(people, namespace):
+    X, y = people
+    model = MitigatedClassifier(gradient(), sensitive_features="sex", random_state=0)
+    expected = model.fit(X, y)
+    names = expected.feature_names_in_
+    scores = expected.predict_proba(X)
+    again = model.fit(namespace.from_native(X), y)
+    assert_array_equal(again.feature_names_in_, names)
+    assert_array_equal(again.predict_proba(namespace.from_native(X)), scores)

@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.resources
 import subprocess
 import sys
+import tomllib
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -142,6 +143,13 @@ def test_only_one_file_imports_private_names_of_scikit_learn():
         file.name for file in FILES if any(map(is_private_of_sklearn, parts_imported(file)))
     }
     assert importers == {"_sklearn.py"}
+
+
+def test_source_distribution_has_what_its_tests_import():
+    root = Path(__file__).parents[1]
+    build = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["scikit-build"]
+    needed = {parts[0] for file in (root / "tests").rglob("*.py") for parts in parts_imported(file)}
+    assert needed.isdisjoint(build["sdist"]["exclude"])
 
 
 def test_every_module_has_a_layer():

@@ -11,9 +11,11 @@ from skfedauc._input.alignment import (
     check_unique_index,
     column_named,
     columns_of,
+    distinct_columns,
     groups_of_rows,
     is_column_names,
     is_series,
+    unwrapped,
 )
 from skfedauc._input.arrays import (
     check_counts,
@@ -90,6 +92,7 @@ __all__ = [
     "columns_of",
     "columns_of_labels",
     "count_missing",
+    "distinct_columns",
     "drop_unused",
     "encode_columns",
     "encode_groups",
@@ -107,6 +110,7 @@ __all__ = [
     "some_labels",
     "unite_kinds",
     "unite_labels",
+    "unwrapped",
     "warn",
     "warn_if_misspelled",
     "without_zero_decimals",

@@ -113,6 +113,7 @@ def groups_of_rows(groups: Any, X: Any, name: str = "groups") -> Any:
 
     `name` is the name of the argument, for messages.
     """
+    groups, X = unwrapped(groups), unwrapped(X)
     if isinstance(groups, str):
         return columns_of(X, [groups], name)
     if is_column_names(groups):
@@ -175,10 +176,49 @@ def check_column_names(names: list[str], known: Sequence[str], name: str, table:
             )
 
 
+def unwrapped(values: Any) -> Any:
+    """Return the table or column within a frame or series of any namespace of narwhals."""
+    if type(values).__module__.partition(".")[0] != "narwhals":
+        return values
+    import narwhals as nw
+
+    return nw.to_native(values, pass_through=True)
+
+
+def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
+    """Return a table that narwhals reads: if names repeat, only the columns that arguments name.
+
+    Parameters
+    ----------
+    X : object
+        A table of any library.
+    names : mapping of str to list of str
+        Names of columns by argument.
+    table : str
+        Name of the table, for messages.
+
+    Raises
+    ------
+    ValueError
+        If an argument names a column whose name repeats.
+    """
+    X = unwrapped(X)
+    is_arrow = hasattr(X, "column_names")
+    is_pandas = has_index(X) and hasattr(X, "columns")
+    known = list(X.column_names if is_arrow else X.columns if is_pandas else ())
+    if len(set(known)) == len(known):
+        return X
+    for name, wanted in names.items():
+        check_column_names(wanted, known, name, table)
+    chosen = list(dict.fromkeys(column for wanted in names.values() for column in wanted))
+    return X.select(chosen) if is_arrow else X[chosen]
+
+
 def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X") -> Any:
     """Return columns of a DataFrame by name."""
     import narwhals.stable.v2 as nw
 
+    X = distinct_columns(X, {name: names}, table)
     if not nw.dependencies.is_into_dataframe(X) and table != "X":
         raise TypeError(
             f"{name} names the column {shortened(names[0])}, but {table} is a {type(X).__name__} "

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._input.alignment import unwrapped
 from skfedauc._input.arrays import (
     check_length,
     column_of,
@@ -91,7 +92,7 @@ def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
     """Convert the group labels that users pass to columns: numpy arrays or native series."""
-    groups = from_array_api(groups)
+    groups = from_array_api(unwrapped(groups))
     if isinstance(groups, np.ndarray):
         if isinstance(groups, np.ma.MaskedArray):
             raise TypeError(f"{name} is a masked array; drop the masked rows and pass .data.")

@@ -242,6 +242,7 @@ def _models_of(scores: Any, n_rows: int | None) -> dict[Any, Any]:
     """Return the scores of each model by name; `n_rows` is the number of rows of y_true."""
     import narwhals.stable.v2 as nw
 
+    scores = _input.unwrapped(scores)
     if isinstance(scores, Mapping):
         models = dict(scores)
     elif nw.dependencies.is_into_dataframe(scores):

@@ -56,7 +56,9 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
 
         table = pa.Table.from_batches([table])
     try:
-        frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(table)
+        frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(
+            _input.distinct_columns(table, columns.by_argument, "table")
+        )
     except TypeError as error:
         is_path = isinstance(table, str) or hasattr(table, "__fspath__")
         mend = " Files are counted by ScoreCounts.from_batches([path], ...)." if is_path else ""

@@ -44,6 +44,7 @@ def checked(estimator: Any, X: Any, reset: bool) -> Any:
 
     With `reset`, the estimator stores the names and the number of columns.
     """
+    X = _input.unwrapped(X)
     if is_frame(X):
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
     return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
@@ -66,6 +67,15 @@ def select(X: Any, columns: Columns, argument: str = _NAME) -> list[Any]:
     ValueError, TypeError
         If X does not have these columns.
     """
+    _check_present(X, columns, argument)
+    if is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        return [nw.to_native(frame.get_column(name)) for name in columns]
+    return [X[:, position] for position in columns]
+
+
+def _check_present(X: Any, columns: Columns, argument: str) -> None:
+    """Refuse names and positions that X lacks."""
     shown = ", ".join(map(repr, columns))
     plural = "s" if len(columns) > 1 else ""
     if is_frame(X):
@@ -75,20 +85,18 @@ def select(X: Any, columns: Columns, argument: str = _NAME) -> list[Any]:
                 f"{argument} requires the column{plural} {shown} of X; the columns of X are "
                 f"{_words.listed(names)}."
             )
-        frame = nw.from_native(X, eager_only=True)
-        return [nw.to_native(frame.get_column(name)) for name in columns]
-    if _input.is_column_names(columns):
+    elif _input.is_column_names(columns):
         raise TypeError(
             f"{argument} names the column{plural} {shown} of X, but X arrived as "
-            f"{type(X).__name__} without named columns. If earlier steps of a pipeline return "
-            "arrays, make them return DataFrames: pipeline.set_output(transform='pandas')."
+            f"{type(X).__name__} without named columns: pass a DataFrame. If earlier steps of a "
+            "pipeline return arrays, make them return DataFrames: "
+            "pipeline.set_output(transform='pandas')."
         )
-    if max(columns) >= X.shape[1]:
+    elif max(columns) >= X.shape[1]:
         raise ValueError(
             f"{argument} has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
             "counted from 0."
         )
-    return [X[:, position] for position in columns]
 
 
 def without(X: Any, columns: Columns, argument: str = _NAME) -> Any:
@@ -96,9 +104,10 @@ def without(X: Any, columns: Columns, argument: str = _NAME) -> Any:
 
     Raises
     ------
-    ValueError
-        If X has no other columns.
+    ValueError, TypeError
+        If X does not have these columns, or no others.
     """
+    _check_present(X, columns, argument)
     if len(columns) == X.shape[1]:
         raise ValueError(
             f"X has {X.shape[1]} feature(s), all of them in {argument}, so that no feature is left "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import itertools
 import os
 import time
@@ -20,6 +21,8 @@ PROPERTY = "random cases"
 def seeds(record_property):
     """Function that yields the seeds of a worker: a fixed number, or new seeds for some time."""
     n_tried = 0
+    if SECONDS or CASES:
+        faulthandler.cancel_dump_traceback_later()  # longer than tests may take, on request
 
     def draw(n_of_suite, worker=0, n_workers=1):
         nonlocal n_tried
