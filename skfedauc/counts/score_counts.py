@@ -1074,6 +1074,9 @@ default=None
         -----
         The vector does not hold `n_missing`, `group_names`, class labels or `sources`.
 
+        A secure sum hides the counts of a site only among three or more sites with rows in the same
+        groups. Each of two sites reads the counts of the other in their sum.
+
         Examples
         --------
         >>> from skfedauc import Bins, ScoreCounts
@@ -1123,16 +1126,19 @@ default=None
         --------
         >>> import numpy as np
         >>> from skfedauc import Bins, ScoreCounts
-        >>> bins, groups = Bins.at([0.3, 0.5]), ["lima", "oslo"]
-        >>> oslo = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
-        >>> lima = ScoreCounts.from_predictions([0, 0, 1], [0.1, 0.4, 0.4], groups=["lima"] * 3)
-        >>> mask = np.random.default_rng(0).integers(2**32, size=12)
+        >>> bins, groups = Bins.at([0.3, 0.5]), ["<50", "50+"]
+        >>> sites = [
+        ...     ScoreCounts.from_predictions([0, 1, 1], scores, groups=["<50", "50+", "50+"])
+        ...     for scores in ([0.2, 0.4, 0.7], [0.1, 0.4, 0.4], [0.3, 0.2, 0.6])
+        ... ]
+        >>> masks = np.random.default_rng(0).integers(2**32, size=(3, 12))
+        >>> masks -= np.roll(masks, 1, axis=0)  # each pair of sites shares a mask
         >>> sent = [
-        ...     (oslo.to_vector(bins, groups) + mask) % 2**32,
-        ...     (lima.to_vector(bins, groups) - mask) % 2**32,
+        ...     (counts.to_vector(bins, groups) + mask) % 2**32
+        ...     for counts, mask in zip(sites, masks)
         ... ]
         >>> counts = ScoreCounts.from_vector(sum(sent), bins, groups, modulus=2**32)
-        >>> counts == oslo.reduced(bins) + lima.reduced(bins)
+        >>> counts == ScoreCounts.merge([of_site.reduced(bins) for of_site in sites])
         True
         """
         from skfedauc.counts.vectors import Grid, state_of_vector
