@@ -153,7 +153,7 @@ def secure_group_auc(
     If a client fails at the first two requests, which share the keys, the round stops before any
     client sends counts. If a client fails later, the sum omits the client unless the client has
     already sent its counts. The round then continues if at least the threshold of clients remains.
-    Each client refuses to remove masks if fewer than 3 of the clients with which it shares masks are
+    Each client refuses to remove masks if fewer than 3 of the clients that share masks with it are
     in the sum.
 
     The masks differ from Flower's protocol in one point: SHAKE-256 expands the keys. A server could
