@@ -163,7 +163,7 @@ def test_separators(tmp_path, separator, ending):
 
 
 def test_decimal_commas(tmp_path):
-    with pytest.raises(TypeError, match=r"y_score must hold numbers.*'0,1'"):
+    with pytest.raises(TypeError, match=r"column 'risk' must hold numbers.*'0,1'"):
         counts_of_csv(tmp_path, "ill;risk;site\n0;0,1;a\n1;0,2;a\n")
 
 
@@ -186,9 +186,9 @@ def test_a_column_whose_type_shows_late(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0,.1,\n1,.2,a\n", r"groups has 1 missing labels of 2"),
-        ("0,,a\n1,.2,a\n", r"y_score must be finite; got 1 NaN"),
-        (",.1,a\n1,.2,a\n", r"y_true has 1 missing labels"),
+        ("0,.1,\n1,.2,a\n", r"column 'site' has 1 missing labels of 2"),
+        ("0,,a\n1,.2,a\n", r"column 'risk' must be finite; got 1 NULL, 0 NaN"),
+        (",.1,a\n1,.2,a\n", r"column 'ill' has 1 missing labels"),
         ("0,.1,a,9\n1,.2,a\n", r"the file cannot be read: .*Expected 3 columns, got 4"),
         ("0,.1,a\n1,.2\n", r"the file cannot be read: .*Expected 3 columns, got 2"),
         ("0,9007199254740993,a\n1,2,a\n", r"integers beyond 2\*\*53"),
@@ -201,7 +201,7 @@ def test_bad_csv(tmp_path, text, message):
 
 
 def test_scores_of_csv_that_are_no_numbers(tmp_path):
-    with pytest.raises(TypeError, match=r"^batch 0 \('.*day\.csv'\): y_score must hold numbers"):
+    with pytest.raises(TypeError, match=r"^batch 0 \('.*day\.csv'\): column 'risk' must hold"):
         counts_of_csv(tmp_path, "ill,risk,site\n0,'0,1',a\n1,n/a,a\n".replace("'", '"'))
 
 
@@ -358,7 +358,7 @@ def test_functions_that_were_called_are_not_called_again(tmp_path):
     def days(third):
         return [first_day, functools.partial(day, 1, n=300), third, functools.partial(day, 3)]
 
-    with pytest.raises(ValueError, match=r"^batch 2: y_score must be finite"):
+    with pytest.raises(ValueError, match=r"^batch 2: column 'risk' must be finite"):
         ScoreCounts.from_batches(
             days(functools.partial(day, 2, bad=True)), **BY_SITE, checkpoint=path
         )

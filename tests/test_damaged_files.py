@@ -6,7 +6,10 @@ from the table of the file.
 """
 
 import datetime
+import gc
 import json
+import os
+import pathlib
 import pickle
 import re
 import zlib
@@ -19,7 +22,7 @@ import pytest
 from saved_cases import CASES
 
 from skfedauc import Bins, ScoreCounts
-from skfedauc.counts import files
+from skfedauc.counts import Limits, files
 from skfedauc.counts.tables import RANGE_COLUMNS
 
 # Number of changes in each test below; tests/fuzz/test_files.py makes changes until a time limit.
@@ -518,31 +521,146 @@ def test_a_checkpoint_is_no_file_of_counts(tmp_path):
 # Files that would exhaust the memory -------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["labels", "rows"])
-def test_files_that_would_exhaust_the_memory_are_refused(kind, any_checksum):
-    name, n_times = {"labels": ("text", 10), "rows": ("no groups", 12)}[kind]
-    table, facts = parts_of(CASES[name].to_bytes())
-    if kind == "labels":
-        table = table.slice(0, 1).set_column(0, "site", pa.array(["x" * 30_000_000]))
-    else:
-        n_rows = 1_000_000
-        table = pa.table(
-            {
-                "score": np.zeros(n_rows),
-                "n_negatives": np.ones(n_rows, int),
-                "n_positives": np.ones(n_rows, int),
-            }
-        )
-    facts["n_cells"] = len(table) * n_times
-    data = file_of(table, facts, n_times, use_dictionary=["score", "n_negatives", "n_positives"])
-    assert len(data) < 200_000
-    pool = pa.default_memory_pool()
-    before = pool.max_memory()
-    with pytest.raises(
-        ValueError, match=r"^data .*would take .* bytes of memory, and the file has"
+def peak_memory(function):
+    """Return the bytes by which the memory of this process grows at most during a call."""
+    status = pathlib.Path("/proc/self/status")
+    clear = pathlib.Path("/proc/self/clear_refs")
+    if not (status.exists() and os.access(clear, os.W_OK)):
+        pytest.skip("the system does not tell the peak of memory")
+    gc.collect()
+    clear.write_text("5")  # begin a new peak
+    before = int(re.search(r"VmRSS:\s+(\d+)", status.read_text())[1])
+    function()
+    return 1024 * (int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1]) - before)
+
+
+def assert_refused_in_little_memory(data, match, most=1 << 24, **arguments):
+    def refused():
+        with pytest.raises(ValueError, match=match) as caught:
+            ScoreCounts.from_bytes(data, **arguments)
+        assert re.match(REFUSED, str(caught.value))
+
+    assert peak_memory(refused) < most
+
+
+def with_long_label(size, n_rows=1, **options):
+    """Bytes of a file whose first label has `size` characters."""
+    table, facts = parts_of(CASES["text"].to_bytes())
+    table = pa.concat_tables([table.slice(0, 1)] * n_rows)
+    labels = ["x" * size, *["a"] * (n_rows - 1)]
+    facts["n_cells"] = n_rows
+    options = {"dictionary_pagesize_limit": 1 << 30, "write_statistics": False, **options}
+    return file_of(table.set_column(0, "site", pa.array(labels)), facts, **options)
+
+
+def with_other_sizes(data, old, new):
+    """The file with other declared sizes, written in the same number of bytes."""
+
+    def varint(number, n_bytes):
+        number *= 2
+        parts = [number >> 7 * i & 127 | 128 for i in range(n_bytes)]
+        return bytes([*parts[:-1], parts[-1] & 127])
+
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for size in old:
+        n_bytes = -(-(2 * size).bit_length() // 7)
+        assert data.count(varint(size, n_bytes), footer) >= 1
+        changed = data[footer:].replace(varint(size, n_bytes), varint(new, n_bytes))
+        data = data[:footer] + changed
+    return data
+
+
+@pytest.mark.parametrize("codec", ["zstd", "gzip"])
+def test_a_long_label_is_refused_in_little_memory(codec):
+    """A label of 70 million characters in a small file, which took a multiple of its size."""
+    data = with_long_label(70_000_000, compression=codec)
+    assert len(data) < 6_000_000
+    match = r"^data .*would take .* bytes of memory, (and the file has|so it has labels)"
+    assert_refused_in_little_memory(data, match)
+
+
+def test_false_sizes_of_pages_are_refused_in_little_memory():
+    """The headers of the pages are compared with the metadata before a page is read."""
+    data = with_long_label(70_000_000)
+    group = pq.ParquetFile(pa.BufferReader(data)).metadata.row_group(0)
+    sizes = {group.total_byte_size, group.column(0).total_uncompressed_size}
+    small = with_other_sizes(data, sizes, 100)
+    assert pq.ParquetFile(pa.BufferReader(small)).metadata.row_group(0).total_byte_size == 100
+    match = "its pages would take 70,.* bytes of memory, and its metadata says 100"
+    assert_refused_in_little_memory(small, match)
+
+
+def test_texts_that_share_beginnings_are_refused():
+    """A page of 1 MB whose rows repeat the beginning of one text would take 10 GB."""
+    table, facts = parts_of(CASES["text"].to_bytes())
+    table = pa.concat_tables([table.slice(0, 1)] * 1000).set_column(
+        0, "site", pa.array(["x" * 9000] * 1000)
+    )
+    facts["n_cells"] = len(table)
+    options = {"use_dictionary": False, "column_encoding": {"site": "DELTA_BYTE_ARRAY"}}
+    assert_refused_in_little_memory(file_of(table, facts, **options), "a page has the encoding 7")
+
+
+def test_limits_of_the_receiver(tmp_path):
+    counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.4, 0.7], groups=["oslo"] * 3)
+    data = counts.to_bytes(source="a hospital")
+    for limits, match in (
+        (Limits(max_rows=1), "it counts 2 rows of a class, above the receiver.s limit of 1; pass"),
+        (
+            Limits(max_label_length=9),
+            r"it has a label or name of 10 characters, .* limit of 9; pass lim",
+        ),
+        (Limits(max_bytes=len(data) - 1), rf"it has {len(data):,} bytes or more, above the rec"),
     ):
-        ScoreCounts.from_bytes(data)
-    assert pool.max_memory() - before < 1 << 24
+        with pytest.raises(ValueError, match=f"^data is refused: {match}"):
+            ScoreCounts.from_bytes(data, limits=limits)
+    exact = Limits(max_rows=2, max_label_length=10, max_bytes=max(len(data), 1000))
+    assert ScoreCounts.from_bytes(data, limits=exact) == counts
+    path = tmp_path / "counts.skfa"
+    path.write_bytes(data)
+    assert ScoreCounts.load(path, limits=exact) == counts
+    with pytest.raises(ValueError, match=r"counts.skfa' is refused: it has .* bytes or more"):
+        ScoreCounts.load(path, limits=Limits(max_bytes=100))
+    with pytest.raises(TypeError, match=r"limits must be a skfedauc.counts.Limits or None; got"):
+        ScoreCounts.load(path, limits=100)
+    with pytest.raises(ValueError, match="max_rows must be"):
+        Limits(max_rows=-1)
+
+
+@pytest.mark.parametrize("name", ["text", "coded", "class", "column"])
+def test_limits_apply_to_all_labels_and_names(name):
+    long = "x" * 50
+    groups = {
+        "text": [long] * 2,
+        "coded": pd.Categorical.from_codes([0, 0], [pd.Period("2024")]),
+        "column": pd.Series(["a"] * 2, name=long),
+    }.get(name, ["a"] * 2)
+    y = [long, "y"] if name == "class" else [0, 1]
+    counts = ScoreCounts.from_predictions(y, [0.1, 0.2], groups=groups, pos_label=y[1])
+    data = counts.to_bytes()
+    assert ScoreCounts.from_bytes(data, limits=Limits(max_label_length=50)) == counts
+    with pytest.raises(ValueError, match=r"^data is refused: it has a label or name of \d+ char"):
+        ScoreCounts.from_bytes(data, limits=Limits(max_label_length=3))
+
+
+def test_rows_that_would_exhaust_the_memory_are_refused(any_checksum):
+    n_rows = 1_000_000
+    table = pa.table(
+        {
+            "score": np.zeros(n_rows),
+            "n_negatives": np.ones(n_rows, int),
+            "n_positives": np.ones(n_rows, int),
+        }
+    )
+    facts = {**parts_of(CASES["no groups"].to_bytes())[1], "n_cells": 12 * n_rows}
+    data = file_of(table, facts, 12, use_dictionary=["score", "n_negatives", "n_positives"])
+    assert len(data) < 200_000
+    match = r"^data .*would take .* bytes of memory, and the file has"
+    assert_refused_in_little_memory(data, match)
+    limits = Limits(max_bytes=1 << 20)
+    data = file_of(table, {**facts, "n_cells": n_rows}, use_dictionary=False)
+    with pytest.raises(ValueError, match=r"it has .* bytes or more|would take .* above the rec"):
+        ScoreCounts.from_bytes(data, limits=limits)
 
 
 def test_rows_that_are_not_there_are_refused(any_checksum):

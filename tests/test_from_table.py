@@ -192,3 +192,30 @@ def test_plan_of_polars():
 def test_rows_in_memory_have_no_query():
     with pytest.raises(TypeError, match="table is a pandas DataFrame, whose rows are in memory"):
         ScoreCounts.explain_table(rows().to_pandas(), **BY_SITE)
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_errors_name_columns(read):
+    """Labels that are called like an argument remain, and pandas has no NULL beside NaN."""
+    table = rows(site=["groups", "y_true", None, "x", "y", "z"])
+    with pytest.raises(ValueError, match=r"^column 'site' has 1 missing labels of 6"):
+        ScoreCounts.from_table(read(table), **BY_SITE)
+    table = rows(risk=[0.5, None, float("nan"), 0.5, 0.25, None])
+    frame = read(table)
+    found = "0 NULL|" * isinstance(frame, pd.DataFrame) + "2 NULL, [01] NaN|3 NaN"
+    with pytest.raises(ValueError, match=rf"^column 'risk' must be finite; got ({found}) and 0"):
+        ScoreCounts.from_table(frame, **BY_SITE)
+    table = rows(ill=["y_true", "groups", "y_score", "y_true", "groups", "groups"])
+    message = "^column 'ill' must have two classes; got 3: 'groups', 'y_score', 'y_true'"
+    with pytest.raises(ValueError, match=message):
+        ScoreCounts.from_table(read(table), **BY_SITE)
+
+
+def test_null_weights_and_binned_null_scores_are_told_from_nan():
+    nan = float("nan")
+    weights = rows(weight=[1.0, None, nan, 1.0, None, float("inf")])
+    with pytest.raises(ValueError, match=r"'weight' must be finite; got 2 NULL, 1 NaN and 1 inf"):
+        ScoreCounts.from_table(pl.from_arrow(weights).lazy(), **WEIGHTED)
+    scores = pl.from_arrow(rows(risk=[0.5, None, nan, 0.5, 0.25, None])).lazy()
+    with pytest.raises(ValueError, match=r"'risk' must be finite; got 2 NULL, 1 NaN and 0 inf"):
+        ScoreCounts.from_table(scores, **BY_SITE, disclosure="bins")

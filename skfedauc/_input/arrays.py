@@ -123,6 +123,10 @@ def kind_in_words(values: Any) -> str:
     return f"{kind.__name__} of {', '.join(sorted({type(item).__name__ for item in values}))}"
 
 
+# A rank among the rows of one site means nothing beside the ranks of another.
+_RANKS = "Ranks are right only if they are taken over all rows of all sites together."
+
+
 def check_scores(
     values: Any,
     name: str = "y_score",
@@ -142,7 +146,7 @@ def check_scores(
         # numpy converts lists with floats or large integers to floats.
         array = object_array(v[0] if isinstance(v, list | tuple) else v for v in values)
     _refuse_rounded(array, scores, name)
-    _refuse_infinite(scores, name, n_rows)
+    _refuse_infinite(scores, name, n_rows, values)
     if array.dtype.kind == "O":
         refuse_ties(array.tolist(), scores, name)
         _refuse_inexact(array.tolist(), scores.tolist(), name, n_rows)
@@ -179,8 +183,7 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
     if n_tied > 0:
         raise ValueError(
             f"{name} has {len(exact)} different numbers, of which {n_tied} are equal to another "
-            "one as float64 and would tie; round them, or pass their ranks: the place of each in "
-            f"sorted(set({name}))."
+            f"one as float64 and would tie; round them in the same way at all sites. {_RANKS}"
         )
 
 
@@ -216,16 +219,26 @@ def _refuse_inexact(
 
 
 def _refuse_infinite(
-    scores: NDArray[np.float64], name: str, n_rows: NDArray[np.int64] | None = None
+    scores: NDArray[np.float64],
+    name: str,
+    n_rows: NDArray[np.int64] | None = None,
+    values: Any = None,
 ) -> NDArray[np.float64]:
+    """Refuse NaN and infinite numbers, and tell the NULL of the column `values` from its NaN."""
     # A finite sum implies finite scores. The sum of finite scores may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = bool(np.isfinite(scores.sum()))
     if not looks_finite and not np.isfinite(scores).all():
-        n_nan = number_of_rows(np.isnan(scores), n_rows)
+        is_nan, told = np.isnan(scores), ""
+        # Columns of pyarrow, polars and databases have NULL, which numpy converts to NaN.
+        if hasattr(values, "is_null"):
+            is_null = np.asarray(values.is_null(), np.bool_)
+            is_nan = is_nan & ~is_null
+            told = f"{number_of_rows(is_null, n_rows)} NULL, " if is_null.any() else ""
+        n_nan = number_of_rows(is_nan, n_rows)
         n_infinite = number_of_rows(np.isinf(scores), n_rows)
         raise ValueError(
-            f"{name} must be finite; got {n_nan} NaN and {n_infinite} infinite values of "
+            f"{name} must be finite; got {told}{n_nan} NaN and {n_infinite} infinite values of "
             f"{total_of_rows(scores.size, n_rows)}. Drop or impute these rows first."
         )
     return scores
@@ -238,7 +251,7 @@ def check_weights(
 
     For weights with counts, `n_rows` is the number of rows of each weight, for messages.
     """
-    weights = _refuse_infinite(_as_floats(column_of(values, name), name), name, n_rows)
+    weights = _refuse_infinite(_as_floats(column_of(values, name), name), name, n_rows, values)
     if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
         return weights
     if float(weights.min()) < 0:
@@ -337,8 +350,8 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
         if n_rounded:
             raise ValueError(
                 f"{name} is an array of {array.dtype}, and {n_rounded} of {array.size} values "
-                "would be rounded to float64 and might tie; round them with .astype(float), or "
-                f"pass their ranks, for instance scipy.stats.rankdata({name})."
+                "would be rounded to float64 and might tie; round them with .astype(float). "
+                f"{_RANKS}"
             )
     integers = array
     if array.dtype.kind == "O":
@@ -350,9 +363,14 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
     if integers.size:
         low, high = int(integers.min()), int(integers.max())
         if max(-low, high) > 1 << 53:
+            mend = "subtract one constant that all batches and sites share"
+            if high - low > 1 << 54:
+                mend = (
+                    "divide them (//) by one constant that all sites share, if ties are acceptable"
+                )
             raise ValueError(
                 f"{name} holds integers beyond 2**53 ({low} to {high}), which would tie as "
-                f"floats; pass their ranks, for instance scipy.stats.rankdata({name})."
+                f"floats; {mend}. {_RANKS}"
             )
 
 

@@ -232,8 +232,8 @@ def scores_of(column: pd.Series[Any]) -> NDArray[np.float64]:
         if n_tied:
             raise CommandError(
                 f"column {shortened(column.name)} has {len(exact):,} different numbers, of which "
-                f"{n_tied:,} are equal to another one as float64 and would tie; round them, or use "
-                "their ranks as scores"
+                f"{n_tied:,} are equal to another one as float64 and would tie; round them in the "
+                "same way in all files, or subtract one constant that all files share"
             )
     return scores
 

@@ -5,6 +5,7 @@ from skfedauc.counts.agreement import MergeError
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, DisclosureError
 from skfedauc.counts.file_facts import version_of_package
+from skfedauc.counts.limits import Limits
 from skfedauc.counts.multiclass import (
     MultiClass,
     MulticlassCounts,
@@ -21,6 +22,7 @@ __all__ = [
     "Concordance",
     "Disclosure",
     "DisclosureError",
+    "Limits",
     "MergeError",
     "MultiClass",
     "MulticlassCounts",

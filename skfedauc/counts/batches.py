@@ -19,7 +19,7 @@ from skfedauc.counts.agreement import Agreement
 from skfedauc.counts.batch_sums import BatchSums
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.checkpoint import Checkpoint
-from skfedauc.counts.columns import Columns, arguments_of, check_columns
+from skfedauc.counts.columns import Columns, arguments_of, check_columns, naming_columns
 from skfedauc.counts.counting import count_rows
 from skfedauc.counts.disclosure import Disclosure, check_disclosure
 from skfedauc.counts.joining import within
@@ -119,7 +119,10 @@ def count_batch(
 ) -> State:
     """Count the rows of a batch; with `has_ranges`, binned and exact counts have ranges."""
     arguments = arguments_of_batch(batch, columns)
-    rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing, warn_labels=False)
+    with naming_columns(columns):
+        rows = _input.check_rows(
+            **arguments, pos_label=pos_label, missing=missing, warn_labels=False
+        )
     names = _input.names_of(rows.labels, arguments.get("groups"))
     state = at_level(count_rows(rows, group_names=names), disclosure)
     if has_ranges:  # keep all cells

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from skfedauc import _input, _words
@@ -50,6 +53,32 @@ def check_columns(columns: Columns, required: tuple[str, ...] = ()) -> None:
     group = columns.by_argument.get("group", [])
     if len(set(group)) < len(group):
         raise ValueError(f"group must name different columns; got {_words.shortened(group)}.")
+
+
+@contextlib.contextmanager
+def naming_columns(columns: Columns) -> Iterator[None]:
+    """Let errors name columns of a table in place of arguments of `from_predictions`."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        told = _with_names(str(error), columns)
+        if type(error) not in (TypeError, ValueError) or told == str(error):
+            raise
+        raise type(error)(told) from error
+
+
+def _with_names(message: str, columns: Columns) -> str:
+    names = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "groups": "group"}
+    for argument, name in names.items():
+        named = columns.by_argument.get(name, [])
+        if named:
+            found = f"column{'s' * (len(named) > 1)} {_words.listed(named)}"
+            # "groups" is also a word within messages. Labels have quotes.
+            pattern = (
+                "^groups\\b" if argument == "groups" else rf"(?<!['\"])\b{argument}\b(?!['\"])"
+            )
+            message = re.sub(pattern, found.replace("\\", "\\\\"), message)
+    return message
 
 
 def arguments_of(table: Any, columns: Columns, name: str = "the batch") -> dict[str, Any]:

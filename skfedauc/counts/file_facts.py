@@ -6,7 +6,7 @@ bins, withheld groups, and the SHA-256 of the content.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
 from typing import Any
 
@@ -19,6 +19,7 @@ from skfedauc._words import shortened
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.group_columns import KINDS, GroupColumn
 from skfedauc.counts.label_entries import entry_of, label_of
+from skfedauc.counts.limits import Limits
 from skfedauc.counts.origin import Origin, Source
 from skfedauc.counts.parquet import COUNTS_FORMAT
 from skfedauc.counts.state import State
@@ -149,11 +150,13 @@ def _withheld_of(facts: Mapping[str, Any]) -> Withheld:
     return Withheld(**{**found, "labels": known})
 
 
-def check_facts(facts: Any, name: str) -> None:
+def check_facts(facts: Any, name: str, limits: Limits) -> None:
     """Raise an error for metadata that lack a value or have a value of another type.
 
     Raises
     ------
+    LimitError
+        If the metadata have more rows or longer texts than the receiver accepts.
     NewerVersionError
         If a newer version wrote the file; the message has the name of the file.
     ValueError
@@ -170,6 +173,23 @@ def check_facts(facts: Any, name: str) -> None:
     if type(facts.get("has_limits")) is not (bool if level == "summary" else type(None)):
         raise ValueError("its metadata has no has_limits of type bool")
     _check_group_columns(facts["group_columns"])
+    n_rows = max(facts["n_negatives"], facts["n_positives"])
+    limits.check("max_rows", n_rows, "it counts {} rows of a class")
+    limits.check_text(max(map(len, _texts_in(facts)), default=0))
+
+
+def _texts_in(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield the labels and names in the metadata."""
+    withheld = facts.get("withheld") or {"labels": None}
+    waiting: list[Any] = [facts["group_names"], facts["labels_seen"], facts["pos_label"]]
+    waiting += [[source["name"] for source in facts["sources"]], withheld["labels"]]
+    waiting += [column.get("labels") for column in facts["group_columns"] or []]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | dict):
+            waiting += value.values() if isinstance(value, dict) else value
 
 
 def _check_version(facts: Any, name: str) -> None:

@@ -30,6 +30,7 @@ from skfedauc.counts.file_facts import (
 )
 from skfedauc.counts.file_groups import group_arrays, groups_of
 from skfedauc.counts.group_columns import GroupColumn, columns_of, labels_of
+from skfedauc.counts.limits import LimitError, Limits, check_limits
 from skfedauc.counts.ranges import Ranges
 from skfedauc.counts.state import State
 from skfedauc.counts.summary import Summary, arrays_of
@@ -39,6 +40,8 @@ from skfedauc.counts.tables import names_of_columns
 _GROUP_ROWS = 1 << 20
 # Size of the sample of values that shows whether a dictionary saves space
 _SAMPLE = 1 << 16
+# Bytes of a value in a page besides its text, and of the pages of an empty file
+_BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
 
 
 # Writing -------------------------------------------------------------------------------------
@@ -173,7 +176,7 @@ def _schema(facts: Mapping[str, Any], may_lack: Sequence[bool]) -> Any:
 # Reading -------------------------------------------------------------------------------------
 
 
-def read_content(data: Any, name: str) -> tuple[State, Any]:
+def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[State, Any]:
     """Return the score counts and the entry of a checkpoint, after checking that a file is whole.
 
     Pass the result to `state.restored`: a checksum does not show that rows can have these counts.
@@ -184,14 +187,26 @@ def read_content(data: Any, name: str) -> tuple[State, Any]:
         Content of the file.
     name : str
         Name of the file for messages.
+    limits : Limits, default=None
+        What the receiver accepts; None means the default limits.
 
     Raises
     ------
     ValueError
-        If `data` is damaged, or `content_of` of this or an earlier version did not write `data`.
+        If `data` is damaged, or `content_of` of this or an earlier version did not write `data`. If
+        `data` is above a limit.
     ImportError
         If pyarrow is missing.
     """
+    limits = check_limits(limits)
+    try:
+        limits.check("max_bytes", len(data), "it has {} bytes or more")
+        return _content_in(data, name, limits)
+    except LimitError as error:
+        raise LimitError(f"{name} is refused: {error}.") from None
+
+
+def _content_in(data: Any, name: str, limits: Limits) -> tuple[State, Any]:
     file, facts = parquet.opened_with_facts(data, name)
     if facts is None:
         raise parquet.OtherFileError(
@@ -205,17 +220,17 @@ def read_content(data: Any, name: str) -> tuple[State, Any]:
             "by skfedauc.privacy.PrivateCounts.load or from_bytes."
         )
     try:
-        check_facts(facts, name)
-        return _read(file, facts, data), facts.get("checkpoint")
-    except NewerVersionError:
+        check_facts(facts, name, limits)
+        return _read(file, facts, data, limits), facts.get("checkpoint")
+    except (NewerVersionError, LimitError):
         raise
     except Exception as error:
         raise parquet.damaged(name, error) from error
 
 
-def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
+def _read(file: Any, facts: dict[str, Any], data: Any, limits: Limits) -> State:
     columns = facts["group_columns"]
-    table, counted_names = _table(file, facts, data)
+    table, counted_names = _table(file, facts, data, limits)
     n_columns = len(columns or [])
     starts, values = groups_of(table.columns[:n_columns], table.num_rows)
     counted = dict(zip(counted_names, table.columns[n_columns:], strict=True))
@@ -231,15 +246,16 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
     return State(content, labels, origin, ranges)
 
 
-def _table(file: Any, facts: dict[str, Any], data: Any) -> tuple[Any, list[str]]:
+def _table(file: Any, facts: dict[str, Any], data: Any, limits: Limits) -> tuple[Any, list[str]]:
     """Return the table of a file, and the names of the columns after the group columns."""
     kinds = [column["kind"] for column in facts["group_columns"] or []]
     fields = _schema(facts, [kind != "text" for kind in kinds])
     _check_columns(file.schema_arrow, fields)
-    _check_sizes(file.metadata, facts, len(data))
     texts = [field.name for field in fields if hasattr(field.type, "value_type")]
+    _check_sizes(file.metadata, facts, len(data), len(texts), limits)
     table = parquet.opened(data, file.metadata, texts).read(use_threads=False)
     table.validate(full=True)
+    _check_texts(table, texts, limits)
     for field, column in zip(fields, table.columns, strict=True):
         if column.type != field.type:
             raise ValueError(f"column {shortened(field.name)} has the type {column.type}")
@@ -284,7 +300,9 @@ def _check_columns(found: Any, expected: Any) -> None:
             raise ValueError(f"column {shortened(name)} has the type {has} instead of {wanted}")
 
 
-def _check_sizes(metadata: Any, facts: Mapping[str, Any], size: int) -> None:
+def _check_sizes(
+    metadata: Any, facts: Mapping[str, Any], size: int, n_texts: int, limits: Limits
+) -> None:
     """Refuse numbers of rows that differ, and content that would exhaust the memory."""
     numbers = parquet.row_numbers(metadata)
     if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == facts["n_cells"]:
@@ -292,8 +310,26 @@ def _check_sizes(metadata: Any, facts: Mapping[str, Any], size: int) -> None:
             f"it has {metadata.num_rows} rows, {sum(numbers)} in its row groups and "
             f"{facts['n_cells']} by its metadata"
         )
+    in_memory = parquet.size_in_memory(metadata)
     if parquet.is_too_large(metadata, size):
         raise ValueError(
-            f"its content would take {parquet.size_in_memory(metadata):,} bytes of memory, and the "
-            f"file has {size:,} bytes"
+            f"its content would take {in_memory:,} bytes of memory, and the file has {size:,} bytes"
         )
+    limits.check("max_bytes", in_memory, "its content would take {} bytes of memory")
+    # A character of UTF-8 has up to 4 bytes. Pages hold a text once, or once per row.
+    per_row = _BYTES_PER_VALUE * metadata.num_columns + 4 * limits.max_label_length * n_texts
+    if parquet.size_declared(metadata) > _FEW_BYTES + per_row * metadata.num_rows:
+        raise LimitError(
+            f"its {metadata.num_rows:,} rows would take {in_memory:,} bytes of memory, so it has "
+            f"labels above the receiver's limit of {limits.max_label_length:,} characters; pass "
+            "limits=Limits(max_label_length=...) to accept it"
+        )
+
+
+def _check_texts(table: Any, names: Sequence[str], limits: Limits) -> None:
+    """Refuse long labels before Python objects are made of them."""
+    from pyarrow import compute
+
+    chunks = (chunk for name in names for chunk in table.column(name).chunks)
+    lengths = (compute.max(compute.utf8_length(chunk.dictionary)).as_py() for chunk in chunks)
+    limits.check_text(max((length or 0 for length in lengths), default=0))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._words import described
+from skfedauc.counts.pages import size_of_pages
 
 # Values of the key `format` of the metadata
 COUNTS_FORMAT = "skfedauc counts"
@@ -24,7 +25,7 @@ MAGIC = b"PAR1"
 _KEY = b"skfedauc"
 _CUT_OFF = "its end is missing, so it was probably cut off when it was copied"
 # Largest size of content in memory: this number of bytes, or this number of times its file.
-_SMALL, _MOST_EXPANDED = 1 << 28, 1 << 10
+_SMALL, _MOST_EXPANDED = 1 << 24, 1 << 10
 
 
 class OtherFileError(ValueError):
@@ -61,8 +62,13 @@ def pyarrow_parquet() -> Any:
         ) from error
 
 
-def read_file(path: str | os.PathLike[str], kind: str = "ScoreCounts") -> bytes:
-    """Return the content of a Parquet file, or only the beginning of another file."""
+def read_file(
+    path: str | os.PathLike[str], kind: str = "ScoreCounts", most: int | None = None
+) -> bytes:
+    """Return the content of a Parquet file, or only the beginning of another file.
+
+    With `most`, the function reads only a few bytes more than this number of a larger file.
+    """
     if isinstance(path, bytes | bytearray | memoryview):
         raise TypeError(
             f"path must be a str or os.PathLike; got {type(path).__name__}. {kind}.from_bytes "
@@ -70,7 +76,7 @@ def read_file(path: str | os.PathLike[str], kind: str = "ScoreCounts") -> bytes:
         )
     with open(path, "rb") as file:
         head = file.read(len(MAGIC))
-        return head + file.read() if head == MAGIC else head
+        return head + file.read(-1 if most is None else most) if head == MAGIC else head
 
 
 def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
@@ -184,7 +190,10 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
         )
     try:
         file = opened(data)
-        return file, facts_in(file)
+        facts = facts_in(file)
+        if facts is not None:
+            _check_declared_size(file.metadata, data)
+        return file, facts
     except Exception as error:  # a damaged file may raise any exception
         raise damaged(name, error, kind) from error
 
@@ -201,17 +210,30 @@ def facts_in(file: Any) -> Any:
     return None if text is None else json.loads(text)
 
 
+def _check_declared_size(metadata: Any, data: Any) -> None:
+    """Refuse a file whose pages take more memory than its metadata declare."""
+    found, declared = size_of_pages(data), size_declared(metadata)
+    if found > declared:
+        raise ValueError(
+            f"its pages would take {found:,} bytes of memory, and its metadata says {declared:,}"
+        )
+
+
 def row_numbers(metadata: Any) -> list[int]:
     """Return the number of rows of each row group."""
     return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
 
 
-def size_in_memory(metadata: Any) -> int:
-    """Return the number of bytes of the values, and of the pages that hold the values."""
+def size_declared(metadata: Any) -> int:
+    """Return the number of bytes of all pages in memory, by the metadata."""
     # Do not read the sizes of single columns: damaged sizes make pyarrow end the process.
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    of_pages = sum(abs(group.total_byte_size) for group in groups)
-    return int(8 * metadata.num_rows * metadata.num_columns + of_pages)
+    return sum(abs(group.total_byte_size) for group in groups)
+
+
+def size_in_memory(metadata: Any) -> int:
+    """Return the number of bytes of the values, and of the pages that hold the values."""
+    return int(8 * metadata.num_rows * metadata.num_columns + size_declared(metadata))
 
 
 def is_too_large(metadata: Any, size: int) -> bool:

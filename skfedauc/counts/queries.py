@@ -25,7 +25,7 @@ from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bin_expressions import NOT_BINNED
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.columns import Columns, arguments_of, check_columns
+from skfedauc.counts.columns import Columns, arguments_of, check_columns, naming_columns
 from skfedauc.counts.counting import count_rows
 from skfedauc.counts.disclosure import Disclosure, bins_of
 from skfedauc.counts.levels import at_level
@@ -90,10 +90,12 @@ def count_table(
     bins = bins_of(disclosure)
     frame = frame_of(table, columns)
     if isinstance(frame, nw.LazyFrame):
-        counted = count_in_table(frame, columns, pos_label, missing, max_cells, bins)
+        with naming_columns(columns):
+            counted = count_in_table(frame, columns, pos_label, missing, max_cells, bins)
         return at_level(counted, disclosure)
     arguments = arguments_of(nw.to_native(frame), columns, "table")
-    rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing)
+    with naming_columns(columns):
+        rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing)
     names = _input.names_of(rows.labels, arguments.get("groups"))
     return at_level(count_rows(rows, group_names=names), disclosure)
 
@@ -213,7 +215,7 @@ def count_in_table(
     n_rows = _array(found, "n_rows", np.int64)
     scores = nw.to_native(found["score"])
     of_engine = _bins_of_engine(frame, str(columns.score), bins)
-    if of_engine is not None:
+    if of_engine is not None and not found["score"].is_null().any():
         scores = _array(found, "score", np.float64).copy()
         numbers = _array(found, "bin", np.int64)
         is_binned = numbers != NOT_BINNED
@@ -286,7 +288,7 @@ def _check_weights(frame: nw.LazyFrame[Any], column: str, found: nw.DataFrame[An
     n_rows, n_valid = (_array(found, name, np.int64) for name in ("n_rows", "n_valid"))
     is_zero = _array(found, "is_zero", np.int64) == 1
     n_zero, n_invalid = int(n_rows[is_zero].sum()), int((n_rows - n_valid)[~is_zero].sum())
-    numbers = {0.0: n_zero}
+    numbers: dict[float | None, int] = {0.0: n_zero}
     has_valid = n_valid > 0
     if has_valid.any():
         smallest = float(_array(found, "smallest", np.float64)[has_valid].min())
@@ -301,13 +303,15 @@ def _check_weights(frame: nw.LazyFrame[Any], column: str, found: nw.DataFrame[An
         counted = frame.select(
             infinite=nw.when(is_infinite).then(nw.lit(1)),
             negative=nw.when(is_negative).then(nw.lit(1)),
-        ).select(nw.col("infinite").count(), nw.col("negative").count())
+            null=nw.when(weight.is_null()).then(nw.lit(1)),
+        ).select(*(nw.col(name).count() for name in ("infinite", "negative", "null")))
         only = counted.collect()
-        n_infinite, n_negative = (int(only[name][0]) for name in ("infinite", "negative"))
-        numbers |= {np.inf: n_infinite, -1.0: n_negative}
-        numbers |= {np.nan: n_invalid - n_infinite - n_negative}
-    values, counts = np.array(list(numbers)), np.array(list(numbers.values()), np.int64)
-    _input.check_weights(values[counts > 0], n_rows=counts[counts > 0])
+        n_infinite, n_negative, n_null = (int(only[name][0]) for name in only.columns)
+        numbers |= {np.inf: n_infinite, -1.0: n_negative, None: n_null}
+        numbers |= {np.nan: n_invalid - n_infinite - n_negative - n_null}
+    known = {value: n for value, n in numbers.items() if n}
+    values = nw.new_series("weight", list(known), nw.Float64, backend=found.implementation)
+    _input.check_weights(nw.to_native(values), n_rows=np.array(list(known.values()), np.int64))
 
 
 def _too_many(found: nw.DataFrame[Any], columns: Columns, max_cells: int) -> ValueError:

@@ -16,6 +16,7 @@ from skfedauc.counts import regrouping
 from skfedauc.counts.counting import count_rows
 from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.levels import at_level
+from skfedauc.counts.limits import Limits, check_limits
 from skfedauc.counts.merging import Part, check_iterable, merged_parts, wrong_part
 from skfedauc.counts.origin import Origin
 from skfedauc.counts.reduction import reduced
@@ -1073,6 +1074,9 @@ default=None
         -----
         The vector does not hold `n_missing`, `group_names`, class labels or `sources`.
 
+        A secure sum hides the counts of a site only among three or more sites with rows in the same
+        groups. Each of two sites reads the counts of the other in their sum.
+
         Examples
         --------
         >>> from skfedauc import Bins, ScoreCounts
@@ -1122,16 +1126,19 @@ default=None
         --------
         >>> import numpy as np
         >>> from skfedauc import Bins, ScoreCounts
-        >>> bins, groups = Bins.at([0.3, 0.5]), ["lima", "oslo"]
-        >>> oslo = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
-        >>> lima = ScoreCounts.from_predictions([0, 0, 1], [0.1, 0.4, 0.4], groups=["lima"] * 3)
-        >>> mask = np.random.default_rng(0).integers(2**32, size=12)
+        >>> bins, groups = Bins.at([0.3, 0.5]), ["<50", "50+"]
+        >>> sites = [
+        ...     ScoreCounts.from_predictions([0, 1, 1], scores, groups=["<50", "50+", "50+"])
+        ...     for scores in ([0.2, 0.4, 0.7], [0.1, 0.4, 0.4], [0.3, 0.2, 0.6])
+        ... ]
+        >>> masks = np.random.default_rng(0).integers(2**32, size=(3, 12))
+        >>> masks -= np.roll(masks, 1, axis=0)  # each pair of sites shares a mask
         >>> sent = [
-        ...     (oslo.to_vector(bins, groups) + mask) % 2**32,
-        ...     (lima.to_vector(bins, groups) - mask) % 2**32,
+        ...     (counts.to_vector(bins, groups) + mask) % 2**32
+        ...     for counts, mask in zip(sites, masks)
         ... ]
         >>> counts = ScoreCounts.from_vector(sum(sent), bins, groups, modulus=2**32)
-        >>> counts == oslo.reduced(bins) + lima.reduced(bins)
+        >>> counts == ScoreCounts.merge([of_site.reduced(bins) for of_site in sites])
         True
         """
         from skfedauc.counts.vectors import Grid, state_of_vector
@@ -1206,13 +1213,16 @@ default=None
         write_whole(path, self.to_bytes(source=source, disclosure=disclosure))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ScoreCounts:
+    def load(cls, path: str | os.PathLike[str], *, limits: Limits | None = None) -> ScoreCounts:
         """Read counts from a file that `save` wrote.
 
         Parameters
         ----------
         path : str or os.PathLike
             The file.
+        limits : skfedauc.counts.Limits, default=None
+            Largest size, number of rows and length of labels to accept, for files of strangers.
+            None means the default limits.
 
         Returns
         -------
@@ -1223,7 +1233,7 @@ default=None
         ------
         ValueError
             If the file is damaged, does not come from `save`, or comes from a newer version of
-            skfedauc. The message names the file and the place.
+            skfedauc. If the file is above a limit. The message names the file and the place.
         OSError
             If the file cannot be read.
         TypeError
@@ -1238,7 +1248,9 @@ default=None
         """
         from skfedauc.counts.parquet import read_file
 
-        return cls._read(read_file(path), repr(os.fspath(path)))
+        limits = check_limits(limits)
+        data = read_file(path, most=limits.max_bytes)
+        return cls._read(data, repr(os.fspath(path)), limits)
 
     def to_bytes(self, *, source: str | None = None, disclosure: Disclosure | None = None) -> bytes:
         """Return the content of the file that `save` writes.
@@ -1268,13 +1280,17 @@ default=None
         return content_of(state if disclosure is None else at_level(state, disclosure))
 
     @classmethod
-    def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
+    def from_bytes(
+        cls, data: bytes | bytearray | memoryview, *, limits: Limits | None = None
+    ) -> ScoreCounts:
         """Read counts from the bytes of `to_bytes`.
 
         Parameters
         ----------
         data : bytes-like
             Content of a file that `save` wrote, or result of `to_bytes`.
+        limits : skfedauc.counts.Limits, default=None
+            As in `load`.
 
         Returns
         -------
@@ -1291,13 +1307,13 @@ default=None
         from skfedauc.counts.parquet import check_bytes
 
         check_bytes(data)
-        return cls._read(data, "data")
+        return cls._read(data, "data", limits)
 
     @classmethod
-    def _read(cls, data: Any, name: str) -> ScoreCounts:
+    def _read(cls, data: Any, name: str, limits: Limits | None) -> ScoreCounts:
         from skfedauc.counts.files import read_content
 
-        state, checkpoint = read_content(data, name)
+        state, checkpoint = read_content(data, name, limits)
         if checkpoint is not None:
             raise ValueError(
                 f"{name} is a checkpoint of from_batches, which has counted only a part of the "

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _words
-from skfedauc.counts import Disclosure, DisclosureError, MergeError, ScoreCounts
+from skfedauc.counts import Disclosure, DisclosureError, MergeError, ScoreCounts, Withheld
 from skfedauc.counts.disclosure import check_disclosure
+from skfedauc.counts.limits import LimitError, Limits, check_limits
 from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 # Keys of the ConfigRecord that holds counts
 _COUNTS, _SOURCE, _ROUND = "score-counts", "source", "server-round"
+# Key of the MetricRecord with the number of rows that the client evaluates
+_DECLARED = "num-examples"
+# Largest reply: 256 MB in memory, which holds 10 million distinct scores
+_LIMITS = Limits(max_bytes=1 << 28, max_rows=10**9, max_label_length=1000)
 
 
 def counts_record(
@@ -34,7 +40,7 @@ def counts_record(
     counts : ScoreCounts
         Counts of the client's rows, with groups.
     source : str, default=None
-        Name of the client, for messages of the server.
+        Name of the client, for messages of the server, and for `expected_groups` of the aggregator.
     server_round : int, default=None
         Round of the request, ``message.content["config"]["server-round"]``. The aggregator then
         knows the round of its reports, and refuses a reply from another round.
@@ -109,11 +115,13 @@ class GroupAUCAggregator:
 
     Parameters
     ----------
-    expected_groups : iterable of labels, default=None
+    expected_groups : iterable of labels, or mapping of str to iterable of labels, default=None
         Labels of all groups of each round. The aggregator compares the groups of the replies with
         these labels, and reports missing groups, such as the group of a device without a reply.
         None means that the groups are unknown. The aggregator then does not notice a missing reply,
-        because Flower only passes on the other replies.
+        because Flower only passes on the other replies. A mapping from the name of each client,
+        `source` of `counts_record`, to its groups also refuses replies with rows of other groups,
+        and replies of other sources or without a source; see Notes.
     on_missing : {"warn", "raise", "ignore"}, default="warn"
         Action for missing or unexpected groups: a UserWarning with their labels, a ValueError with
         their labels, or nothing. `missing_groups` and the metric ``num-missing-groups`` record
@@ -126,6 +134,9 @@ class GroupAUCAggregator:
         Level of disclosure, as in `ScoreCounts.merge`. The aggregator reduces the counts of each
         reply to this level before the merge. None requires the same level and the same bins of all
         replies.
+    limits : skfedauc.counts.Limits, default=None
+        What the aggregator accepts of each reply. None accepts 2**28 bytes, also after
+        decompression, 10**9 rows of a class, and labels of 1,000 characters.
 
     Attributes
     ----------
@@ -153,6 +164,13 @@ class GroupAUCAggregator:
     weighted by their numbers of examples. For AUCs, Flower's average is ``samples``. The average
     ``samples`` equals the pooled AUC only in special cases, for instance if all clients have the
     same score distribution of each class.
+
+    Each reply is checked: the number of counted rows must be the client's ``num-examples``, or less
+    by at most its rows without a group label. Rows of weight 0 and withheld groups also reduce the
+    number. A mapping of `expected_groups` keeps a client out of the groups of the others. The name
+    is the client's own statement, because Flower does not tell its hook which node sent a reply. A
+    client that takes the name of another is noticed if the other one replies as well: two replies
+    with one name are refused. Your own strategy can compare ``message.metadata.src_node_id``.
 
     Use an aggregator for one hook of one strategy. `reports` has one report for each round, and a
     later report of the same round replaces the earlier report.
@@ -198,7 +216,7 @@ class GroupAUCAggregator:
     def __init__(
         self,
         *,
-        expected_groups: Iterable[Any] | None = None,
+        expected_groups: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
         on_missing: Literal["warn", "raise", "ignore"] = "warn",
         statistics: Sequence[StatisticName] = (
             "pooled",
@@ -211,6 +229,7 @@ class GroupAUCAggregator:
             "difference",
         ),
         disclosure: Disclosure | None = None,
+        limits: Limits | None = None,
     ) -> None:
         # The import is local, because clients need this module without scikit-learn and scipy.
         from skfedauc.report import check_statistic
@@ -224,7 +243,7 @@ class GroupAUCAggregator:
             raise TypeError(
                 f"statistics must be a list of names; got {_words.described(statistics)}."
             )
-        self.expected_groups = _check_expected(expected_groups)
+        self.expected_groups, self._groups_of = _check_binding(expected_groups)
         self.on_missing = on_missing
         for name in statistics:
             check_statistic(name)
@@ -232,6 +251,7 @@ class GroupAUCAggregator:
         if disclosure is not None:
             check_disclosure(disclosure)
         self.disclosure = disclosure
+        self.limits = _LIMITS if limits is None else check_limits(limits)
         self.reports: dict[int, GroupAUC] = {}
         self.missing_groups: dict[int, tuple[Any, ...]] = {}
         self._n_calls = 0
@@ -263,10 +283,12 @@ class GroupAUCAggregator:
         Raises
         ------
         ValueError
-            If there are no replies. If a reply has no counts or damaged counts; the message names
-            the client. If one counting arrived twice, or `disclosure` is None and replies have
-            different levels. If two replies have the same source name, or are from different
-            rounds. With ``on_missing="raise"``, if groups are missing or unexpected.
+            If there are no replies. If a reply has no counts, damaged counts, counts above a limit,
+            or another number of rows than its ``num-examples``; the message names the client. If
+            one counting arrived twice, or `disclosure` is None and replies have different levels.
+            If two replies have the same source name, or are from different rounds. If
+            `expected_groups` is a mapping, and a reply has another source or groups of another
+            source. With ``on_missing="raise"``, if groups are missing or unexpected.
         """
         from skfedauc.report import GroupAUC
         from skfedauc.report.bounds import statistic_bounds
@@ -276,10 +298,13 @@ class GroupAUCAggregator:
         if not contents:
             raise ValueError("the aggregator needs at least one reply of a client; got none.")
         replies = [
-            _read_reply(content, f"reply {number} of {len(contents)}")
+            _read_reply(content, f"reply {number} of {len(contents)}", self.limits)
             for number, content in enumerate(contents, 1)
         ]
         server_round = self._round_of(replies)
+        for reply, content in zip(replies, contents, strict=True):
+            _check_metrics(reply, content, weighted_by_key)
+            self._check_own_groups(reply)
         _check_sources(replies)
         counts = _merged(replies, self.disclosure)
         missing = self._check_groups(counts, server_round)
@@ -324,6 +349,27 @@ class GroupAUCAggregator:
             )
         return rounds.pop() if rounds else self._n_calls
 
+    def _check_own_groups(self, reply: _Reply) -> None:
+        """Refuse a reply with rows of groups that its source does not have."""
+        if self._groups_of is None:
+            return
+        names = [source.name for source in reply.counts.sources]
+        unknown = [name for name in names if name not in self._groups_of]
+        if unknown:
+            raise ValueError(
+                f"{reply.name} has counts of the source {_words.listed(unknown)}, which is not in "
+                f"expected_groups ({_words.listed(self._groups_of)}). Pass the name of the client "
+                "by counts_record(counts, source=...)."
+            )
+        own = {label for name in names for label in self._groups_of[str(name)]}
+        others = [label for label in reply.counts.groups or () if label not in own]
+        if others:
+            raise ValueError(
+                f"{reply.name} has rows of {_words.counted(len(others), 'group')} that "
+                f"expected_groups does not give to {_words.listed(names)}: "
+                f"{_words.listed(others)}. Leave out this reply, or correct expected_groups."
+            )
+
     def _check_groups(self, counts: ScoreCounts, server_round: int) -> tuple[Any, ...] | None:
         """Compare the groups with the expected groups, and return the missing groups."""
         expected = self.expected_groups
@@ -367,13 +413,13 @@ class _Reply(NamedTuple):
     server_round: int | None
 
 
-def _read_reply(content: RecordDict, name: str) -> _Reply:
+def _read_reply(content: RecordDict, name: str, limits: Limits) -> _Reply:
     """Read the counts of a reply.
 
     Raises
     ------
     ValueError
-        If the reply has no counts, or damaged counts.
+        If the reply has no counts, or damaged counts, or counts above a limit.
     """
     found = [record for record in content.config_records.values() if _COUNTS in record]
     if len(found) != 1:
@@ -389,9 +435,14 @@ def _read_reply(content: RecordDict, name: str) -> _Reply:
     if not isinstance(data, bytes) or not isinstance(server_round, int | None):
         raise ValueError(f"{name} has counts that are not made by skfedauc.flower.counts_record.")
     try:
-        counts = ScoreCounts.from_bytes(data)
+        counts = ScoreCounts.from_bytes(data, limits=limits)
+    except LimitError as error:
+        raise ValueError(f"{name}: {error}") from error
     except ValueError as error:
         raise ValueError(f"{name} has damaged counts: {error}") from error
+    others = {found.name for found in counts.sources} - {source}
+    if source is not None and others:
+        raise ValueError(f"{name} has counts of another source, {_words.listed(others)}.")
     return _Reply(counts, name, server_round)
 
 
@@ -423,24 +474,68 @@ def _merged(replies: list[_Reply], disclosure: Disclosure | None) -> ScoreCounts
         raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
 
 
+def _check_metrics(reply: _Reply, content: RecordDict, weighted_by_key: str) -> None:
+    """Check the weight of a reply, and compare the rows it counts with the rows it declares."""
+    records = list(content.metric_records.values())
+    if len(records) != 1 or weighted_by_key not in records[0]:
+        raise ValueError(
+            f"{reply.name} needs one MetricRecord with the key {weighted_by_key!r}, the number of "
+            f"examples; got {_words.counted(len(records), 'MetricRecord')}."
+        )
+    (record,) = records
+    for key in {weighted_by_key, _DECLARED} & record.keys():
+        number = record[key]
+        if isinstance(number, list) or not 0 <= number < math.inf:
+            raise ValueError(
+                f"{reply.name} has {_words.shortened(number)} as {key!r}, which must be a finite "
+                "number of 0 or more."
+            )
+    counts = reply.counts
+    least = int(counts.n_negatives.sum() + counts.n_positives.sum())
+    # Counts leave out rows of weight 0, withheld groups and rows without a group label.
+    has_fewer = counts.is_weighted or counts.withheld != Withheld()
+    most = math.inf if has_fewer else least + counts.n_missing
+    declared = record.get(_DECLARED, least)
+    if not least <= declared <= most:
+        raise ValueError(
+            f"{reply.name} declares {declared:,} rows as {_DECLARED!r}, and its counts have "
+            f"{least:,}. Let the client declare and count the same rows."
+        )
+
+
 def _default_average(contents: list[RecordDict], weighted_by_key: str) -> MetricRecord:
     """Return the metrics of a strategy of Flower without `evaluate_metrics_aggr_fn`."""
-    total = 0.0
-    for number, content in enumerate(contents, 1):
-        records = list(content.metric_records.values())
-        if len(records) != 1 or weighted_by_key not in records[0]:
-            raise ValueError(
-                f"reply {number} of {len(contents)} needs one MetricRecord with the key "
-                f"{weighted_by_key!r}, the number of examples; got "
-                f"{_words.counted(len(records), 'MetricRecord')}."
-            )
-        total += records[0][weighted_by_key]
-    if not total > 0:
+    records = [record for content in contents for record in content.metric_records.values()]
+    if not sum(record[weighted_by_key] for record in records) > 0:
         raise ValueError(
             f"{weighted_by_key!r} is 0 in all {len(contents)} replies, so there is nothing to "
             "evaluate."
         )
     return flwr("serverapp.strategy").FedAvg().evaluate_metrics_aggr_fn(contents, weighted_by_key)
+
+
+def _check_binding(
+    expected_groups: Any,
+) -> tuple[tuple[Any, ...] | None, dict[str, tuple[Any, ...]] | None]:
+    """Return the labels of all expected groups, and those of each source if the caller binds them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `expected_groups` is not as described.
+    """
+    if not isinstance(expected_groups, Mapping):
+        return _check_expected(expected_groups), None
+    groups_of = {}
+    for source, labels in expected_groups.items():
+        if not isinstance(source, str):
+            raise TypeError(
+                "the keys of expected_groups must be names of sources; got "
+                f"{_words.described(source)}."
+            )
+        groups_of[source] = _check_expected(labels) or ()
+    every = [label for labels in groups_of.values() for label in labels]
+    return _check_expected(every), groups_of
 
 
 def _check_expected(expected_groups: Iterable[Any] | None) -> tuple[Any, ...] | None:

@@ -14,7 +14,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
 from skfedauc.flower.modules import flwr
 from skfedauc.flower.secure_masks import client_module
-from skfedauc.flower.secure_settings import Settings
+from skfedauc.flower.secure_settings import FEWEST_CLIENTS, Settings
 
 if TYPE_CHECKING:
     from flwr.app import Context, Message
@@ -170,7 +170,11 @@ def secure_reply(
 
 
 def _check_lists(message: Message, records: Any) -> None:
-    """Refuse to disclose both secrets of a client, because they would remove all its masks."""
+    """Refuse to disclose both secrets of a client, or the sum of fewer than three clients.
+
+    With both secrets, the server removes all masks of a client. Each of two clients knows its own
+    counts, and so reads the counts of the other in their sum.
+    """
     content = message.content.config_records[records.RECORD_KEY_CONFIGS]
     keys = records.Key
     active, dead = (
@@ -180,4 +184,10 @@ def _check_lists(message: Message, records: Any) -> None:
         raise ValueError(
             f"the server asks for both secrets of {_words.counted(len(active & dead), 'node')}, "
             "which would disclose the counts of a single client. This client does not answer."
+        )
+    if keys.ACTIVE_NODE_ID_LIST in content and len(active) < FEWEST_CLIENTS:
+        raise ValueError(
+            f"the server asks for the sum of {_words.counted(len(active), 'client')} that share "
+            f"masks; at least {FEWEST_CLIENTS} are needed, because each of two clients could read "
+            "the counts of the other. This client does not answer."
         )

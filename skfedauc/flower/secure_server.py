@@ -17,7 +17,7 @@ from skfedauc.counts.vectors import Grid
 from skfedauc.flower.modules import flwr
 from skfedauc.flower.secure_client import GRID
 from skfedauc.flower.secure_masks import server_module
-from skfedauc.flower.secure_settings import MODULUS, Settings
+from skfedauc.flower.secure_settings import FEWEST_CLIENTS, MODULUS, Settings
 
 if TYPE_CHECKING:
     from flwr.app import ArrayRecord, Context, Message
@@ -104,7 +104,8 @@ def secure_group_auc(
     node_ids : iterable of int, default=None
         Nodes to ask. None asks all connected nodes.
     min_clients : int, default=None
-        Smallest number of clients in the sum. None requires all clients that receive requests.
+        Smallest number of clients in the sum, at least 3: from the sum of two clients, each of them
+        learns the counts of the other. None requires all clients that receive requests.
     num_shares : int, default=None
         Number of clients with which each client shares masks, including the client itself. None
         means all clients, which protects counts best. The work grows with the number of clients
@@ -152,6 +153,8 @@ def secure_group_auc(
     If a client fails at the first two requests, which share the keys, the round stops before any
     client sends counts. If a client fails later, the sum omits the client unless the client has
     already sent its counts. The round then continues if at least the threshold of clients remains.
+    Each client refuses to remove masks if fewer than 3 of the clients that share masks with it are
+    in the sum.
 
     The masks differ from Flower's protocol in one point: SHAKE-256 expands the keys. A server could
     compute counts from masks of Flower's generator, the Mersenne Twister. Clients with Flower's mod
@@ -196,7 +199,7 @@ def secure_group_auc(
     settings = Settings.chosen(len(nodes), num_shares, reconstruction_threshold)
     if min_clients is None:
         min_clients = len(nodes)
-    elif _input.check_whole_number(min_clients, "min_clients", 2) > len(nodes):
+    elif _input.check_whole_number(min_clients, "min_clients", FEWEST_CLIENTS) > len(nodes):
         raise ValueError(
             f"min_clients is {min_clients}, and only {len(nodes)} clients are asked; wait until "
             "more clients are connected."

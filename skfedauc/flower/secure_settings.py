@@ -23,6 +23,7 @@ from skfedauc import _input
 MODULUS = 1 << 32
 # Largest quantization range, because Flower rounds to signed integers of 32 bits
 _MOST_QUANTIZED = 1 << 30
+# Fewest clients in a sum: of two clients, each reads the counts of the other in their sum.
 FEWEST_CLIENTS = 3
 
 

@@ -11,6 +11,7 @@ from flwr.serverapp.strategy import FedAvg
 from sklearn.metrics import roc_auc_score
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.counts import Limits
 from skfedauc.flower import GroupAUCAggregator, counts_record
 
 SITES = ["bern", "kyiv", "lima", "oslo"]
@@ -32,8 +33,10 @@ def counts_of(site, **rows):
 def reply(site, counts=None, metrics=None, **arguments):
     """Content of a client's reply."""
     y, score = rows_of(site)
-    own = {"num-examples": len(y), "auc": float(roc_auc_score(y, score))}
-    record = counts_record(counts_of(site) if counts is None else counts, source=site, **arguments)
+    counts = counts_of(site) if counts is None else counts
+    n_rows = int(counts.n_positives.sum() + counts.n_negatives.sum())
+    own = {"num-examples": n_rows, "auc": float(roc_auc_score(y, score))}
+    record = counts_record(counts, source=site, **arguments)
     return RecordDict({"metrics": MetricRecord(own | (metrics or {})), "counts": record})
 
 
@@ -91,10 +94,11 @@ def test_binned_counts_have_metrics_of_their_certain_intervals():
 
 def test_metrics_of_clients_are_averaged_as_flower_does():
     replies = [reply(site, metrics={"loss": 0.1 * i}) for i, site in enumerate(SITES)]
-    replies[0]["metrics"]["num-examples"] = 400
-    default = FedAvg().evaluate_metrics_aggr_fn(replies, "num-examples")
-    metrics = GroupAUCAggregator(statistics=["pooled"])(replies, "num-examples")
-    assert {name: metrics[name] for name in ("auc", "loss")} == dict(default)
+    for content, weight in zip(replies, [9.5, 1, 1, 1], strict=True):
+        content["metrics"]["weight"] = weight
+    default = FedAvg().evaluate_metrics_aggr_fn(replies, "weight")
+    metrics = GroupAUCAggregator(statistics=["pooled"])(replies, "weight")
+    assert {name: metrics[name] for name in ("auc", "loss", "num-examples")} == dict(default)
     assert metrics["auc"] != pytest.approx(metrics["auc-pooled"], abs=0.01)
     assert metrics.keys() - default.keys() == {
         "auc-pooled",
@@ -283,7 +287,7 @@ def test_other_records_of_a_reply_are_left_alone():
 def test_a_reply_without_the_number_of_examples_is_refused():
     content = reply("bern")
     del content["metrics"]["num-examples"]
-    with pytest.raises(ValueError, match="reply 1 of 1 needs one MetricRecord with the key 'num-e"):
+    with pytest.raises(ValueError, match="reply 1 of 1, from 'bern' needs one MetricRecord with"):
         GroupAUCAggregator()([content])
 
 
@@ -341,6 +345,109 @@ def test_no_examples_at_all_are_refused():
 def test_no_replies_are_refused():
     with pytest.raises(ValueError, match="needs at least one reply"):
         GroupAUCAggregator()([])
+
+
+# Rows of other clients ---------------------------------------------------------------------------
+
+BOUND = {site: [site] for site in SITES}
+
+
+def rows_in(site, n_rows):
+    """Counts with this number of negatives, which no client needs to have."""
+    return ScoreCounts.from_counts([site] * 2, [0.1, 0.2], [n_rows, 0], [0, 1])
+
+
+def test_a_client_cannot_write_into_the_group_of_another():
+    other = counts_of("kyiv") + rows_in("oslo", 2 * 10**8)
+    replies = [reply("bern"), reply("kyiv", other), reply("oslo")]
+    assert GroupAUCAggregator(expected_groups=SITES[:2] + SITES[3:])(replies)["num-clients"] == 3
+    message = (
+        "reply 2 of 3, from 'kyiv' has rows of 1 group that expected_groups does not give to "
+        "'kyiv': 'oslo'. Leave out this reply"
+    )
+    for on_missing in ("ignore", "raise"):
+        aggregator = GroupAUCAggregator(expected_groups=BOUND, on_missing=on_missing)
+        with pytest.raises(ValueError, match=f"^{message}"):
+            aggregator(replies)
+        assert aggregator.reports == {}
+
+
+def test_groups_are_bound_to_several_sources():
+    shared = {"bern": ["young", "old"], "oslo": ["old"]}
+    young, old = (
+        ScoreCounts.from_predictions([0, 1], [0.1, 0.4], groups=[name] * 2)
+        for name in ("young", "old")
+    )
+    replies = [reply("bern", young + old), reply("oslo", old.map_scores(np.sqrt))]
+    aggregator = GroupAUCAggregator(expected_groups=shared, on_missing="raise")
+    assert aggregator(replies)["num-missing-groups"] == 0
+    assert aggregator.expected_groups == ("old", "young")
+    with pytest.raises(ValueError, match="does not give to 'oslo': 'young'"):
+        aggregator([replies[0], reply("oslo", young.map_scores(np.sqrt))])
+    with pytest.raises(ValueError, match="1 of 2 expected groups have no rows in round 3: 'young'"):
+        aggregator([replies[1]])
+
+
+def test_other_sources_are_refused_where_groups_are_bound():
+    aggregator = GroupAUCAggregator(expected_groups={"bern": ["bern"]})
+    message = r"from 'kyiv' has counts of the source 'kyiv', which is not in .* \('bern'\)"
+    with pytest.raises(ValueError, match=message):
+        aggregator([reply("kyiv", counts_of("bern"))])
+    unnamed = reply("bern")
+    unnamed["counts"] = counts_record(counts_of("bern"))
+    with pytest.raises(ValueError, match="reply 1 of 1 has counts of the source None, which"):
+        aggregator([unnamed])
+    # The name beside the counts is not the name in the counts.
+    unnamed["counts"] = counts_record(counts_of("bern"), source="kyiv")
+    unnamed["counts"]["source"] = "bern"
+    with pytest.raises(ValueError, match="from 'bern' has counts of another source, 'kyiv'"):
+        aggregator([unnamed])
+
+
+@pytest.mark.parametrize("number", [-5, math.nan, math.inf, [40]])
+@pytest.mark.parametrize("key", ["num-examples", "weight"])
+def test_impossible_numbers_of_examples_are_refused(number, key):
+    replies = [reply("bern", metrics={"weight": 1}), reply("kyiv", metrics={"weight": 1})]
+    replies[1]["metrics"][key] = number
+    with pytest.raises(ValueError, match=rf"^reply 2 of 2, from 'kyiv' has .* as '{key}', which"):
+        GroupAUCAggregator()(replies, key)
+
+
+@pytest.mark.parametrize("declared", [39, 41, 2 * 10**9])
+def test_rows_that_are_not_declared_are_refused(declared):
+    replies = [reply("bern"), reply("kyiv", metrics={"num-examples": declared, "weight": 1})]
+    replies[0]["metrics"]["weight"] = 1
+    message = rf"'kyiv' declares {declared:,} rows as 'num-examples', and its counts have 40\."
+    for key in ("num-examples", "weight"):
+        with pytest.raises(ValueError, match=message):
+            GroupAUCAggregator()(replies, key)
+
+
+def test_rows_that_counts_leave_out_may_be_declared():
+    y, score = rows_of("bern")
+    some = np.where(np.arange(40) < 30, "bern", None)
+    missing = ScoreCounts.from_predictions(y, score, groups=some, missing="drop")
+    weights = np.where(np.arange(40) < 30, 2.5, 0)
+    weighted = ScoreCounts.from_predictions(y, score, groups=["bern"] * 40, sample_weight=weights)
+    few = counts_of("bern") + ScoreCounts.from_predictions([0, 1], [0.1, 0.4], groups=["b"] * 2)
+    withheld = few.reduced(Bins.at([0.5]), min_count=10)
+    for counts, n_rows in ((missing, 40), (missing, 30), (weighted, 40), (withheld, 42)):
+        GroupAUCAggregator()([reply("bern", counts, {"num-examples": n_rows})])
+    for counts, n_rows in ((missing, 41), (missing, 29), (weighted, 29), (withheld, 39)):
+        with pytest.raises(ValueError, match="Let the client declare and count the same rows"):
+            GroupAUCAggregator()([reply("bern", counts, {"num-examples": n_rows})])
+
+
+def test_counts_above_a_limit_are_refused():
+    with pytest.raises(ValueError, match=r"^reply 2 of 2, from 'oslo': data is refused: .* 2,000,"):
+        GroupAUCAggregator()([reply("bern"), reply("oslo", rows_in("oslo", 2 * 10**9))])
+    large = Limits(max_rows=10**10)
+    assert GroupAUCAggregator(limits=large)([reply("oslo", rows_in("oslo", 2 * 10**9))])
+    long = ScoreCounts.from_predictions([0, 1], [0.1, 0.4], groups=["x" * 2000] * 2)
+    with pytest.raises(ValueError, match=r"label or name of 2,000 characters, above the receiver"):
+        GroupAUCAggregator()([reply("bern", long)])
+    with pytest.raises(TypeError, match=r"limits must be a skfedauc.counts.Limits or None; got"):
+        GroupAUCAggregator(limits={"max_rows": 3})
 
 
 # Levels of disclosure ----------------------------------------------------------------------------
@@ -429,6 +536,9 @@ def test_the_level_of_a_record_cannot_be_raised():
     [
         ({"expected_groups": "oslo"}, TypeError, "expected_groups must be a list of group labels"),
         ({"expected_groups": 7}, TypeError, "expected_groups must be a list of group labels"),
+        ({"expected_groups": {}}, ValueError, "expected_groups has no labels"),
+        ({"expected_groups": {3: ["oslo"]}}, TypeError, "keys of expected_groups must be names"),
+        ({"expected_groups": {"oslo": "oslo"}}, TypeError, "expected_groups must be a list of gr"),
         ({"expected_groups": []}, ValueError, "expected_groups has no labels"),
         ({"expected_groups": ["a", 1]}, TypeError, "expected_groups mixes labels"),
         ({"on_missing": "fail"}, ValueError, "on_missing must be 'warn', 'raise' or 'ignore'; got"),

@@ -353,10 +353,20 @@ def test_all_clients_are_required_by_default():
 def test_below_the_threshold_there_is_no_sum():
     lost = {1: "collect_masked_vectors", 3: "collect_masked_vectors"}
     with pytest.raises(RuntimeError, match=r"2 failures.*At least 4 of 5 clients"):
-        ask(SecureGrid(lost_at=lost), min_clients=2)
-    found = ask(SecureGrid(lost_at=lost), min_clients=2, reconstruction_threshold=3)
+        ask(SecureGrid(lost_at=lost), min_clients=3)
+    found = ask(SecureGrid(lost_at=lost), min_clients=3, reconstruction_threshold=3)
     assert found.report.counts == merged(["bern", "lima", "rome"])
     assert found.n_clients == 3
+
+
+def test_there_is_no_sum_of_two_clients():
+    """The clients refuse, too: the server would know the sum although it reports none."""
+    grid = SecureGrid(n_nodes=3, lost_at={1: "collect_masked_vectors"})
+    with pytest.raises(RuntimeError, match=r"node 100: .*asks for the sum of 2 clients that share"):
+        ask(grid)
+    assert all(stage != "unmask" for _, stage, _ in grid.received)
+    after = SecureGrid(n_nodes=3, lost_at={1: "unmask"})
+    assert ask(after, min_clients=3).n_clients == 3
 
 
 def test_clients_without_a_reply_are_named():
@@ -523,7 +533,7 @@ def test_settings_follow_from_the_number_of_clients(n_clients, shares, threshold
     ("arguments", "error", "message"),
     [
         ({"min_clients": 6}, ValueError, "min_clients is 6, and only 5 clients are asked"),
-        ({"min_clients": 1}, ValueError, "min_clients must be a whole number of at least 2"),
+        ({"min_clients": 2}, ValueError, "min_clients must be a whole number of at least 3"),
         ({"bins": Bins.of_scores()}, ValueError, "fixed number of bins"),
         ({"groups": ["a", "a"]}, ValueError, "each label once"),
         ({"node_ids": [100, 101]}, ValueError, "at least 3 clients; got 2"),

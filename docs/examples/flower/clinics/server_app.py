@@ -25,7 +25,9 @@ def wait_for_nodes(grid, n_nodes, timeout):
 
 def run(grid, clinics, num_rounds, on_missing="warn", timeout=120.0, evaluate=True):
     """Train and evaluate, and return the result of the strategy and the aggregator."""
-    aggregator = GroupAUCAggregator(expected_groups=clinics, on_missing=on_missing)
+    # Each clinic may only send rows of the group that has its name.
+    own_groups = {clinic: [clinic] for clinic in clinics}
+    aggregator = GroupAUCAggregator(expected_groups=own_groups, on_missing=on_missing)
     wait_for_nodes(grid, len(clinics), timeout)
     strategy = FedAvg(
         fraction_evaluate=1.0 if evaluate else 0.0, evaluate_metrics_aggr_fn=aggregator
