@@ -423,7 +423,7 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
         [numbers.setdefault(label, len(numbers)) for fold in folds for label in fold.groups]
     )
     share = np.concatenate([fold.share for fold in folds]) / len(folds)
-    total = np.bincount(group, share)
+    total = np.bincount(group, share).astype(np.float64)
     part = ratio(share, total[group], 0.0)
     used = part > 0
     columns = zip(*(spread_of(fold.variances) for fold in folds), strict=True)
@@ -433,8 +433,8 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
     auc = np.concatenate([fold.auc for fold in folds])
 
     def added(values: Floats, counted: NDArray[np.bool_]) -> Floats:
-        found: Floats = np.bincount(group[counted], values[counted], total.size)
-        return found
+        found = np.bincount(group[counted], values[counted], total.size)
+        return found.astype(np.float64)
 
     mean = added(part * auc, used)
     # The probability of perfect separation in all folds is at most the product of A_k**n_k, and
@@ -443,13 +443,16 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
     np.minimum.at(n_pairs, group[known], n_smaller_class[known] / part[known])
     np.minimum.at(least, group[used], auc[used])
     mean[least == 1.0] = 1.0  # without rounding error
+    squares = part**2
     spread = AUCSpread(
         mean,
-        *(added(part**2 * values, known) if values is not None else n_pairs
-          for values in (variance, None, once, often)),
+        added(squares * variance, known),
+        n_pairs,
+        added(squares * once, known),
+        added(squares * often, known),
         # Clustered rows have one fold.
         np.full(total.size, min(fold.variances.average_freedom(fold.share) for fold in folds)),
-    )  # fmt: skip
+    )
     return spread, total
 
 
