@@ -312,9 +312,9 @@ def fit_with_error_bound(
     Half of the rows as test rows, the default, give the tightest bound of a given error rate: the
     bound holds for all members at once, so members divide its error probability. For
     ``GaussianNB()`` with 200 rows and a true error rate of 23 %, a test half bounds the error rate
-    at 31 % on average, 10 bootstrap samples at 38 % and 10 folds at 54 %. The price is a classifier that learns from half of the rows. With
-    thousands of rows, a smaller `test_size` costs little. Choose the design before you count
-    errors: the smallest of several bounds is no bound.
+    at 31 % on average, 10 bootstrap samples at 38 % and 10 folds at 54 %. The price is a classifier
+    that learns from half of the rows. With thousands of rows, a smaller `test_size` costs little.
+    Choose the design before you count errors: the smallest of several bounds is no bound.
 
     Folds have no stratification, because test rows must be independent of the members. The
     estimator must be able to learn from each training set, also without one of the classes. Rows of
