@@ -258,10 +258,10 @@ def fit_with_error_bound(
     X: Any,
     y: Any,
     *,
-    resampling: Resampling = "cross_validation",
+    resampling: Resampling = "train_test",
     X_unlabeled: Any = None,
     n_members: int = 10,
-    test_size: float = 0.1,
+    test_size: float = 0.5,
     confidence_level: float = 0.95,
     random_state: Any = None,
 ) -> BoundedClassifier:
@@ -276,7 +276,7 @@ def fit_with_error_bound(
         Input of the estimator.
     y : array-like of shape (n_rows,)
         Labels of any number of classes.
-    resampling : {"train_test", "bagging", "cross_validation"}, default="cross_validation"
+    resampling : {"train_test", "bagging", "cross_validation"}, default="train_test"
         Training rows and test rows of the members: one random split ("train_test"), bootstrap
         samples ("bagging"), or folds. The rows outside a bootstrap sample are its test rows.
     X_unlabeled : array-like of shape (n_unlabeled, n_features), default=None
@@ -285,7 +285,7 @@ def fit_with_error_bound(
         predicts each row by a random member.
     n_members : int, default=10
         Number of bootstrap samples or folds; without effect on "train_test".
-    test_size : float, default=0.1
+    test_size : float, default=0.5
         Share of the test rows of "train_test".
     confidence_level : float, default=0.95
         Probability that the bound is at least the true error rate.
@@ -309,6 +309,13 @@ def fit_with_error_bound(
 
     Notes
     -----
+    Half of the rows as test rows, the default, give the tightest bound of a given error rate: the
+    bound holds for all members at once, so members divide its error probability. For
+    ``GaussianNB()`` with 200 rows and a true error rate of 23 %, a test half bounds the error rate
+    at 31 % on average, 10 bootstrap samples at 38 % and 10 folds at 54 %. The price is a classifier
+    that learns from half of the rows. With thousands of rows, a smaller `test_size` costs little.
+    Choose the design before you count errors: the smallest of several bounds is no bound.
+
     Folds have no stratification, because test rows must be independent of the members. The
     estimator must be able to learn from each training set, also without one of the classes. Rows of
     one person or device are not independent; the bound does not hold for such rows.
@@ -328,7 +335,7 @@ def fit_with_error_bound(
     ...     GaussianNB(), X[:300], y[:300], X_unlabeled=X[300:], random_state=0
     ... )
     >>> int(found.tests["n_rows"].sum()), 0 < found.error_bound < 1
-    (300, True)
+    (150, True)
     """
     confidence_level = check_confidence_level(confidence_level)
     _check_classifier(estimator)

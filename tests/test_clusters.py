@@ -137,7 +137,7 @@ def test_variances_equal_sums_over_rows(seed, shared, weighted):
     assert_allclose(found.delong, np.diag(expected), rtol=1e-10)
     assert_allclose(found.auc, independent(rows).variances.auc, rtol=0)
     share = np.random.default_rng(seed).dirichlet(np.ones(4))
-    assert_allclose(intervals.average_variance(found, share), share @ expected @ share, rtol=1e-10)
+    assert_allclose(found.of_average(share), share @ expected @ share, rtol=1e-10)
     matrix = found.correlation_matrix(np.ones(4, bool))
     if not shared:
         assert matrix is None
@@ -225,6 +225,25 @@ def covariance_parts(rows, g):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+def test_limits_of_averages_add_the_correlations_of_shared_clusters(weighted):
+    rows = simulated(0, shared=True, weighted=weighted)
+    report = report_of(rows)
+    covariances = covariances_of(rows)
+    deviations = np.sqrt(np.diag(covariances))
+    freedom = report.variances.average_freedom(np.full(4, 0.25))
+    spread = intervals.spread_of(report.variances)._replace(degrees_of_freedom=freedom)
+    low, high = spread.limits(intervals.normal_quantile(0.025), "logit")
+    found = report.confidence_intervals(of="statistics", over="rows").loc["macro"]
+    below, above = (
+        np.sqrt(parts @ covariances @ parts)
+        for parts in ((report.variances.auc - end) / deviations / 4 for end in (low, high))
+    )
+    assert found["value"] - found["ci_low"] == pytest.approx(below, rel=1e-9)
+    # The upper limit of the average's logit can be further out.
+    assert found["ci_high"] - found["value"] >= above * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
 def test_pooled_covariances_equal_sums_over_pairs_of_rows(weighted):
     rows = simulated(0, weighted=weighted)
     parts, pairs, scales = np.moveaxis([covariance_parts(rows, g) for g in range(4)], 1, 0)
@@ -242,7 +261,7 @@ def test_unknown_variance_of_a_group_may_be_correlated_with_the_others():
     known = [0, 1, 3]
     covariances = covariances_of(rows, known)
     error = np.sqrt(covariances.sum()) / 4 + np.sqrt(variances.bounded[2]) / 4
-    found = intervals.average_variance(variances, np.full(4, 0.25))
+    found = variances.of_average(np.full(4, 0.25))
     assert found == pytest.approx(error**2, rel=1e-9)
     other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
     compared = compare_roc_auc(

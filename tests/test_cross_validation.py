@@ -1200,17 +1200,27 @@ def apart(y):
 
 
 def test_perfect_folds_have_the_limits_of_their_independent_pairs():
-    """If all true AUCs are A, all K G groups are perfect with probability at most A ** (6 K G)."""
+    """If all true AUCs are A, a group is perfect in K folds with probability at most A ** (6 K)."""
     for n_groups in (1, 2):
         table = folds_result(4, apart, n_groups).confidence_intervals()
         assert (table["value"] == 1.0).all()
         assert (table["ci_high"] == 1.0).all()
-        expected = 0.025 ** (1 / (6 * 4 * n_groups))
-        assert_allclose(table["ci_low"], expected, rtol=1e-9)
+        of_pooled = 0.025 ** (1 / (6 * 4 * n_groups))
+        assert table.loc["pooled", "ci_low"] == pytest.approx(of_pooled, rel=1e-9)
+        of_average = 1 - (1 - 0.025 ** (1 / (6 * 4))) / np.sqrt(n_groups)
+        assert_allclose(table["ci_low"].drop("pooled"), of_average, rtol=1e-9)
     wrong = folds_result(4, lambda y: -apart(y)).confidence_intervals()
     assert (wrong["value"] == 0.0).all()
     assert (wrong["ci_low"] == 0.0).all()
     assert (wrong["ci_high"] > 0.0).all()
+
+
+def test_folds_of_one_group_have_one_interval():
+    rng = np.random.default_rng(0)
+    result = folds_result(4, lambda y: rng.normal(size=y.size) + 2 * y, 1)
+    for method in ("logit", "delong"):
+        table = result.confidence_intervals(method=method)[["value", "ci_low", "ci_high"]]
+        assert_allclose(table, np.tile(table.iloc[:1], (len(table), 1)), rtol=1e-12)
 
 
 def test_a_single_fold_has_the_limits_of_its_report():

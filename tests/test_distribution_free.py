@@ -515,7 +515,7 @@ def drawn(seed, n):
 
 
 @pytest.mark.parametrize(
-    ("resampling", "n_rows"), [("train_test", 20), ("cross_validation", 200), ("bagging", None)]
+    ("resampling", "n_rows"), [("train_test", 100), ("cross_validation", 200), ("bagging", None)]
 )
 def test_classifiers_count_their_errors_on_rows_they_did_not_see(resampling, n_rows):
     X, y = drawn(0, 200)
@@ -541,6 +541,17 @@ def test_classifiers_count_their_errors_on_rows_they_did_not_see(resampling, n_r
     assert f"{len(both.members)} member" in repr(both)
 
 
+def test_the_default_bounds_a_classifier_well_below_a_coin():
+    others, truth = drawn(1, 20_000)
+    errors, bounds = [], []
+    for seed in range(10):
+        found = fit_with_error_bound(GaussianNB(), *drawn(seed + 2, 200), random_state=seed)
+        errors.append((found.predict(others) != truth).mean())
+        bounds.append(found.error_bound)
+    assert np.mean(errors) == pytest.approx(0.23, abs=0.02)
+    assert np.mean(bounds) < 0.33  # ten folds: .54
+
+
 def test_bounds_hold_in_repeated_draws():
     others, truth = drawn(1, 4000)
     broken = 0
@@ -561,7 +572,7 @@ def test_fitting_refuses_wrong_arguments():
     with pytest.raises(ValueError, match="n_members must be a whole number of at least 2; got 1"):
         fit_with_error_bound(GaussianNB(), X, y, n_members=1)
     with pytest.raises(ValueError, match="n_members=31 folds need as many rows; got 30"):
-        fit_with_error_bound(GaussianNB(), X, y, n_members=31)
+        fit_with_error_bound(GaussianNB(), X, y, resampling="cross_validation", n_members=31)
     with pytest.raises(ValueError, match="test_size must be a number between 0 and 1; got 1"):
         fit_with_error_bound(GaussianNB(), X, y, test_size=1)
     with pytest.raises(
@@ -614,7 +625,9 @@ def test_bounded_classifiers_are_classifiers_of_scikit_learn():
         assert permutation_importance(found, X, y, random_state=0).importances_mean.shape == (2,)
     again = fit_with_error_bound(GaussianNB(), X, y, X_unlabeled=others, random_state=0)
     assert again.random_state == found.random_state
-    random = fit_with_error_bound(DecisionTreeClassifier(max_depth=1), X, y, random_state=1)
+    random = fit_with_error_bound(
+        DecisionTreeClassifier(max_depth=1), X, y, resampling="bagging", random_state=1
+    )
     assert random.random_state != found.random_state
     source = np.random.RandomState(0)
     drawn_twice = [random.predict(others, random_state=source) for _ in range(2)]

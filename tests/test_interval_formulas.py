@@ -40,6 +40,19 @@ def furthest(*limits):
     return low.min(), high.max()
 
 
+def check_average(report, by_group, name, share):
+    """The limits of an average follow from those of the groups, or are those of its logit."""
+    found = report.confidence_intervals(of="statistics", over="rows").loc[name]
+    auc, value = by_group["auc"], share @ by_group["auc"]
+    below, above = (
+        np.sqrt((share**2 * (auc - by_group[end]) ** 2).sum()) for end in ("ci_low", "ci_high")
+    )
+    expected = furthest(
+        on_logit_scale(value, share**2 @ report.variances.bounded), (value - below, value + above)
+    )
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx(expected, 1e-9)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_intervals_follow_the_formulas_of_the_notes(seed):
     rng = np.random.default_rng(seed)
@@ -58,6 +71,10 @@ def test_intervals_follow_the_formulas_of_the_notes(seed):
             on_logit_scale(v.mean(), delong(v, u)), newcombe(v.mean(), v.size, u.size)
         )
         assert by_group.loc[g, ["ci_low", "ci_high"]].tolist() == pytest.approx(expected, 1e-9)
+
+    share = np.bincount(of_positives) * np.bincount(of_negatives)
+    check_average(report, by_group, "within", share / share.sum())
+    check_average(report, by_group, "macro", np.full(4, 0.25))
 
     v, u = placements(positive, negative)
     auc, variance = v.mean(), 0.0

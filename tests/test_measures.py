@@ -476,16 +476,18 @@ def test_the_interval_of_an_average_adds_variances():
     y, score = (np.concatenate([part[i] for part in rows]) for i in (0, 1))
     groups = np.repeat(np.arange(3), [part[0].size for part in rows])
     report = GroupAUC.from_predictions(y, score, groups=groups)
-    curves, measure = GroupCurves.of(report.counts), AveragePrecision()
+    curves, measure = GroupCurves.of(report.counts), PartialAUC(max_fpr=0.5)
     variance, freedom = group_curves.errors_of(curves, curve_measures.influence_of(measure, curves))
     share = np.array([12, 13, 14]) / 39
+    low, high = measure.scale
     value = np.average(by_group_of(measure, y, score, groups), weights=share)
+    index = (value - low) / (high - low)
     total = (share**2 * variance).sum()
     degrees = total**2 / ((share**2 * variance) ** 2 / freedom).sum()
-    reach = t.isf(0.05, degrees) * np.sqrt(total) / (value * (1 - value))
+    reach = t.isf(0.05, degrees) * np.sqrt(total) / (index * (1 - index))
     found = report.measured(measure).confidence_intervals(0.9, of="statistics").loc["positives"]
     assert found["value"] == pytest.approx(value)
-    limits = expit(logit(value) + np.array([-reach, reach]))
+    limits = low + (high - low) * expit(logit(index) + np.array([-reach, reach]))
     assert found[["ci_low", "ci_high"]].to_numpy(float) == pytest.approx(limits)
 
 
@@ -511,6 +513,21 @@ def test_a_bound_replaces_an_unknown_variance():
     assert table["note"].tolist() == ["one positive: variance bounded"]
     limits = expit(norm.isf(0.025) * 0.5 / 0.25 * np.array([-1, 1]))
     assert table[["ci_low", "ci_high"]].to_numpy()[0] == pytest.approx(limits)
+
+
+@pytest.mark.parametrize("over", ["rows", "groups"])
+def test_averages_of_the_average_precision_have_no_interval(over):
+    rng = np.random.default_rng(0)
+    y, groups = rng.random(300) < 0.3, np.repeat(["a", "b", "c"], 100)
+    report = GroupAUC.from_predictions(y, rng.normal(size=300) + y, groups=groups)
+    table = report.measured(AveragePrecision()).confidence_intervals(of="statistics", over=over)
+    averages = table.loc[["macro", "samples", "positives", "negatives", "within"]]
+    assert averages["value"].between(0, 1).all()
+    assert averages[["ci_low", "ci_high"]].isna().all(axis=None)
+    assert set(averages["note"]) == {
+        "no interval: averages of the average precision of few rows are biased"
+    }
+    assert table.loc[["pooled", "worst"], ["ci_low", "ci_high"]].notna().all(axis=None)
 
 
 # Binned scores -----------------------------------------------------------------------------------

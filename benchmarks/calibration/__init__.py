@@ -20,6 +20,7 @@ from benchmarks.calibration import (
     percentiles,
     probabilities,
     rates,
+    search,
     spread,
     without_asymptotics,
 )
@@ -30,7 +31,7 @@ PAGES = {
     "Other measures and classes": [*measures.TABLES, *classes.TABLES, *percentiles.TABLES],
     "Tests of equal groups": equal_groups.TABLES,
     "Gaps between groups": equal_groups.GAPS,
-    "Averages and the pooled AUC": averages.TABLES,
+    "Averages and the pooled AUC": [*search.TABLES, *averages.TABLES],
     "Spread and ranks of groups": spread.TABLES,
     "Clustered rows": [*clusters.TABLES, *clustered_audits.TABLES],
     "Margins and planned numbers of rows": margins.TABLES,

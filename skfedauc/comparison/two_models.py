@@ -22,7 +22,7 @@ from skfedauc.inference.paired import (
     placement_values,
 )
 from skfedauc.inference.paired_measures import (
-    has_tests_of_averages,
+    has_valid_averages,
     is_comparable,
     measure_values,
     too_few_within,
@@ -289,7 +289,7 @@ def _averages(
         else:
             variance, freedom = found.clusters.average(share, of_group)
             null = StudentT(freedom)
-        if not has_tests_of_averages(measure):
+        if not has_valid_averages(measure):
             variance = float("nan")
         lines[name] = _paired(found.auc[:, used] @ share[used], variance, confidence_level, null)
     return lines

@@ -4,7 +4,9 @@ The AUCs of two comparisons have a correlation, because a row can belong to both
 effect of a row on an AUC is the deviation of the row's placement value from the mean, divided by
 the weight of the row's class [1]_. The effect of a row on an average of AUCs is the average of the
 effects on the AUCs. The variance of the average is the sum of the squared effects. With clusters,
-the variance is the sum of the squared sums of effects by cluster [2]_.
+the variance is the sum of the squared sums of effects by cluster [2]_. Effects in standard
+deviations of the AUCs give the correlations of the AUCs. With these, the distance of an average
+from its limit follows from the distances of the AUCs from their limits [3]_.
 
 References
 ----------
@@ -13,6 +15,8 @@ References
    approach. Biometrics 44(3). https://doi.org/10.2307/2531595
 .. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
    Biometrics 53(2). https://doi.org/10.2307/2533958
+.. [3] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 """
 
 from __future__ import annotations
@@ -44,7 +48,7 @@ class Comparison(NamedTuple):
 
 
 class ClassAverages:
-    """Variances of averages of AUCs over comparisons and groups.
+    """Standard deviations of averages of AUCs over comparisons and groups.
 
     Parameters
     ----------
@@ -53,10 +57,9 @@ class ClassAverages:
         Group number of each row.
     clusters : ndarray of intp, shape (n_rows,)
         Cluster number of each row; rows of different clusters are independent.
-    variances : ndarray of float64, shape (n_groups, n_comparisons)
-        Variance of each AUC; NaN if unknown.
-    bounds : ndarray of float64, shape (n_groups, n_comparisons)
-        Variance of each AUC, with an upper bound in place of a variance that is 0 or unknown.
+    is_known : ndarray of bool, shape (n_groups, n_comparisons)
+        Whether the AUC has an estimated variance above 0. Other AUCs may have a correlation of 1
+        with the rest.
     """
 
     def __init__(
@@ -64,66 +67,48 @@ class ClassAverages:
         comparisons: Sequence[Comparison],
         codes: NDArray[np.intp],
         clusters: NDArray[np.intp],
-        variances: Floats,
-        bounds: Floats,
+        is_known: NDArray[np.bool_],
     ) -> None:
         n_clusters = int(clusters.max(initial=-1)) + 1
         distinct, unit = np.unique(codes * n_clusters + clusters, return_inverse=True)
         self._group, self._cluster = np.divmod(distinct, max(n_clusters, 1))
-        self._variances, self._bounds = variances, bounds
+        self._is_known = is_known
         self._shares_clusters = distinct.size > n_clusters
         columns = [
             np.bincount(unit[one.numbers], _effects(one.rows), distinct.size) for one in comparisons
         ]
         effects = np.column_stack(columns).astype(np.float64)
-        squares = self._by_group(effects**2)
-        # The scale makes the squared effects add up to the variance of the AUC, which has
-        # corrections for the numbers of rows and of clusters.
-        scale = np.sqrt(ratio(np.nan_to_num(variances), squares, 0.0))
+        scale = np.sqrt(ratio(1.0, self._by_group(effects**2), 0.0)) * is_known
         self._effects = effects * scale[self._group]
 
     def _by_group(self, values: Floats) -> Floats:
         """Sum values of units by group; the first axis is the axis of units."""
-        found = np.zeros((len(self._variances), *values.shape[1:]))
+        found = np.zeros((len(self._is_known), *values.shape[1:]))
         np.add.at(found, self._group, values)
         return found
 
-    def of_groups(self, weights: Floats) -> Floats:
-        """Return the variance of each group's average over the comparisons.
+    def of_groups(self, deviations: Floats) -> Floats:
+        """Return the standard deviation of the sum of each group's errors over the comparisons.
 
         Parameters
         ----------
-        weights : ndarray of float64, shape (n_groups, n_comparisons)
-            Weights of the AUCs. An AUC with a variance of 0 or an unknown variance has a bound, and
-            may have a correlation of 1 with the other AUCs.
+        deviations : ndarray of float64, shape (n_groups, n_comparisons)
+            Standard deviation of each error.
         """
-        return self._of_groups(weights, ~(self._variances > 0))
+        effect = (self._effects * deviations[self._group]).sum(axis=1)
+        found: Floats = np.sqrt(self._by_group(effect**2)) + self._unknown(deviations)
+        return found
 
-    def of_average(self, weights: Floats) -> tuple[float, Floats]:
-        """Return the variance of an average over groups and comparisons, and its parts by group.
-
-        Parameters
-        ----------
-        weights : ndarray of float64, shape (n_groups, n_comparisons)
-            Weights of the AUCs. An AUC with an unknown variance has a bound; if all variances are
-            0, all AUCs have bounds.
-        """
-        parts = self._of_groups(weights, np.isnan(self._variances))
-        if not parts.any():
-            parts = self.of_groups(weights)
+    def of_average(self, deviations: Floats) -> float:
+        """Return the standard deviation of the sum of the errors of all groups and comparisons."""
         if not self._shares_clusters:
-            return float(parts.sum()), parts
-        effect = (self._effects * weights[self._group]).sum(axis=1)
-        of_cluster = np.bincount(self._cluster, effect)
-        across = float((of_cluster**2).sum() - (effect**2).sum())
-        known = float(self._by_group(effect**2).sum())
-        bounded = np.sqrt(parts) - np.sqrt(self._by_group(effect**2))
-        return float((np.sqrt(max(known + across, 0.0)) + bounded.sum()) ** 2), parts
+            return float(np.sqrt((self.of_groups(deviations) ** 2).sum()))
+        effect = (self._effects * deviations[self._group]).sum(axis=1)
+        known = np.sqrt((np.bincount(self._cluster, effect) ** 2).sum())
+        return float(known + self._unknown(deviations).sum())
 
-    def _of_groups(self, weights: Floats, is_bounded: NDArray[np.bool_]) -> Floats:
-        effect = (self._effects * weights[self._group]).sum(axis=1)
-        reach = np.where(is_bounded & (weights > 0), weights * np.sqrt(self._bounds), 0.0)
-        found: Floats = (np.sqrt(self._by_group(effect**2)) + reach.sum(axis=1)) ** 2
+    def _unknown(self, deviations: Floats) -> Floats:
+        found: Floats = np.where(self._is_known, 0.0, deviations).sum(axis=1)
         return found
 
 

@@ -13,6 +13,8 @@ References
 .. [4] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
    operating characteristic (ROC) curve. Radiology 143(1).
    https://doi.org/10.1148/radiology.143.1.7063747
+.. [5] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
+from skfedauc.counts.moments import ratio
 from skfedauc.inference.disjoint_pairs import average_limits
 from skfedauc.inference.over_groups import OverGroups, variance_over_groups
 from skfedauc.inference.variances import Variances
@@ -372,9 +375,10 @@ def pooled_interval(
 ) -> Interval:
     """Interval of the pooled AUC for fixed groups, or for random groups (`new_groups`)."""
     auc, tail = float(variances.pooled.auc[0]), (1.0 - confidence_level) / 2.0
-    if method in ("exact", "disjoint_pairs"):
-        if new_groups:
-            return Interval(auc, np.nan, np.nan, _not_for_new_groups(method))
+    is_exact = method in ("exact", "disjoint_pairs")
+    if is_exact and new_groups:
+        return Interval(auc, np.nan, np.nan, _not_for_new_groups(method))
+    if is_exact or (variances.auc.size == 1 and not new_groups):
         low, high, note = group_limits(variances.pooled, tail, method)
         return Interval(auc, float(low[0]), float(high[0]), note[0])
     if not new_groups:
@@ -388,6 +392,70 @@ def pooled_interval(
     return Interval(auc, float(low), float(high), remark)
 
 
+class FoldAverage(NamedTuple):
+    """An average of the group AUCs of a fold.
+
+    Attributes
+    ----------
+    variances : Variances
+    auc : ndarray of float64, shape (n_groups,)
+        AUC of each group with a share; a number can replace an undefined AUC.
+    share : ndarray of float64, shape (n_groups,)
+        Weight of each group; sums to 1.
+    groups : sequence of hashable
+        Label of each group.
+    """
+
+    variances: Variances
+    auc: Floats
+    share: Floats
+    groups: Sequence[Any]
+
+
+def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
+    """Return the mean over folds of each group's AUC, and the share of each group.
+
+    Newcombe's variance of such a mean assumes the same true AUC in all folds, whose rows are
+    independent.
+    """
+    numbers: dict[Any, int] = {}
+    group = np.array(
+        [numbers.setdefault(label, len(numbers)) for fold in folds for label in fold.groups]
+    )
+    share = np.concatenate([fold.share for fold in folds]) / len(folds)
+    total = np.bincount(group, share).astype(np.float64)
+    part = ratio(share, total[group], 0.0)
+    used = part > 0
+    columns = zip(*(spread_of(fold.variances) for fold in folds), strict=True)
+    auc, variance, n_smaller_class, once, often, _ = map(np.concatenate, columns)
+    # A number that replaces an undefined AUC is a constant without a variance.
+    known = used & ~np.isnan(auc)
+    auc = np.concatenate([fold.auc for fold in folds])
+
+    def added(values: Floats, counted: NDArray[np.bool_]) -> Floats:
+        found = np.bincount(group[counted], values[counted], total.size)
+        return found.astype(np.float64)
+
+    mean = added(part * auc, used)
+    # The probability of perfect separation in all folds is at most the product of A_k**n_k, and
+    # thus at most the mean AUC to the power of the smallest n_k / part_k.
+    n_pairs, least = np.full((2, total.size), np.inf)
+    np.minimum.at(n_pairs, group[known], n_smaller_class[known] / part[known])
+    np.minimum.at(least, group[used], auc[used])
+    mean[least == 1.0] = 1.0  # without rounding error
+    squares = part**2
+    spread = AUCSpread(
+        mean,
+        added(squares * variance, known),
+        n_pairs,
+        added(squares * once, known),
+        added(squares * often, known),
+        # Clustered rows have one fold.
+        np.full(total.size, min(fold.variances.average_freedom(fold.share) for fold in folds)),
+    )
+    return spread, total
+
+
 def mean_pooled_interval(
     folds: Sequence[Variances], confidence_level: float, method: Method
 ) -> Interval:
@@ -396,49 +464,25 @@ def mean_pooled_interval(
     The variance is the sum of the folds' variances, with groups as strata, divided by the squared
     number of folds. With "logit", the result is the smallest interval that contains three others.
     The first interval uses this variance, the second interval uses the variance without strata, and
-    the third interval uses Newcombe's variance. Newcombe's variance assumes the same true AUC in
-    all folds.
+    the third interval uses Newcombe's variance.
     """
     tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
-    parts = [spread_of(fold.pooled) for fold in folds]
-    auc, variance, n_smaller_class, once, often, freedom = (
-        np.concatenate(part) for part in zip(*parts, strict=True)
-    )
-    value = float(auc.mean())
+    of_all = [FoldAverage(fold.pooled, fold.pooled.auc, np.ones(1), [0]) for fold in folds]
     of_strata = sum(fold.pooled_fixed for fold in folds) / n_folds**2
-    if n_folds == 1 and not of_strata > 0:
-        low, high, note = group_limits(folds[0].pooled, tail, method)
-        return Interval(value, float(low[0]), float(high[0]), note[0])
-    share = np.full(n_folds, 1.0 / n_folds)
-    if (auc == 1.0).all():
-        least = _perfect_limit(share, n_smaller_class, tail)
-        return Interval(value, least, 1.0, "perfect separation in every fold")
-    sums = (np.array([part.sum() / n_folds**2]) for part in (variance, once, often))
-    variance, once, often = sums
-    # Clustered rows have one fold; the degrees of freedom of independent rows are infinite.
-    mean = AUCSpread(
-        np.array([value]),
-        variance,
-        n_smaller_class.sum(keepdims=True),
-        once,
-        often,
-        freedom.min(keepdims=True),
-    )
+    if all(fold.auc.size == 1 for fold in folds) or (n_folds == 1 and not of_strata > 0):
+        return mean_of_averages_interval(of_all, confidence_level, method)
+    mean, _ = _over_folds(of_all)
+    value = float(np.mean([fold.auc[0] for fold in of_all]))
     further = mean.limits(normal_quantile(tail), method)
     least, most = float(further[0][0]), float(further[1][0])
+    if value == 1.0:
+        return Interval(value, least, most, "perfect separation in every fold")
     if of_strata > 0:
         nearer = limits(value, of_strata, mean.quantile(normal_quantile(tail)), method)
         lower, upper = (float(np.ravel(limit)[0]) for limit in nearer)
         is_hull = method == "logit"
         least, most = (min(least, lower), max(most, upper)) if is_hull else (lower, upper)
     return Interval(value, least, most)
-
-
-def average_variance(variances: Variances, share: Floats) -> float:
-    """Variance of an average of group AUCs for fixed groups."""
-    # A number that replaces an undefined AUC is a constant and has no variance.
-    counted = (share > 0) & variances.defined
-    return variances.of_average(np.where(counted, share, 0.0))
 
 
 def bounded_average_variance(variances: Variances, share: Floats) -> float:
@@ -474,12 +518,14 @@ def average_interval(
 
     Notes
     -----
-    For fixed groups the variance is the sum of ``share**2`` times each group's variance. For random
-    groups see `over_groups`.
+    For fixed groups see `mean_of_averages_interval`. For random groups see `over_groups`.
     """
     used = share > 0
     value, tail, note = float(np.dot(share[used], auc[used])), (1.0 - confidence_level) / 2.0, ""
     counted = used & variances.defined
+    if not new_groups and used.sum() == counted.sum() == 1:
+        low, high, notes = (part[counted][0] for part in group_limits(variances, tail, method))
+        return Interval(value, float(low), float(high), notes)
     squares = share[counted] ** 2
     if method == "disjoint_pairs":
         if new_groups:
@@ -502,7 +548,8 @@ def average_interval(
         reach = bounded_differences(float(squares.sum()), tail)
         return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0))
     if not new_groups:
-        return mean_of_averages_interval([(variances, auc, share)], confidence_level, method)
+        fold = FoldAverage(variances, auc, share, range(auc.size))
+        return mean_of_averages_interval([fold], confidence_level, method)
     if used.sum() < 2:
         return Interval(value, np.nan, np.nan, "needs two groups")
     variance = variance_over_groups(auc[used], share[used])
@@ -515,62 +562,45 @@ def average_interval(
 
 
 def mean_of_averages_interval(
-    folds: Sequence[tuple[Variances, Floats, Floats]], confidence_level: float, method: Method
+    folds: Sequence[FoldAverage], confidence_level: float, method: Method
 ) -> Interval:
     """Interval of the mean over folds of an average of group AUCs, by "logit" or "delong".
 
-    The arguments are the variances, AUCs and shares of the groups of each fold, as in
-    `average_interval`. Rows of different folds are independent.
+    Rows of different folds are independent. With "logit", each limit is the more distant of two.
+    The first one follows from the limits of the groups [5]_: with the shares c and the lower limits
+    l, the lower limit of the average of the AUCs A is the average minus the root of ``sum (c (A -
+    l))**2``. The root is too small if the groups are many and their limits are skewed. The second
+    limit is that of the logit of the average.
     """
-    tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
-    used = [share > 0 for _, _, share in folds]
-    value = sum(
-        float(np.dot(share[u], auc[u])) for (_, auc, share), u in zip(folds, used, strict=True)
-    )
-    value /= n_folds
-    is_perfect = all(
-        (auc[u] == 1.0).all() and own.defined[u].all()
-        for (own, auc, _), u in zip(folds, used, strict=True)
-    )
-    if is_perfect:
-        shares = [share[u] / n_folds for (_, _, share), u in zip(folds, used, strict=True)]
-        n_smaller_class = [
-            own.n_smaller_class[u] for (own, _, _), u in zip(folds, used, strict=True)
-        ]
-        if folds[0][0].shares_clusters:
-            # Perfect separation in all groups is at most as probable as in each single group.
-            least = float(np.dot(shares[0], tail ** (1.0 / n_smaller_class[0])))
-        else:
-            least = _perfect_limit(np.concatenate(shares), np.concatenate(n_smaller_class), tail)
-        where = "group" if n_folds == 1 else "group and fold"
-        return Interval(value, least, 1.0, f"perfect separation in every {where}")
-    variance, note = sum(average_variance(own, share) for own, _, share in folds), ""
-    if not variance > 0:
-        variance = sum(bounded_average_variance(own, share) for own, _, share in folds)
+    tail = (1.0 - confidence_level) / 2.0
+    spread, share = _over_folds(folds)
+    used = share > 0
+    value = float(np.mean([np.dot(f.share[f.share > 0], f.auc[f.share > 0]) for f in folds]))
+
+    def deviation(parts: Floats) -> float:
+        """Standard deviation of a sum; errors of groups that share clusters are dependent."""
+        if len(folds) > 1:
+            return float(np.sqrt((parts**2).sum()))
+        in_deviations = ratio(parts, np.sqrt(spread.variance), 0.0)
+        return float(np.sqrt(folds[0].variances.of_average(in_deviations)))
+
+    deviate = normal_quantile(tail)
+    least, most = spread.limits(deviate, method)
+    if used.sum() == 1:
+        low, high = float(least[used][0]), float(most[used][0])
+    else:
+        variance = deviation(share * np.sqrt(spread.variance)) ** 2
+        quantile = np.ravel(spread.quantile(deviate))[0]
+        low, high = (float(end) for end in limits(value, variance, quantile, method))
+        if method == "logit":
+            low = min(low, max(value - deviation(share * (spread.auc - least)), 0.0))
+            high = max(high, min(value + deviation(share * (most - spread.auc)), 1.0))
+    note = ""
+    if not any((fold.variances.delong[fold.share > 0] > 0).any() for fold in folds):
         note = NO_VARIATION
-    # Clustered rows have one fold.
-    freedom = min(own.average_freedom(share) for own, _, share in folds)
-    quantile = normal_quantile(tail) if np.isinf(freedom) else t_quantile(tail, freedom)
-    low, high = limits(value, variance / n_folds**2, quantile, method)
-    return Interval(value, float(low), float(high), note)
-
-
-def _perfect_limit(share: Floats, n_smaller_class: Floats, tail: float) -> float:
-    """Return the smallest true average with a probability of at least `tail` of perfect separation.
-
-    Group g, with k_g independent pairs and the true AUC A_g, has an observed AUC of 1 with
-    probability at most A_g**k_g. The average is the sum of c_g A_g, with the shares c_g. At the
-    minimum of the average, the product of the probabilities is `tail`. A_g is then proportional to
-    k_g / c_g, but at most 1.
-    """
-    allowed = -np.log(tail)
-    low, high = -50.0, 50.0  # Logarithm of the factor
-    for _ in range(200):
-        middle = (low + high) / 2.0
-        auc = np.minimum(np.exp(middle) * n_smaller_class / share, 1.0)
-        spent = float(-(n_smaller_class * np.log(auc)).sum())
-        low, high = (middle, high) if spent > allowed else (low, middle)
-    return float(np.dot(share, np.minimum(np.exp(low) * n_smaller_class / share, 1.0)))
+    if (spread.auc[used] == 1.0).all():
+        note = f"perfect separation in every group{' and fold' if len(folds) > 1 else ''}"
+    return Interval(value, low, high, note)
 
 
 def worst_interval(

@@ -314,8 +314,7 @@ class Variances:
             Share of each group in the average; 0 for groups without an AUC.
         """
         used = share > 0
-        of_group = np.where(self.estimable, self.delong, self.bounded)
-        return float((share[used] ** 2 * of_group[used]).sum())
+        return float((share[used] ** 2 * self.bounded[used]).sum())
 
     def average_freedom(self, share: Floats) -> float:
         """Degrees of freedom of the variance of an average; infinite for the normal."""

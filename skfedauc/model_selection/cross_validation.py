@@ -274,7 +274,11 @@ def _interval_of_mean(
         )
     of_folds = [(fold, shares(fold, name)) for fold in folds]
     parts = [
-        (fold.variances, fold.group_aucs[0], share) for fold, share in of_folds if share is not None
+        intervals.FoldAverage(
+            fold.variances, fold.group_aucs[0], share, fold.pairs.counts.groups or [None]
+        )
+        for fold, share in of_folds
+        if share is not None
     ]
     return intervals.mean_of_averages_interval(parts, confidence_level, way)
 

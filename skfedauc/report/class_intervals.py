@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from skfedauc.counts import MulticlassRows
 from skfedauc.inference import intervals
 from skfedauc.inference.class_averages import ClassAverages, Comparison
+from skfedauc.inference.intervals import AUCSpread, spread_of
 from skfedauc.inference.paired import PairedRows, near_one
-from skfedauc.inference.variances import Floats
+from skfedauc.inference.variances import Floats, Variances
 from skfedauc.report.group_auc import GroupAUC
 from skfedauc.report.statistics import AVERAGES, shares
 
@@ -22,19 +23,18 @@ if TYPE_CHECKING:
 
 
 class _AUCs(NamedTuple):
-    """AUCs of groups (rows) and comparisons (columns); 0 if undefined.
+    """AUCs of groups (rows) and comparisons (columns); 0 without a variance if undefined.
 
     Attributes
     ----------
-    auc, variance, bound, n_smaller_class : ndarray of float64, shape (n_groups, n_comparisons)
-        The AUCs, their variances (NaN if unknown), their variances with bounds in place of 0 and of
-        unknown variances, and the numbers of rows of the smaller class.
+    spread : AUCSpread
+        The AUCs, and what determines their limits; arrays of shape (n_groups, n_comparisons).
+    is_known : ndarray of bool, shape (n_groups, n_comparisons)
+        Whether the variance is an estimate above 0, in place of a bound.
     """
 
-    auc: Floats
-    variance: Floats
-    bound: Floats
-    n_smaller_class: Floats
+    spread: AUCSpread
+    is_known: NDArray[np.bool_]
 
 
 class ClassIntervals:
@@ -75,15 +75,8 @@ class ClassIntervals:
         """
         total = weights.sum(axis=1, keepdims=True)
         share = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-        freedom = self._table(lambda report: report.variances.interval_freedom, np.inf)
-        variance = self._averages.of_groups(share)
-        perfect = _perfect_limits(self._aucs, share, self._tail)
-        found = self._limits(average, variance, freedom.min(axis=1), perfect)
-        is_bounded = ((share > 0) & ~(self._aucs.variance > 0)).any(axis=1)
-        found["note"] = np.where(is_bounded, "a variance is 0 or unknown: bounded", "")
-        found["note"][perfect < 1.0] = "perfect separation"
-        found["note"][np.isnan(average)] = "a class is absent"
-        return {"auc": average, **found}
+        freedom = np.min(self._aucs.spread.degrees_of_freedom, axis=1)
+        return {"auc": average, **self._limits(average, share, self._aucs, freedom)}
 
     def of_statistics(self, class_weights: Floats) -> pd.DataFrame:
         """Return the intervals of the pooled value and of the averages over groups.
@@ -108,21 +101,11 @@ class ClassIntervals:
     def _pooled(self, share: Floats) -> dict[str, Any]:
         """Return the interval of the pooled value, with the rows of all groups as one sample."""
         parts = [report.variances.pooled for report in self._reports.values()]
-        aucs = _AUCs(
-            *(
-                np.array([[getattr(part, name)[0] for part in parts]])
-                for name in ("auc", "delong", "bounded", "n_smaller_class")
-            )
-        )
-        weights = share[None, :]
-        value = (weights * aucs.auc).sum(axis=1)
-        averages = self._averages_of(aucs, is_pooled=True)
-        freedom = np.array([min(part.interval_freedom[0] for part in parts)])
-        perfect = _perfect_limits(aucs, weights, self._tail)
-        found = self._limits(value, averages.of_groups(weights), freedom, perfect)
-        row = {"value": value[0], **{name: column[0] for name, column in found.items()}}
-        is_bounded = not (aucs.variance > 0).all()
-        return {**row, "note": _note(perfect[0] < 1.0, is_bounded=is_bounded)}
+        aucs = _aucs_of(parts, [np.zeros(1, np.intp)] * len(parts), 1)
+        value = np.array([share @ aucs.spread.auc[0]])
+        freedom = np.min(aucs.spread.degrees_of_freedom, axis=1)
+        found = self._limits(value, share[None, :], aucs, freedom)
+        return {"value": value[0], **{name: column[0] for name, column in found.items()}}
 
     def _average(self, name: str, share: Floats) -> dict[str, Any] | None:
         """Return the interval of an average over groups; None for an undefined average."""
@@ -136,53 +119,59 @@ class ClassIntervals:
             value += share[k] * float(of_groups[used] @ report.estimates.group_aucs[0][used])
             weights[self._places[k], k] = share[k] * of_groups
             freedom = min(freedom, report.variances.average_freedom(of_groups))
-        variance, _ = self._averages.of_average(weights)
-        perfect = _perfect_limits(self._aucs, weights.reshape(1, -1), self._tail)
-        ends = self._limits(np.array([value]), np.array([variance]), np.array([freedom]), perfect)
-        row = {"value": value, **{key: column[0] for key, column in ends.items()}}
-        is_bounded = bool(np.isnan(self._aucs.variance[weights > 0]).any()) or not variance > 0
-        return {**row, "note": _note(perfect[0] < 1.0, is_bounded=is_bounded)}
+        of_all = np.array([value]), weights, self._aucs, np.array([freedom])
+        found = self._limits(*of_all, is_average=True)
+        return {"value": value, **{key: column[0] for key, column in found.items()}}
 
     def _limits(
-        self, value: Floats, variance: Floats, freedom: Floats, perfect: Floats
+        self,
+        value: Floats,
+        weights: Floats,
+        aucs: _AUCs,
+        freedom: Floats,
+        *,
+        is_average: bool = False,
     ) -> dict[str, Any]:
-        """Return standard errors and limits; `perfect` is the lower limit of perfect separation."""
-        quantile = np.where(
-            np.isinf(freedom),
-            intervals.normal_quantile(self._tail),
-            intervals.t_quantile(self._tail, np.where(np.isinf(freedom), 1.0, freedom)),
+        """Return standard errors, limits and notes of averages by group, or of one average."""
+        averages = self._averages if aucs is self._aucs else self._averages_of(aucs)
+        deviation = averages.of_average if is_average else averages.of_groups
+        deviate = intervals.normal_quantile(self._tail)
+        spread = aucs.spread._replace(degrees_of_freedom=freedom[:, None])
+        error = np.array(deviation(weights * np.sqrt(spread.variance)))
+        quantile = np.ravel(spread.quantile(deviate))
+        low, high = intervals.limits(np.nan_to_num(value), error**2, quantile, "logit")
+        least, most = spread.limits(deviate, "logit")
+        low = np.minimum(low, value - deviation(weights * (spread.auc - least)))
+        high = np.maximum(high, value + deviation(weights * (most - spread.auc)))
+
+        def by_average(condition: NDArray[np.bool_]) -> NDArray[np.bool_]:
+            return np.atleast_1d(condition.any(axis=None if is_average else 1))
+
+        used = weights > 0
+        note = np.where(
+            by_average(used & ~aucs.is_known), "a variance is 0 or unknown: bounded", ""
         )
-        low, high = intervals.limits(np.nan_to_num(value), variance, quantile, "logit")
-        is_perfect = perfect < 1.0
-        low, high = np.where(is_perfect, perfect, low), np.where(is_perfect, 1.0, high)
-        columns = {"standard_error": np.sqrt(variance), "ci_low": low, "ci_high": high}
-        return {name: np.where(np.isnan(value), np.nan, of) for name, of in columns.items()}
+        note = np.where(by_average(used & (spread.auc < 1)), note, "perfect separation")
+        note = np.where(np.isnan(value), "a class is absent", note)
+        columns = {"standard_error": error, "ci_low": np.maximum(low, 0.0),
+                   "ci_high": np.minimum(high, 1.0)}  # fmt: skip
+        columns = {name: np.where(np.isnan(value), np.nan, of) for name, of in columns.items()}
+        return {**columns, "note": note}
 
     # Rows --------------------------------------------------------------------------------------
 
-    def _table(self, values_of: Callable[[GroupAUC], Floats], absent: float) -> Floats:
-        found = np.full((self._n_groups, len(self._reports)), absent)
-        for k, report in enumerate(self._reports.values()):
-            found[self._places[k], k] = values_of(report)
-        return found
-
     @functools.cached_property
     def _aucs(self) -> _AUCs:
-        def table(name: str) -> Floats:
-            # A number that replaces an undefined AUC is a constant.
-            return self._table(
-                lambda report: np.where(report.pairs.defined, getattr(report.variances, name), 0.0),
-                0.0,
-            )
-
-        return _AUCs(*map(table, ("auc", "delong", "bounded", "n_smaller_class")))
+        parts = [report.variances for report in self._reports.values()]
+        return _aucs_of(parts, self._places, self._n_groups)
 
     @functools.cached_property
     def _averages(self) -> ClassAverages:
-        return self._averages_of(self._aucs, is_pooled=False)
+        return self._averages_of(self._aucs)
 
-    def _averages_of(self, aucs: _AUCs, *, is_pooled: bool) -> ClassAverages:
-        """Return the variances of averages; `is_pooled` puts all rows into one group."""
+    def _averages_of(self, aucs: _AUCs) -> ClassAverages:
+        """Return the deviations of averages of the AUCs by group, or of all rows as one group."""
+        is_pooled = aucs is not self._aucs
         first = self._rows.first
         n_rows = first.positive.size
         clusters = np.arange(n_rows) if first.clusters is None else first.clusters
@@ -205,25 +194,20 @@ class ClassIntervals:
                     numbers,
                 )
             )
-        return ClassAverages(comparisons, codes, clusters, aucs.variance, aucs.bound)
+        return ClassAverages(comparisons, codes, clusters, aucs.is_known)
 
 
-def _perfect_limits(aucs: _AUCs, weights: Floats, tail: float) -> Floats:
-    """Return the lower limit of each average of AUCs that are all 1; 1 for other averages.
-
-    Suppose that a true average is smaller than the average of the lower limits of the AUCs. Then
-    one of the true AUCs is smaller than its limit, and perfect separation has at most the
-    probability `tail`.
-    """
-    auc, n = (np.broadcast_to(of.reshape(len(weights), -1), weights.shape)
-              for of in (aucs.auc, aucs.n_smaller_class))  # fmt: skip
-    least = np.exp(np.log(tail) / np.maximum(n, 1e-9))
-    is_perfect = ((auc == 1.0) | (weights == 0.0)).all(axis=1)
-    found: Floats = np.where(is_perfect, (weights * least).sum(axis=1), 1.0)
-    return found
-
-
-def _note(is_perfect: bool, *, is_bounded: bool) -> str:
-    if is_perfect:
-        return "perfect separation"
-    return "a variance is 0 or unknown: bounded" if is_bounded else ""
+def _aucs_of(
+    parts: Sequence[Variances], places: Sequence[NDArray[np.intp]], n_groups: int
+) -> _AUCs:
+    """Return the AUCs of the comparisons, whose groups have these places among all groups."""
+    # A number that replaces an undefined AUC is a constant.
+    constant = (0.0, 0.0, 1.0, 0.0, 0.0, np.inf)
+    tables = [np.full((n_groups, len(parts)), value) for value in constant]
+    is_known = np.zeros((n_groups, len(parts)), np.bool_)
+    for k, (of, place) in enumerate(zip(parts, places, strict=True)):
+        own = place[of.defined]
+        for table, values in zip(tables, spread_of(of).take(of.defined), strict=True):
+            table[own, k] = values
+        is_known[own, k] = of.delong[of.defined] > 0
+    return _AUCs(AUCSpread(*tables), is_known)

@@ -212,8 +212,9 @@ class GroupMeasure:
         Measures of small groups have a bias. With 20 positives, 80 negatives and an AUC of .8, the
         average precision is .03 too high on average, and the Kolmogorov-Smirnov distance is .08 too
         high. An average over groups has the same bias, and its interval does not allow for the
-        bias. For 100 such groups, intervals of the mean average precision have a coverage of 18 %,
-        and intervals of the mean partial AUC (``max_fpr=0.1``) have a coverage of 82 %. For 10 such
+        bias. Averages of the average precision therefore have no interval: for 100 such groups, its
+        coverage would be 18 %. Intervals of their mean partial AUC (``max_fpr=0.1``) have a
+        coverage of 82 %. For 10 such
         groups, the coverage is 84 % for ``min_tpr=0.9`` and 43 % for the specificity at a
         sensitivity of .95. The note of an average counts the groups with few rows within the rates.
 

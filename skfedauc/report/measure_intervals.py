@@ -16,6 +16,7 @@ from skfedauc._kernel import number_cells
 from skfedauc.inference import curve_measures, intervals
 from skfedauc.inference.group_curves import LogitErrors
 from skfedauc.inference.over_groups import OverGroups, variance_over_groups
+from skfedauc.inference.paired_measures import has_valid_averages
 from skfedauc.inference.variances import clustered_variance
 from skfedauc.measures import KolmogorovSmirnov
 from skfedauc.report.bounds import Bounds, certain_range
@@ -160,6 +161,9 @@ def _of_average(
     if share is None or not measured.pairs.defined[share > 0].any():
         raise NotDefined(_NO_GROUP)
     index, used = _with_replacement(estimates, measured.bounds[end]), share > 0
+    n_defined = (used & measured.pairs.defined).sum()
+    if n_defined > 1 and not has_valid_averages(measured.measure):
+        raise NotDefined("no interval: averages of the average precision of few rows are biased")
     value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
     few, of_class = curve_measures.few_within(measured.measure, measured.curves, tail)
     n_few = int(few[used].sum())

@@ -458,10 +458,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         method is the delta method with the covariances of DeLong, DeLong and Clarke-Pearson [1]_.
         With clusters, the variance is the sum of the squared effects of the clusters [2]_.
         Student's t replaces the normal distribution, with the smallest degrees of freedom of the
-        AUCs. A factor of the effects gives each single AUC the variance of `GroupAUC`. The limits
-        are limits on the logit scale. If all AUCs are 1, the lower limit is the average of the
-        lower limits of the AUCs. An AUC with a variance of 0 in a group, or with an unknown
-        variance, has the bound of `GroupAUC` and possibly a correlation of 1 with the other AUCs.
+        AUCs. A factor of the effects gives each single AUC the variance of `GroupAUC`. Each limit
+        is the more distant of two: the limit on the logit scale, and the limit that follows from
+        the limits of the AUCs and their correlations, as in `GroupAUC.confidence_intervals`. An AUC
+        with a variance of 0 in a group, or with an unknown variance, has the bound of `GroupAUC`
+        and possibly a correlation of 1 with the other AUCs.
 
         Simulations used three or six classes with 10 or more rows each. Intervals of groups with a
         confidence level of 95 % had a coverage of 91 % or more, and 94 % or more with classes of

@@ -95,6 +95,7 @@ OTHERS = [
         "crc32(content, checksum)",
         "crc32(content)",
     ),
+    Mutant("tied areas do not count", "report/bias.py", "null >= area - 1e-12", "null > area"),
 ]
 COMPILED = [
     Mutant(
@@ -224,7 +225,7 @@ def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int
 
 
 def check_cases(most: int) -> None:
-    """Test all kinds of rounded scores and this number of random cases; print a line for each."""
+    """Test rounded scores, tied areas and this number of random cases; print a line for each."""
     # Remove editable installations, which Python would import instead of the copy.
     sys.meta_path[:] = [
         f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"
@@ -238,6 +239,7 @@ def check_cases(most: int) -> None:
     if not skfedauc.__file__.startswith(os.getcwd()):
         sys.exit(f"{skfedauc.__file__} is not in {os.getcwd()}")
     kinds = [lambda scores=scores: test_fuzz.check_rounded(scores) for scores in ROUNDED.values()]
+    kinds.append(test_fuzz.check_tied_areas)
     cases = (
         lambda s=seed: test_fuzz.check(draw(s), np.random.default_rng(s)) for seed in range(most)
     )
