@@ -285,7 +285,7 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
     yield "bounds with what is withheld", lambda: found.bounds(withheld=True)
     yield "compare_groups", found.compare_groups
     yield "compare_groups with one", lambda: found.compare_groups(found.index[0])
-    yield "heterogeneity", lambda: found.heterogeneity().loc["reml"]
+    yield "heterogeneity", lambda: found.heterogeneity()
     yield "ranking", found.ranking
     yield "test_difference", found.test_difference
     yield "test_equal_groups", found.test_equal_groups
