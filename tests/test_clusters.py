@@ -739,7 +739,6 @@ REFUSED = {
         lambda r: r.confidence_intervals(method="disjoint_pairs"),
         "method='disjoint_pairs' assumes independent rows",
     ),
-    "widths": (lambda r: r.interval_widths(), "interval_widths assumes independent rows"),
     "errors": (lambda r: r.error_rates(0.5), "error_rates assumes independent rows"),
     "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
     "abroca": (lambda r: r.abroca(n_resamples=100), "the p value of abroca assumes independent"),

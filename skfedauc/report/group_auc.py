@@ -27,7 +27,6 @@ from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.error_rates import error_rate_table
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_measure import GroupMeasure
-from skfedauc.report.interval_widths import interval_widths
 from skfedauc.report.intervals import group_intervals, statistic_intervals
 from skfedauc.report.margins import equivalence_test, worst_test
 from skfedauc.report.ranking import ranking_table
@@ -127,7 +126,7 @@ class GroupAUC:
     `test_equal_groups`, `tau`, `heterogeneity`, `ranking`, `null_difference`,
     ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
     `agreement`, the p values of `abroca`, ``method="exact"`` and ``"disjoint_pairs"``,
-    `interval_widths`, `error_rates`, audits, intervals of measures other than AUCs, and the pilot
+    `error_rates`, audits, intervals of measures other than AUCs, and the pilot
     report of `rows_needed` need independent rows. With clusters, all these methods raise an error,
     except `tau`, which is NaN.
 
@@ -1216,64 +1215,6 @@ class GroupAUC:
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         return group_intervals(self._estimates, self.index, confidence_level, way)
-
-    def interval_widths(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Return the width of the interval of each group's AUC by each method.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            By group, a column for each `method` of `confidence_intervals` ("logit", "delong",
-            "disjoint_pairs", "exact"), and for two bounds in closed form ("hoeffding",
-            "mcdiarmid"). NaN if a group lacks a class. For weighted rows, "disjoint_pairs" and
-            "hoeffding" are NaN, because both methods count rows.
-
-        Raises
-        ------
-        ValueError
-            If rows have clusters, or belong to several test sets. If the scores are out-of-fold
-            scores of several models. If `confidence_level` is not between 0 and 1.
-        DisclosureError
-            If the counts are a summary by group.
-
-        Notes
-        -----
-        All methods after "delong" hold for any number of rows, and the table shows the cost in
-        width. "hoeffding" is Hoeffding's bound [1]_ of the mean of min(m, n) independent pairs of m
-        positives and n negatives. "mcdiarmid" is the bound of Agarwal et al. [2]_. Neither bound is
-        ever narrower than "exact". For weighted rows, "mcdiarmid" has the effective sample sizes
-        ``sum(w)**2 / sum(w**2)`` of both classes in place of m and n, and equals "exact". Choose
-        the method before you see the widths: the narrowest of several intervals has a smaller
-        coverage.
-
-        References
-        ----------
-        .. [1] Hoeffding, W. (1963). Probability inequalities for sums of bounded random variables.
-           Journal of the American Statistical Association 58(301).
-           https://doi.org/10.1080/01621459.1963.10500830
-        .. [2] Agarwal, S., Graepel, T., Herbrich, R., Har-Peled, S. and Roth, D. (2005).
-           Generalization bounds for the area under the ROC curve. Journal of Machine Learning
-           Research 6. https://www.jmlr.org/papers/v6/agarwal05a.html
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
-        >>> report.interval_widths().columns.tolist()
-        ['logit', 'delong', 'disjoint_pairs', 'exact', 'hoeffding', 'mcdiarmid']
-        """
-        confidence_level = intervals.check_confidence_level(confidence_level)
-        self.pairs.check_independent_rows("interval_widths")
-        return interval_widths(self._estimates, self.index, confidence_level)
 
     def error_rates(self, threshold: float, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return error rates at a threshold by group, with upper limits.
