@@ -1117,7 +1117,7 @@ def test_inference_within_folds(devices):
     assert 0 < within.test_worst(0.6).pvalue <= 1
     assert 0 < within.test_equivalence(0.3).pvalue <= 1
     assert within.compare_groups("rest")["pvalue"].notna().all()
-    assert within.heterogeneity()["tau"].notna().all()
+    assert np.isfinite(within.heterogeneity()["tau"])
     for read in (within.agreement, lambda: within.null_difference):
         with pytest.raises(ValueError, match="not available within folds; use the report of one"):
             read()

@@ -319,57 +319,16 @@ def test_disjoint_pairs_need_rows_with_scores():
         found.confidence_intervals(method="disjoint_pairs")
 
 
-def test_widths_of_methods_equal_those_of_the_intervals():
-    y, scores, groups = simulated(5, n_groups=3, m=12, n=7)
-    kept = (groups < 2) | (y == 1)
-    report = report_of(y[kept], scores[kept], groups[kept], undefined="ignore")
-    widths = report.interval_widths(0.9)
-    assert widths.loc[2].isna().all()
-    for method in ("logit", "delong", "disjoint_pairs", "exact"):
-        table = report.confidence_intervals(0.9, method)
-        assert_allclose(widths[method], table["ci_high"] - table["ci_low"])
-    auc = report.by_group["auc"].to_numpy()[:2]
-    for name, squares in (("hoeffding", 1 / 7), ("mcdiarmid", 1 / 12 + 1 / 7)):
-        reach = math.sqrt(math.log(2 / 0.1) * squares / 2)
-        assert_allclose(widths[name][:2], np.minimum(auc + reach, 1) - np.maximum(auc - reach, 0))
-        assert (widths["exact"][:2] <= widths[name][:2]).all()
-    binned = GroupAUC(report.counts.reduced(Bins.of_scores(1)), undefined="ignore")
-    free = ["exact", "hoeffding", "mcdiarmid"]
-    assert (binned.interval_widths(0.9)[free][:2] > widths[free][:2]).all(axis=None)
-    # Weighted rows: effective sample sizes, and no methods that count rows
-    weights = np.random.default_rng(0).gamma(0.5, size=y.size)
-    weighted = report_of(y[kept], scores[kept], groups[kept], sample_weight=weights[kept],
-                         undefined="ignore")  # fmt: skip
-    found = weighted.interval_widths(0.9)
-    assert found.loc[2].isna().all()
-    assert found[["disjoint_pairs", "hoeffding"]].isna().all(axis=None)
-    for method in ("logit", "delong", "exact"):
-        table = weighted.confidence_intervals(0.9, method)
-        assert_allclose(found[method], table["ci_high"] - table["ci_low"])
-    for g in (0, 1):
-        squares = 0.0
-        for label in (0, 1):
-            w = weights[(groups == g) & (y == label)]
-            squares += (w**2).sum() / w.sum() ** 2
-        reach, auc = math.sqrt(math.log(2 / 0.1) * squares / 2), weighted.by_group.at[g, "auc"]
-        assert found.at[g, "mcdiarmid"] == pytest.approx(min(auc + reach, 1) - max(auc - reach, 0))
-        assert found.at[g, "mcdiarmid"] == pytest.approx(found.at[g, "exact"])
-    # Equal weights do not change the bound.
-    equal = report_of(y, scores, groups, sample_weight=np.full(y.size, 0.3)).interval_widths(0.9)
-    assert_allclose(
-        equal["mcdiarmid"], report_of(y, scores, groups).interval_widths(0.9)["mcdiarmid"]
-    )
-
-
-def test_the_bound_of_weighted_rows_covers():
+def test_exact_limits_of_weighted_rows_cover():
     rng, inside = np.random.default_rng(1), []
     y = np.arange(40) < 15
     for _ in range(100):
         weights = rng.gamma(0.5, size=y.size) + 1e-6
         report = report_of(y, rng.normal(size=y.size) + y, sample_weight=weights)
-        width = report.interval_widths(0.9).iloc[0]
         table = report.confidence_intervals(0.9, "exact").iloc[0]
-        assert table["ci_high"] - table["ci_low"] == pytest.approx(width["mcdiarmid"])
+        sizes = [weights[own].sum() ** 2 / (weights[own] ** 2).sum() for own in (y, ~y)]
+        reach = math.sqrt(math.log(2 / 0.1) * (1 / sizes[0] + 1 / sizes[1]) / 2)
+        assert table["ci_low"] == pytest.approx(max(table["auc"] - reach, 0))
         inside.append(table["ci_low"] <= 0.7602 <= table["ci_high"])
     assert np.mean(inside) > 0.9
 

@@ -414,7 +414,6 @@ NEED_SCORES = {
     "cross_matrix",
     "decomposition",
     "error_rates",
-    "interval_widths",
     "measured",
     "pooled",
 }

@@ -450,7 +450,7 @@ class GroupComparison:
         expected, tau = np.nan, {}
         if not self.shares_clusters:
             expected = compared.null_difference
-            spread = compared.heterogeneity(LEVEL).loc["reml"]
+            spread = compared.heterogeneity(LEVEL)
             tau = {"value": spread["tau"], "ci_low": spread["ci_low"], "ci_high": spread["ci_high"]}
         return {
             "difference": {

@@ -198,7 +198,7 @@ def _limits(
     if "tau" in tolerances:
         # In simulations, the limits with an error probability of 5 % miss the true value in up
         # to 8 % of runs.
-        spread = compared.heterogeneity(LEVEL).loc["reml"].to_dict()
+        spread = compared.heterogeneity(LEVEL)
         found["tau"] = spread["ci_low"], spread["ci_high"]
     if "xauc_disparity" in tolerances:
         _, low, high = comparison.cross_gaps.largest(alpha, alpha)

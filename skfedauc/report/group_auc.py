@@ -27,7 +27,6 @@ from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.error_rates import error_rate_table
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_measure import GroupMeasure
-from skfedauc.report.interval_widths import interval_widths
 from skfedauc.report.intervals import group_intervals, statistic_intervals
 from skfedauc.report.margins import equivalence_test, worst_test
 from skfedauc.report.ranking import ranking_table
@@ -127,7 +126,7 @@ class GroupAUC:
     `test_equal_groups`, `tau`, `heterogeneity`, `ranking`, `null_difference`,
     ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
     `agreement`, the p values of `abroca`, ``method="exact"`` and ``"disjoint_pairs"``,
-    `interval_widths`, `error_rates`, audits, intervals of measures other than AUCs, and the pilot
+    `error_rates`, audits, intervals of measures other than AUCs, and the pilot
     report of `rows_needed` need independent rows. With clusters, all these methods raise an error,
     except `tau`, which is NaN.
 
@@ -1227,64 +1226,6 @@ class GroupAUC:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         return group_intervals(self._estimates, self.index, confidence_level, way)
 
-    def interval_widths(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Return the width of the interval of each group's AUC by each method.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            By group, a column for each `method` of `confidence_intervals` ("logit", "delong",
-            "disjoint_pairs", "exact"), and for two bounds in closed form ("hoeffding",
-            "mcdiarmid"). NaN if a group lacks a class. For weighted rows, "disjoint_pairs" and
-            "hoeffding" are NaN, because both methods count rows.
-
-        Raises
-        ------
-        ValueError
-            If rows have clusters, or belong to several test sets. If the scores are out-of-fold
-            scores of several models. If `confidence_level` is not between 0 and 1.
-        DisclosureError
-            If the counts are a summary by group.
-
-        Notes
-        -----
-        All methods after "delong" hold for any number of rows, and the table shows the cost in
-        width. "hoeffding" is Hoeffding's bound [1]_ of the mean of min(m, n) independent pairs of m
-        positives and n negatives. "mcdiarmid" is the bound of Agarwal et al. [2]_. Neither bound is
-        ever narrower than "exact". For weighted rows, "mcdiarmid" has the effective sample sizes
-        ``sum(w)**2 / sum(w**2)`` of both classes in place of m and n, and equals "exact". Choose
-        the method before you see the widths: the narrowest of several intervals has a smaller
-        coverage.
-
-        References
-        ----------
-        .. [1] Hoeffding, W. (1963). Probability inequalities for sums of bounded random variables.
-           Journal of the American Statistical Association 58(301).
-           https://doi.org/10.1080/01621459.1963.10500830
-        .. [2] Agarwal, S., Graepel, T., Herbrich, R., Har-Peled, S. and Roth, D. (2005).
-           Generalization bounds for the area under the ROC curve. Journal of Machine Learning
-           Research 6. https://www.jmlr.org/papers/v6/agarwal05a.html
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
-        >>> report.interval_widths().columns.tolist()
-        ['logit', 'delong', 'disjoint_pairs', 'exact', 'hoeffding', 'mcdiarmid']
-        """
-        confidence_level = intervals.check_confidence_level(confidence_level)
-        self.pairs.check_independent_rows("interval_widths")
-        return interval_widths(self._estimates, self.index, confidence_level)
-
     def error_rates(self, threshold: float, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return error rates at a threshold by group, with upper limits.
 
@@ -1931,7 +1872,7 @@ class GroupAUC:
         For binned scores, tau describes the binned scores, and has no certain interval.
 
         A tiny group has little influence on the estimate, because weights increase with the numbers
-        of rows. `heterogeneity` gives the interval of tau and other estimators. The estimate is at
+        of rows. `heterogeneity` gives the interval of tau. The estimate is at
         most one half, the largest possible standard deviation of AUCs. The estimate omits groups
         with fewer than two rows of a class; NaN with fewer than two remaining groups.
 
@@ -1952,30 +1893,23 @@ class GroupAUC:
         self.pairs.counts_for("null_difference")
         return null_difference(self.variances)
 
-    def heterogeneity(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Estimate the standard deviation of the groups' true AUCs by four estimators.
+    def heterogeneity(self, confidence_level: float = 0.95) -> pd.Series:
+        """Estimate the standard deviation of the groups' true AUCs.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Confidence level of the intervals of `tau`.
+            Confidence level of the interval of `tau`.
 
         Returns
         -------
-        pandas.DataFrame
-            A row for each estimator. "reml" (restricted maximum likelihood [1]_) is the estimator
-            of `GroupAUC.tau`. "paule_mandel" is Paule and Mandel's estimator [2]_. "moments" is the
-            variance of the group AUCs minus the mean of their unbiased variances.
-            "dersimonian_laird" is DerSimonian and Laird's estimator [3]_.
-
-            `tau` is the standard deviation of the true AUCs, with the confidence limits `ci_low`
-            and `ci_high`. The limits are from the profile of the restricted likelihood for "reml",
-            from the Q profile [4]_ for "paule_mandel", and from Box's approximation for "moments".
-            "dersimonian_laird" has no limits. `mean` is the mean AUC of the groups, and
-            `standard_error` is its standard error (Knapp and Hartung's for "reml" and
-            "paule_mandel"). `i2` is the share of the observed variance that sampling error does not
-            explain, and `q` is Cochran's Q. With fewer than two groups that have two rows of each
-            class, all columns are NaN, with a warning.
+        pandas.Series
+            `tau` is the standard deviation of the true AUCs, estimated by restricted maximum
+            likelihood [1]_, and `ci_low` and `ci_high` are its limits from the profile of the
+            likelihood. `mean` is the mean AUC of the groups with its `standard_error` (Knapp and
+            Hartung's). `i2` is the share of the observed variance that sampling error does not
+            explain, and `q` is Cochran's Q. All are NaN, with a warning, if fewer than two groups
+            have two rows of each class.
 
         Raises
         ------
@@ -1984,25 +1918,19 @@ class GroupAUC:
 
         Notes
         -----
-        The estimators use the group AUCs without a transformation. The variances of the AUCs come
+        The estimate uses the group AUCs without a transformation. The variances of the AUCs come
         from placement values pooled over groups. A group's own variance estimate has a downward
         bias if sampling error makes the group's AUC high. Software for meta-analysis that uses each
         group's own variance overestimates tau for tiny groups. With 100 groups of 5/15
         positives/negatives and a true tau of 0, the mean estimate was .063, and .017 with pooled
         placement values.
 
-        "moments" gives all groups equal weights, so a single tiny group may reduce the estimate for
-        large groups to 0. Simulations favored REML. With three groups of 2,000/6,000 rows, one
-        group of 2/6 and a true tau of .05, the root mean squared error of REML was .021
-        (Paule-Mandel .035). With 100 groups of 5/15 and a true tau of .06, the mean REML estimate
-        was .056.
+        The interval assumes normal true AUCs. The 95 % interval then covers the true value in 92
+        to 99 % of simulations. For true AUCs with a Beta distribution of mean .9, the coverage is
+        91 to 96 % with a standard deviation of .03, 84 to 92 % with .05, and 79 to 86 % with .08.
+        The coverage is lower with more groups.
 
-        The intervals assume normal true AUCs. The 95 % intervals of "reml" then cover the true
-        value in 92 to 99 % of simulations. For true AUCs with a Beta distribution of mean .9, the
-        coverage is 91 to 96 % with a standard deviation of .03, 84 to 92 % with .05, and 79 to 86 %
-        with .08. The coverage is lower with more groups.
-
-        For binned scores, all columns describe the AUCs of the binned scores. The estimates and
+        For binned scores, the result describes the AUCs of the binned scores. The estimate and
         limits for the exact scores differ by an unknown amount, without a certain interval. Compare
         the width of ``bounds(of="groups")`` with `tau`.
 
@@ -2011,13 +1939,6 @@ class GroupAUC:
         .. [1] Viechtbauer, W. (2005). Bias and efficiency of meta-analytic variance estimators
            in the random-effects model. Journal of Educational and Behavioral Statistics
            30(3). https://doi.org/10.3102/10769986030003261
-        .. [2] Paule, R. C. and Mandel, J. (1982). Consensus values and weighting factors.
-           Journal of Research of the National Bureau of Standards 87(5).
-           https://doi.org/10.6028/jres.087.022
-        .. [3] DerSimonian, R. and Laird, N. (1986). Meta-analysis in clinical trials.
-           Controlled Clinical Trials 7(3). https://doi.org/10.1016/0197-2456(86)90046-2
-        .. [4] Viechtbauer, W. (2007). Confidence intervals for the amount of heterogeneity in
-           meta-analysis. Statistics in Medicine 26(1). https://doi.org/10.1002/sim.2514
 
         Examples
         --------
@@ -2028,19 +1949,15 @@ class GroupAUC:
         ...     devices.y_true, devices.y_score, groups=devices.groups
         ... )
         >>> report.heterogeneity().index.tolist()
-        ['reml', 'paule_mandel', 'moments', 'dersimonian_laird']
+        ['tau', 'ci_low', 'ci_high', 'mean', 'standard_error', 'i2', 'q']
         """
         import pandas as pd
 
         confidence_level = intervals.check_confidence_level(confidence_level)
-        found = heterogeneity.spreads(self.variances, confidence_level)
-        if np.isnan(found["reml"].tau):
+        found = heterogeneity.spread(self.variances, confidence_level)
+        if np.isnan(found.tau):
             self._estimates.policy.nan(NotDefined(NO_SPREAD), self.pairs)
-        return pd.DataFrame.from_dict(
-            {name: spread._asdict() for name, spread in found.items()},
-            orient="index",
-            columns=heterogeneity.Spread._fields,
-        )
+        return pd.Series(found._asdict())
 
     # Equivalence of averages and the pooled AUC --------------------------------------------
 

@@ -1,0 +1,685 @@
+"""Golden record: the numbers of every public function on twenty data sets.
+
+    python tests/golden.py            compare with the record, and list what differs
+    python tests/golden.py --write    write the record
+
+`test_golden.py` compares. The record holds numbers only, by data set, question and column, so that
+text, order of rows and new columns may change. A number that changes on purpose gets an entry in
+`CHANGED` with the reason; an entry is removed when the record is written again.
+
+Left out: noise of differential privacy, plots, pages, and models that learn (mitigation), whose
+numbers depend on other packages. Scores are multiples of powers of two, made of integers, so they
+have the same bits everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fnmatch
+import functools
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import skfedauc
+from skfedauc import (
+    Bins,
+    DisclosureError,
+    FairnessAudit,
+    GroupAUC,
+    MulticlassCounts,
+    MulticlassGroupAUC,
+    ScoreCounts,
+    measures,
+)
+from skfedauc.boosting import LightGBMMetric, XGBoostMetric
+from skfedauc.datasets import make_group_scores, make_uniform_scores
+from skfedauc.error_bounds import error_rate_bound
+
+RECORD = Path(__file__).parent / "data" / "golden.json"
+TOLERANCE = 1e-12  # relative to the largest number of a column
+SCIPY = ".".join(scipy.__version__.split(".")[:2])
+ROUNDING = 1e-15  # a column of zeros has no scale
+
+# Patterns of "data set/question/column" whose numbers changed on purpose, with the reason.
+CHANGED: dict[str, str] = {}
+
+# Patterns that another version of scipy than that of the record computes less alike: tolerance.
+# Quantiles and tails of Student's t have ten digits in scipy 1.13.
+LOOSER = {"*_low": 1e-9, "*_high": 1e-9, "*/pvalue": 1e-9}
+
+
+# Data sets ----------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Data:
+    """Rows of one data set, with the scores of three models; `kind` selects the questions."""
+
+    y: np.ndarray
+    scores: np.ndarray  # one column per model
+    groups: np.ndarray
+    second: np.ndarray  # a second grouping
+    weights: np.ndarray | None = None
+    clusters: np.ndarray | None = None
+    kind: str = "report"
+    disclosure: Any = None  # arguments of `ScoreCounts.reduced`
+    is_audited: bool = False  # audits take most of the time
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {"groups": self.groups, "sample_weight": self.weights}
+
+    @functools.cached_property
+    def counts(self) -> ScoreCounts:
+        counts = ScoreCounts.from_predictions(self.y, self.scores[:, 0], **self.arguments)
+        return counts if self.disclosure is None else counts.reduced(**self.disclosure)
+
+    @functools.cached_property
+    def report(self) -> GroupAUC:
+        if self.disclosure is not None:
+            return GroupAUC(self.counts)
+        return GroupAUC.from_predictions(
+            self.y, self.scores[:, 0], clusters=self.clusters, **self.arguments
+        )
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return pd.DataFrame({"score": self.scores[:, 0], "group": self.groups})
+
+
+def make(
+    seed: int,
+    n_positives: Any,
+    n_negatives: Any,
+    *,
+    steps: int = 2**20,
+    weights: int = 0,
+    clusters: int = 0,
+    crossed: bool = False,
+    **other: Any,
+) -> Data:
+    """Rows with `steps` possible scores; groups differ in level and in separation."""
+    rng = np.random.default_rng(seed)
+    positives, negatives = np.broadcast_arrays(np.atleast_1d(n_positives), n_negatives)
+    sizes = np.column_stack([negatives, positives]).ravel()
+    cell = np.repeat(np.arange(sizes.size), sizes)
+    cell = cell[np.argsort(rng.random(cell.size), kind="stable")]
+    group, y, n = cell // 2, cell % 2, cell.size
+    part = rng.integers(0, steps, (n, 4))  # what the models share, and one part of each model
+    cluster = rng.integers(0, max(clusters, 1), n)
+    if clusters:
+        part[:, 0] = rng.integers(0, steps, clusters)[cluster]
+    signal = y * (2 + group % 3) + group % 2
+    points = [3 * part[:, 0] + (4 + m) * part[:, 1 + m] + signal * steps // 2 for m in range(3)]
+    scores = np.column_stack([p // (10 + m) for m, p in enumerate(points)]) / steps
+    weight = rng.integers(1, 16, n) / 4
+    if clusters and not crossed:
+        cluster = cluster + clusters * group
+    return Data(
+        y,
+        scores,
+        np.array([f"g{number:02d}" for number in group]),
+        np.array(["u", "v"])[rng.integers(0, 2, n)],
+        weight if weights else None,
+        cluster if clusters else None,
+        **other,
+    )
+
+
+def several_classes(seed: int, weights: int = 0, clusters: int = 0) -> Data:
+    rng = np.random.default_rng(seed)
+    n = 240
+    y = rng.integers(0, 3, n)
+    group = rng.integers(0, 4, n)
+    one = (
+        rng.integers(1, 400, (n, 3))
+        + 250 * (y[:, None] == np.arange(3))
+        + 40 * (group == 1)[:, None]
+    )
+    first = one[:, 0] * 1024 // one.sum(axis=1)
+    second = one[:, 1] * 1024 // one.sum(axis=1)
+    return Data(
+        y,
+        np.column_stack([first, second, 1024 - first - second]) / 1024,
+        np.array(list("abcd"))[group],
+        np.array(list("xy"))[rng.integers(0, 2, n)],
+        rng.integers(1, 16, n) / 4 if weights else None,
+        rng.integers(0, 60, n) if clusters else None,
+        kind="classes",
+    )
+
+
+def perfect() -> Data:
+    data = make(14, [9, 30, 12, 20], [11, 25, 30, 20])
+    scores = data.scores.copy()
+    scores[data.groups == "g00", 0] = data.y[data.groups == "g00"] / 2  # AUC 1
+    scores[data.groups == "g02", 0] = 1 - data.y[data.groups == "g02"] / 2  # AUC 0
+    scores[data.groups == "g03", 0] = 0.5  # all tied
+    return dataclasses.replace(data, scores=scores)
+
+
+def zipf(n_groups: int, largest: int) -> np.ndarray:
+    return np.maximum(largest // np.arange(1, n_groups + 1), 1)
+
+
+BINS = {"disclosure": Bins.of_probabilities()}
+
+DATA: dict[str, Callable[[], Data]] = {
+    "plain": lambda: make(1, [60, 40, 30, 50], [50, 60, 45, 35], is_audited=True),
+    "ties": lambda: make(2, [60, 40, 30, 50], [50, 60, 45, 35], steps=8),
+    "weights": lambda: make(3, [50, 40, 30], [50, 60, 45], weights=1, is_audited=True),
+    "weights_ties": lambda: make(4, [50, 40, 30], [50, 60, 45], weights=1, steps=8),
+    "clusters": lambda: make(5, [60, 40, 50], [50, 60, 45], clusters=25, is_audited=True),
+    "clusters_crossed": lambda: make(6, [60, 40, 50], [50, 60, 45], clusters=60, crossed=True),
+    "clusters_weights": lambda: make(7, [60, 40], [50, 60], clusters=25, weights=1, steps=32),
+    "rare": lambda: make(8, [5, 8, 6, 12, 20], [200, 300, 150, 250, 180]),
+    "one_class": lambda: make(9, [30, 0, 25, 12, 0], [40, 20, 0, 30, 1], is_audited=True),
+    "single_rows": lambda: make(10, [1, 2, 1, 30, 15], [1, 1, 2, 25, 3]),
+    "perfect": perfect,
+    "zipf": lambda: make(11, zipf(22, 90), zipf(22, 120)[::-1], steps=64),
+    "many_groups": lambda: make(12, 6 + np.arange(24) % 5, 7 + np.arange(24) % 3),
+    "two_groups": lambda: make(13, [80, 70], [60, 90]),
+    "one_group": lambda: make(15, [40], [35], steps=100),
+    "bins": lambda: make(16, [60, 40, 50], [50, 60, 45], disclosure=BINS),
+    "bins_weights": lambda: make(17, [60, 40], [50, 60], weights=1, disclosure=BINS),
+    "withheld": lambda: make(18, [60, 40, 3], [50, 60, 45], disclosure={**BINS, "min_count": 5}),
+    "summary": lambda: make(19, [60, 40, 50], [50, 60, 45], disclosure={"disclosure": "summary"}),
+    "classes": lambda: several_classes(20),
+    "classes_weights": lambda: several_classes(21, weights=1),
+    "classes_clusters": lambda: several_classes(22, clusters=1),
+    "folds": lambda: make(23, [60, 40, 50], [50, 60, 45], kind="folds"),
+    "folds_small": lambda: make(24, [6, 40, 9], [50, 7, 45], steps=32, weights=1, kind="folds"),
+    "no_data": lambda: make(25, [1], [1], kind="no data"),
+}
+
+
+class FirstColumn(ClassifierMixin, BaseEstimator):
+    """Classifier whose decisions are a column, moved by what it was fitted on."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FirstColumn:
+        self.classes_ = np.array([0, 1])
+        self.level_ = np.floor(np.asarray(X["score"]).mean() * 64) / 64
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return np.asarray(X["score"]) + self.level_
+
+
+# Questions ----------------------------------------------------------------------------------
+
+MEASURES = (
+    measures.PartialAUC(max_fpr=0.2),
+    measures.PartialAUC(min_tpr=0.7),
+    measures.Sensitivity(specificity=0.9),
+    measures.Specificity(sensitivity=0.8),
+    measures.AveragePrecision(),
+)
+
+
+def counts(data: Data) -> Iterator[tuple[str, Any]]:
+    found = data.counts
+    yield "n_positives", found.n_positives
+    yield "n_negatives", found.n_negatives
+    yield "concordance", lambda: found.concordance
+    yield "without_groups", lambda: found.without_groups().concordance
+    yield "regroup", lambda: found.regroup(lambda group: group[-1]).concordance
+    yield "table", lambda: found.to_counts().describe()
+    yield "summary", lambda: GroupAUC(found.reduced("summary")).by_group
+    yield "bins", lambda: GroupAUC(found.reduced("bins")).bounds()
+    yield "small", lambda: GroupAUC(found.reduced("bins", min_count=5)).bounds("groups")
+    yield "few cells", lambda: found.reduced(max_cells=20).to_counts().select_dtypes("number")
+    yield "vector", lambda: found.to_vector(Bins.at([0.25, 0.5, 0.75]), found.groups)
+    yield "mapped", lambda: found.map_scores(lambda score: np.round(score, 1)).concordance
+    yield "merged", lambda: merged(data).concordance
+    yield "file", lambda: GroupAUC(ScoreCounts.from_bytes(found.to_bytes())).statistics()
+
+
+def merged(data: Data) -> ScoreCounts:
+    half = np.arange(data.y.size) % 2 == 0
+    weights = data.weights
+    return ScoreCounts.merge(
+        ScoreCounts.from_predictions(
+            data.y[rows],
+            data.scores[rows, 0],
+            groups=data.groups[rows],
+            sample_weight=None if weights is None else weights[rows],
+        )
+        for rows in (half, ~half)
+    )
+
+
+def report(data: Data) -> Iterator[tuple[str, Any]]:
+    found = data.report
+    yield "by_group", lambda: found.by_group
+    yield "statistics", found.statistics
+    yield "bias_by_group", lambda: found.bias_by_group
+    yield "bias_score", found.bias_score
+    yield "null_difference", lambda: found.null_difference
+    yield "cross_matrix", lambda: found.cross_matrix
+    yield "decomposition", found.decomposition
+    yield "abroca", found.abroca
+    yield "agreement", found.agreement
+    yield "average", lambda: found.average({group: 1 + i for i, group in enumerate(found.index)})
+    for of in ("groups", "statistics"):
+        yield f"bounds of {of}", lambda of=of: found.bounds(of)
+        yield f"intervals of {of}", lambda of=of: found.confidence_intervals(of=of)
+        for method in ("delong", "exact"):
+            yield (
+                f"intervals of {of}, {method}",
+                lambda of=of, method=method: found.confidence_intervals(0.9, method, of=of),
+            )
+    yield (
+        "intervals of statistics over groups",
+        lambda: found.confidence_intervals(of="statistics", over="groups"),
+    )
+    yield "bounds with what is withheld", lambda: found.bounds(withheld=True)
+    yield "compare_groups", found.compare_groups
+    yield "compare_groups with one", lambda: found.compare_groups(found.index[0])
+    yield "heterogeneity", lambda: found.heterogeneity()
+    yield "ranking", found.ranking
+    yield "test_difference", found.test_difference
+    yield "test_equal_groups", found.test_equal_groups
+    yield "test_equivalence", lambda: found.test_equivalence(0.2)
+    yield "test_worst", lambda: found.test_worst(0.6, margin=0.05)
+    yield "without_small_groups", lambda: found.without_small_groups(10).statistics()
+
+
+def of_measures(data: Data) -> Iterator[tuple[str, Any]]:
+    for measure in MEASURES:
+        name, found = measure.name, data.report.measured(measure)
+        yield f"{name} by_group", lambda found=found: found.by_group
+        yield f"{name} statistics", found.statistics
+        for of in ("groups", "statistics"):
+            yield f"{name} bounds of {of}", lambda found=found, of=of: found.bounds(of)
+            yield (
+                f"{name} intervals of {of}",
+                lambda found=found, of=of: found.confidence_intervals(of=of),
+            )
+
+
+def models(data: Data) -> Iterator[tuple[str, Any]]:
+    y, scores = data.y, data.scores
+    options = {"sample_weight": data.weights, "clusters": data.clusters}
+    one, other, _ = scores.T
+    several = {"a": scores[:, 0], "b": scores[:, 1], "c": scores[:, 2]}
+    yield "two", lambda: skfedauc.compare_roc_auc(y, one, other, **options)
+    yield (
+        "two by group",
+        lambda: skfedauc.compare_roc_auc(y, one, other, groups=data.groups, **options),
+    )
+    yield (
+        "two over groups",
+        lambda: skfedauc.compare_roc_auc(
+            y, one, other, groups=data.groups, over="groups", **options
+        ),
+    )
+    for measure in [*MEASURES[:2], MEASURES[-1]]:  # there is no test for the others
+        yield (
+            f"two by group, {measure.name}",
+            lambda measure=measure: skfedauc.compare_roc_auc(
+                y, one, other, groups=data.groups, measure=measure, **options
+            ),
+        )
+    yield (
+        "several",
+        lambda: skfedauc.compare_models(y, several, groups=data.groups, **options),
+    )
+    for statistic in ("macro", "within"):
+        yield (
+            f"several, {statistic}",
+            lambda statistic=statistic: (
+                skfedauc.compare_models(
+                    y, several, groups=data.groups, statistic=statistic, **options
+                ).table
+            ),
+        )
+
+
+def metrics(data: Data) -> Iterator[tuple[str, Any]]:
+    y, score = data.y, data.scores[:, 0]
+    options = {"groups": data.groups, "sample_weight": data.weights}
+    yield (
+        "values",
+        lambda: {
+            name: skfedauc.group_roc_auc_score(y, score, statistic=name, **options)
+            for name in ("pooled", "macro", "within", "worst", "difference")
+        },
+    )
+    yield "by group", lambda: skfedauc.group_roc_auc_score(y, score, statistic=None, **options)
+    X, fitted = data.table, FirstColumn().fit(data.table, y)
+    names = ["pooled", "within", "worst", "neg_difference"]
+    yield "scorer", lambda: skfedauc.make_group_auc_scorer("within", groups="group")(fitted, X, y)
+    yield (
+        "scoring",
+        lambda: {
+            name: scorer(fitted, X, y)
+            for name, scorer in skfedauc.group_auc_scoring(
+                names, groups="group", each_group=list(np.unique(data.groups)[:2])
+            ).items()
+        },
+    )
+    yield "xgboost", lambda: XGBoostMetric("macro", groups=[(y, data.groups)])(y, score)
+    yield "lightgbm", lambda: LightGBMMetric("macro", groups=[(y, data.groups)])(y, score)[1]
+
+
+def audits(data: Data) -> Iterator[tuple[str, Any]]:
+    if not data.is_audited:
+        return
+    columns = pd.DataFrame({"group": data.groups, "second": data.second})
+    threshold = float(np.round(np.median(data.scores[:, 0]) * 32) / 32)
+    found = FairnessAudit.from_predictions(
+        data.y,
+        data.scores[:, 0],
+        groups=columns,
+        sample_weight=data.weights,
+        clusters=data.clusters,
+        threshold=threshold,
+        tolerances={"difference": 0.1, "demographic_parity_difference": 0.1},
+        min_per_class=5,
+    )
+    for name in ("by_group", "gaps", "tolerances", "calibration", "equal_calibration", "quality"):
+        yield name, lambda name=name: getattr(found.of("group"), name)
+    yield "rates", lambda: found.of("group").rates()
+    yield "sweep", lambda: found.of("group").sweep(np.arange(1, 8) / 8)
+    yield "intersections", found.intersections
+    yield "n_claims", lambda: found.n_claims
+    yield "reversed", lambda: len(found.reversed_groups)
+    yield (
+        "within",
+        lambda: {k: audit.compared.statistics() for k, audit in found.within("second").items()},
+    )
+    models = {"a": data.scores[:, 0], "b": data.scores[:, 1]}
+    compared = skfedauc.AuditComparison.from_predictions(
+        data.y,
+        models,
+        groups=data.groups,
+        threshold=threshold,
+        sample_weight=data.weights,
+        min_per_class=5,
+    )
+    for name in ("by_group", "gaps", "quality", "decomposition"):
+        yield f"two models, {name}", lambda name=name: getattr(compared, name)
+
+
+def folds(data: Data) -> Iterator[tuple[str, Any]]:
+    splitter = skfedauc.WithinGroupStratifiedKFold(5)
+    yield "tests", [np.sort(test) for _, test in splitter.split(data.table, data.y, data.groups)]
+    found = skfedauc.cross_validate_group_auc(
+        FirstColumn(),
+        data.table,
+        data.y,
+        groups=data.groups,
+        sample_weight=data.weights,
+        cv=splitter,
+    )
+    yield "by_fold", lambda: found.by_fold
+    yield "intervals", found.confidence_intervals
+    yield "fold_effect", lambda: found.fold_effect
+    for name in ("within_folds", "over_folds"):
+        for question, answer in report(_Reported(getattr(found, name))):
+            yield f"{name} {question}", answer
+    for question, answer in of_measures(_Reported(found.over_folds)):
+        yield f"over_folds {question}", answer
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reported:
+    report: GroupAUC
+
+
+def classes(data: Data) -> Iterator[tuple[str, Any]]:
+    arguments = {"groups": data.groups, "sample_weight": data.weights}
+    for kind in ("ovr", "ovo"):
+        found = MulticlassGroupAUC.from_predictions(
+            data.y, data.scores, multi_class=kind, clusters=data.clusters, **arguments
+        )
+        yield f"{kind} statistics", found.statistics
+        yield f"{kind} by_group", lambda found=found: found.by_group
+        parts = (np.arange(data.y.size) % 2 == part for part in (0, 1))
+        counted = [
+            MulticlassCounts.from_predictions(
+                data.y[rows], data.scores[rows], groups=data.groups[rows], multi_class=kind
+            )
+            for rows in parts
+        ]
+        yield (
+            f"{kind} merged",
+            lambda counted=counted: MulticlassGroupAUC(
+                MulticlassCounts.merge(counted)
+            ).statistics(),
+        )
+        yield (
+            f"{kind} score",
+            lambda kind=kind: skfedauc.group_roc_auc_score(
+                data.y, data.scores, statistic="within", multi_class=kind, **arguments
+            ),
+        )
+        for average in ("macro", "weighted"):
+            yield (
+                f"{kind} average_by_group, {average}",
+                lambda found=found, average=average: found.average_by_group(average),
+            )
+            for of in ("groups", "statistics"):
+                yield (
+                    f"{kind} intervals of {of}, {average}",
+                    lambda found=found, of=of, average=average: found.confidence_intervals(
+                        of=of, class_average=average
+                    ),
+                )
+        for key, part in found.items():
+            yield f"{kind} {key} intervals", part.confidence_intervals
+            yield f"{kind} {key} test_equal_groups", part.test_equal_groups
+
+
+def planning(_: Data) -> Iterator[tuple[str, Any]]:
+    for auc, positives, negatives in ((0.8, 40, 160), (0.55, 300, 300), (0.97, 15, 1000)):
+        yield (
+            f"critical difference {auc}",
+            [
+                skfedauc.auc_critical_difference(auc, positives, negatives, correlation=r)
+                for r in (0.0, 0.5)
+            ],
+        )
+        yield (
+            f"p of a difference {auc}",
+            [
+                skfedauc.auc_difference_pvalue(auc, other, positives, negatives, correlation=0.3)
+                for other in (auc - 0.1, auc, auc + 0.01)
+            ],
+        )
+    targets = {
+        "width": {"width": 0.1},
+        "difference": {"difference": 0.1, "n_groups": 4},
+        "equivalence": {"equivalence": 0.1, "n_groups": 4},
+        "non_inferiority": {"non_inferiority": 0.05},
+    }
+    for name, target in targets.items():
+        found = lambda target=target: skfedauc.rows_needed(0.8, prevalence=0.3, **target)  # noqa: E731
+        yield f"rows {name}", found
+        yield f"rows {name} table", lambda found=found: found().table()
+        yield f"rows {name} curve", lambda found=found: found().curve()
+    yield (
+        "rows of a pilot",
+        lambda: skfedauc.rows_needed(DATA["plain"]().report, width=0.1),
+    )
+    for n_errors, n_rows in ((0, 20), (3, 100), ([1, 4], [50, 80])):
+        yield f"error bound {n_errors}", error_rate_bound(n_errors, n_rows)
+        yield (
+            f"error bound {n_errors} unlabeled",
+            lambda n_errors=n_errors, n_rows=n_rows: error_rate_bound(
+                n_errors, n_rows, n_disagreements=5, n_unlabeled=300
+            ),
+        )
+    rng = np.random.default_rng(5)
+    results = {
+        "params": [{"depth": depth} for depth in (1, 2, 3, 4)],
+        **{
+            f"split{i}_test_{name}": rng.integers(700, 800, 4) / 1000 + np.arange(4) / 200
+            for i in range(5)
+            for name in ("auc", "neg_difference")
+        },
+    }
+    results["mean_test_auc"] = np.mean([results[f"split{i}_test_auc"] for i in range(5)], axis=0)
+    results["mean_test_neg_difference"] = -np.arange(1, 5) / 20
+    fraction = {"test_fraction": 0.2}
+    yield "candidates", lambda: skfedauc.compare_candidates(results, "auc", **fraction)
+    yield (
+        "candidates with a margin",
+        lambda: skfedauc.compare_candidates(results, "auc", margin=0.01, **fraction),
+    )
+    yield (
+        "select_simplest",
+        lambda: skfedauc.select_simplest("auc", simplest="depth", **fraction)(results),
+    )
+    yield (
+        "select_within_gap",
+        lambda: skfedauc.select_within_gap("auc", gap="difference", at_most=0.12)(results),
+    )
+    for case in ("identical", "same_negatives", "same_positives", "different"):
+        made = make_group_scores(case, 20, 30, random_state=0)
+        yield f"scores {case}", [made.y_score.sum(), made.y_score.max()]
+    made = make_uniform_scores(0.8, 200, 0.3, random_state=0)
+    yield "uniform scores", [made.y_score.sum(), made.auc]
+
+
+QUESTIONS: dict[str, tuple[Callable[[Any], Iterator[tuple[str, Any]]], ...]] = {
+    "report": (counts, report, of_measures, models, metrics, audits),
+    "folds": (folds,),
+    "classes": (classes,),
+    "no data": (planning,),
+}
+
+
+# Record -------------------------------------------------------------------------------------
+
+
+def columns(value: Any, name: str = "") -> Iterator[tuple[str, list[float]]]:
+    """Columns of numbers in a result, named by their place; text is left out."""
+    if isinstance(value, pd.DataFrame):
+        value = value.iloc[np.argsort([str(label) for label in value.index], kind="stable")]
+        for column in value:
+            yield from columns(value[column].to_numpy(), f"{name}/{column}")
+    elif isinstance(value, pd.Series):
+        yield from columns(dict(value), name)
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from columns(part, f"{name}/{key}")
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from columns(getattr(value, field.name), f"{name}/{field.name}")
+    elif hasattr(value, "_asdict"):
+        yield from columns(value._asdict(), name)
+    elif isinstance(value, (list, tuple)) and any(np.ndim(part) for part in value):
+        for number, part in enumerate(value):
+            yield from columns(part, f"{name}/{number}")
+    elif value is not None and np.asarray(value).dtype.kind in "biuf":
+        yield name, np.asarray(value, np.float64).ravel().tolist()
+
+
+def answers(data: Data) -> dict[str, dict[str, list[float]]]:
+    """Columns by question, of the questions that the data set can answer."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for ask in QUESTIONS[data.kind]:
+        with contextlib.suppress(DisclosureError):  # a summary has no measures
+            for question, answer in ask(data):
+                with contextlib.suppress(ValueError):
+                    value = answer() if callable(answer) else answer
+                    found[f"{ask.__name__} {question}"] = dict(columns(value))
+    return found
+
+
+def computed() -> dict[str, dict[str, dict[str, list[float]]]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {name: answers(make_data()) for name, make_data in DATA.items()}
+
+
+def flat(record: Mapping[str, Any]) -> dict[str, list[float]]:
+    return {
+        f"{data}/{question}{column}": values
+        for data, found in record.items()
+        for question, by_column in found.items()
+        for column, values in by_column.items()
+    }
+
+
+def difference(old: list[float], new: list[float]) -> float:
+    """Largest difference relative to the largest number; infinite if the form differs."""
+    one, other = np.array(old, np.float64), np.array(new, np.float64)
+    if one.shape != other.shape or (np.isnan(one) != np.isnan(other)).any():
+        return np.inf
+    same = (one == other) | np.isnan(one)
+    if same.all():
+        return 0.0
+    apart = np.abs(one - other)[~same]
+    scale = np.abs(one[np.isfinite(one)]).max(initial=0.0)
+    return float(apart.max() / max(scale, ROUNDING / TOLERANCE))
+
+
+def tolerance(name: str, is_looser: bool) -> float:
+    looser = [LOOSER[key] for key in LOOSER if is_looser and fnmatch.fnmatchcase(name, key)]
+    return max([TOLERANCE, *looser])
+
+
+def differences(recorded: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """Lines on numbers that differ from the record, without those that `CHANGED` explains."""
+    old, new = flat(recorded["numbers"]), flat(found)
+    is_looser = recorded["scipy"] != SCIPY
+    lines = []
+    for name, values in old.items():
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in CHANGED):
+            continue
+        if name not in new:
+            lines.append(f"{name}: recorded, but missing now")
+        elif (apart := difference(values, new[name])) > tolerance(name, is_looser):
+            lines.append(f"{name}: differs by {apart:.1e}\n    {values}\n    {new[name]}")
+    return lines
+
+
+def read() -> dict[str, Any]:
+    return json.loads(RECORD.read_text())
+
+
+def write(found: Mapping[str, Any]) -> None:
+    """Write one line per question, so that a changed number is one changed line."""
+
+    def short(value: float) -> float:
+        value = float(f"{value:.14g}")  # enough for the tolerance
+        return int(value) if value.is_integer() and abs(value) < 1e14 else value
+
+    def text(by_column: Mapping[str, list[float]]) -> str:
+        digits = {name: [short(value) for value in values] for name, values in by_column.items()}
+        return json.dumps(digits, separators=(",", ":"))
+
+    blocks = [
+        f"{json.dumps(data)}: {{\n"
+        + ",\n".join(f"{json.dumps(name)}: {text(part)}" for name, part in questions.items())
+        + "\n}"
+        for data, questions in found.items()
+    ]
+    blocks = ",\n".join(blocks)
+    RECORD.write_text(f'{{"scipy": "{SCIPY}", "numbers": {{\n{blocks}\n}}}}\n')
+
+
+def main(arguments: list[str]) -> int:
+    found = computed()
+    if arguments == ["--write"]:
+        write(found)
+        return 0
+    lines = differences(read(), found)
+    print("\n".join(lines) or "no difference")
+    return min(len(lines), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
