@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.intp]
 Case = Literal["identical", "same_negatives", "same_positives", "different"]
 
+# Rows of a class that a `ScoreCounts` counts at most
+_MOST_SAMPLES = 1 << 40
 # Classes to shift by the device's shift: the negatives, and the positives
 _SHIFTED: dict[Case, tuple[bool, bool]] = {
     "identical": (False, False),
@@ -131,10 +133,7 @@ def make_group_scores(
     >>> abs(report.pooled - known["pooled"]) < 0.03
     True
     """
-    if not isinstance(case, str) or case not in _SHIFTED:
-        raise ValueError(
-            f"case must be one of {', '.join(map(repr, _SHIFTED))}; got {_words.shortened(case)}."
-        )
+    _input.check_option("case", case, tuple(_SHIFTED))
     shift = _input.check_scores(shifts, "shifts")
     if shift.size < 2:
         raise ValueError(
@@ -230,6 +229,11 @@ def make_uniform_scores(
             "0.5, negate the scores."
         )
     n_samples = _input.check_whole_number(n_samples, "n_samples", 2)
+    if n_samples > _MOST_SAMPLES:
+        raise ValueError(
+            f"n_samples must be at most {_MOST_SAMPLES:,}, the most rows that a ScoreCounts counts "
+            f"exactly; got {_words.shortened(n_samples)}."
+        )
     prevalence = _input.check_share(prevalence, "prevalence")
     n_positives = min(max(round(n_samples * prevalence), 1), n_samples - 1)
     n_negatives = n_samples - n_positives

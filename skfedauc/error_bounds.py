@@ -430,11 +430,7 @@ def _splits(
     resampling: Resampling, n_rows: int, n_members: int, test_size: float, rng: Any
 ) -> list[Split]:
     """Return the numbers of the training rows and of the test rows of each member."""
-    if resampling not in RESAMPLINGS:
-        raise ValueError(
-            f"resampling must be one of {', '.join(map(repr, RESAMPLINGS))}; got "
-            f"{_words.shortened(resampling)}."
-        )
+    _input.check_option("resampling", resampling, RESAMPLINGS)
     least = 1 if resampling == "bagging" else 2
     n_members = _input.check_whole_number(n_members, "n_members", least)
     test_size = _input.check_share(test_size, "test_size")

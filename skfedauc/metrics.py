@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from skfedauc import _input
-from skfedauc.counts import MultiClass
+from skfedauc.counts import MultiClass, check_multi_class
 from skfedauc.measures import Measure, check_measure
 from skfedauc.report import (
     ClassAverage,
@@ -177,6 +177,7 @@ def group_roc_auc_score(
         check = check_measure_statistic
     if statistic is not None:
         check(statistic)
+    check_multi_class(multi_class, may_raise=True)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         of_classes = MulticlassGroupAUC.from_predictions(

@@ -315,6 +315,7 @@ BAD_INPUT = {
         "column 'site' of X has 1 missing labels of 300; drop these rows, or give them a label",
     ),
     "no y": (lambda X, y: (X, None, {}), "requires y to be passed"),
+    "no rows of y": (lambda X, y: (X, [], {}), "y has no rows; pass the class of each row"),
     "one class": (lambda X, y: (X, y * 0, {}), "y has only one class, 0"),
     "three classes": (lambda X, y: (X, np.arange(300) % 3, {}), "y has 3 classes, 0, 1, 2"),
     "missing y": (

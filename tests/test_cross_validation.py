@@ -1092,7 +1092,7 @@ def test_intervals_of_means_over_folds_add_up_the_folds_variances(devices):
         assert row["ci_high"] - row["value"] == pytest.approx(reach, rel=1e-9)
     half = result.confidence_intervals(0.5)
     assert (half["ci_low"] > table["ci_low"]).all()
-    with pytest.raises(ValueError, match="'logit' or 'delong' for a mean over folds"):
+    with pytest.raises(ValueError, match=r"'logit' or 'delong'.*A mean over folds has no other"):
         result.confidence_intervals(method="exact")
 
 

@@ -600,6 +600,7 @@ def refused(*, error=ValueError, match, **options):
             change=lambda X, y: (X.assign(sex="f"), y),
             match=r"GridSearch needs two groups or more, .* a single label, 'f'",
         ),
+        refused(change=lambda X, y: (X, []), match=r"y has no rows; pass the class"),
         refused(change=lambda X, y: (X, y * 0), match=r"y has only one class, 0;"),
         refused(
             change=lambda X, y: (X, np.arange(60) % 3),

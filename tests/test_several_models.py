@@ -381,7 +381,7 @@ ERRORS = {
     ),
     "a gap": (
         {"statistic": "difference", "groups": [1, 1, 2, 2]},
-        "statistic must be 'pooled' or an average",
+        "statistic must be one of 'pooled', 'macro'",
     ),
     "an average without groups": ({"statistic": "macro"}, "so it needs groups"),
     "no such statistic": ({"statistic": "nonsense"}, "nonsense"),

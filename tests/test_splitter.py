@@ -379,6 +379,7 @@ HOLES = pd.Series(SITE, dtype=object).where(np.arange(12) != 5)
     ("names", "X", "y", "groups", "error", "message"),
     [
         (None, FRAME, Y, None, ValueError, r"got no groups\. .*groups='site'.*groups=labels"),
+        (None, FRAME, [], SITE, ValueError, r"y has no rows; pass the class of each row"),
         (None, FRAME, None, SITE, ValueError, r"needs y"),
         ("ward", FRAME, Y, None, ValueError, r"'ward', not found in X\. .*'x', 'site'"),
         (["site", "ward"], FRAME, Y, None, ValueError, r"column 'ward', not found in X"),

@@ -56,6 +56,7 @@ from skfedauc._input.labels import (
     unite_kinds,
 )
 from skfedauc._input.numbers import check_share, check_whole_number, is_number
+from skfedauc._input.options import check_option
 from skfedauc._input.relabel import map_labels, unite_labels
 from skfedauc._input.rows import Rows, check_rows
 from skfedauc._input.text import check_text, folded
@@ -76,6 +77,7 @@ __all__ = [
     "check_length",
     "check_missing",
     "check_n_jobs",
+    "check_option",
     "check_row_order",
     "check_rows",
     "check_scores",

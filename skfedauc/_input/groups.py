@@ -23,6 +23,7 @@ from skfedauc._input.arrays import (
 )
 from skfedauc._input.encoding import drop_unused, example_rows, number_integers
 from skfedauc._input.labels import MISSING, Labels, label_array
+from skfedauc._input.options import check_option
 from skfedauc._input.series import encode_column
 from skfedauc._words import all_shortened, described
 
@@ -32,12 +33,12 @@ Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 def check_missing(missing: Any) -> Missing:
     """Return `missing` after checking it."""
-    if missing not in ("raise", "drop", "group"):
-        raise ValueError(
-            "missing must be 'raise' (an error), 'drop' (leave rows without a group label out) or "
-            f"'group' (make them the group {MISSING!r}); got {described(missing)}."
-        )
-    return missing  # type: ignore[no-any-return]
+    options = {
+        "raise": "an error",
+        "drop": "leave rows without a group label out",
+        "group": f"make them the group {MISSING!r}",
+    }
+    return check_option("missing", missing, options)  # type: ignore[no-any-return]
 
 
 def check_groups_given(groups: Any) -> None:

@@ -172,9 +172,5 @@ def reference_rows(target: Target, weights: Floats | None) -> NDArray[np.bool_]:
 
 def check_unseen(unseen: Any) -> Unseen:
     """Return `unseen`; raise an error for an invalid value."""
-    if unseen not in ("raise", "pooled"):
-        raise ValueError(
-            "unseen must be 'raise' (an error) or 'pooled' (the negatives of all groups); got "
-            f"{_words.described(unseen)}."
-        )
-    return unseen  # type: ignore[no-any-return]
+    options = {"raise": "an error", "pooled": "the negatives of all groups"}
+    return _input.check_option("unseen", unseen, options)  # type: ignore[no-any-return]

@@ -65,11 +65,8 @@ def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> 
 
 def check_favorable(favorable: Any) -> Favorable | None:
     """Return `favorable`, which must be "positive", "negative" or None."""
-    if favorable is None or (isinstance(favorable, str) and favorable in ("positive", "negative")):
-        return favorable  # type: ignore[return-value]
-    raise ValueError(
-        f"favorable must be 'positive', 'negative' or None; got {_words.shortened(favorable)}."
-    )
+    options = ("positive", "negative", None)
+    return _input.check_option("favorable", favorable, options)  # type: ignore[no-any-return]
 
 
 def check_names(names: Any) -> dict[str, str]:

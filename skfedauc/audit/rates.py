@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows
@@ -169,10 +169,7 @@ class RateTable:
         self, method: Any, confidence_level: Any, n_resamples: Any, random_state: Any
     ) -> pd.DataFrame:
         """Return the table of `FairnessAudit.rates`."""
-        if not isinstance(method, str) or method not in ("wilson", "bootstrap"):
-            raise ValueError(
-                f"method must be 'wilson' or 'bootstrap'; got {_words.shortened(method)}."
-            )
+        _input.check_option("method", method, ("wilson", "bootstrap"))
         tail = (1.0 - check_confidence_level(confidence_level)) / 2.0
         n_resamples = _input.check_whole_number(n_resamples, "n_resamples", _LEAST_RESAMPLES)
         if method == "bootstrap" and self.is_weighted:

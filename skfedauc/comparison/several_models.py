@@ -226,11 +226,7 @@ default="pooled"
 
 
 def _check_statistic(statistic: Any, groups: Any) -> None:
-    if statistic not in ["pooled", *AVERAGES]:
-        raise ValueError(
-            f"statistic must be 'pooled' or an average, {', '.join(map(repr, AVERAGES))}; got "
-            f"{_words.shortened(statistic)}."
-        )
+    _input.check_option("statistic", statistic, ("pooled", *AVERAGES))
     if statistic != "pooled" and groups is None:
         raise ValueError(
             f"statistic={statistic!r} is an average of group AUCs, so it needs groups; pass "

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from skfedauc import _input
 from skfedauc._words import described
 from skfedauc.counts.agreement import Agreement, MergeError, Repeats
 from skfedauc.counts.disclosure import Disclosure, check_disclosure
@@ -52,11 +53,8 @@ def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | 
     ValueError
         If there are no parts, or if two parts disagree.
     """
-    if repeated not in ("raise", "allow"):
-        raise ValueError(
-            "repeated must be 'raise' (an error) or 'allow' (rows count several times); got "
-            f"{described(repeated)}."
-        )
+    options = {"raise": "an error", "allow": "rows count several times"}
+    _input.check_option("repeated", repeated, options)
     level = None if disclosure is None else check_disclosure(disclosure)
     waiting: list[State] = []
     size = 0

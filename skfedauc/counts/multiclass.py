@@ -17,14 +17,12 @@ from skfedauc.counts.score_counts import ScoreCounts
 MultiClass: TypeAlias = Literal["ovr", "ovo"]
 
 
-def check_multi_class(multi_class: Any) -> MultiClass:
-    """Validate the argument `multi_class`."""
-    if multi_class in ("ovr", "ovo"):
-        return multi_class  # type: ignore[no-any-return]
-    raise ValueError(
-        "multi_class must be 'ovr' (each class against the rest) or 'ovo' (each class against each "
-        f"other class); got {_words.shortened(multi_class)}."
-    )
+def check_multi_class(multi_class: Any, *, may_raise: bool = False) -> Any:
+    """Return the checked argument `multi_class`; functions of two classes also take "raise"."""
+    options = {"ovr": "each class against the rest", "ovo": "each class against each other class"}
+    if may_raise:
+        options = {**options, "raise": "an error if there are several"}
+    return _input.check_option("multi_class", multi_class, options)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._words import described
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.limits import MOST_ROWS
 from skfedauc.counts.regrouping import with_groups
@@ -21,19 +20,23 @@ SmallGroups: TypeAlias = Literal["withhold", "join"]
 # Disclosed facts about withheld groups
 ToldOfWithheld: TypeAlias = Literal["number", "rows", "labels"]
 
+_TREATMENTS = {
+    "withhold": "leave groups with few rows of a class out",
+    "join": "make them one group",
+    None: "",
+}
+_FACTS = {
+    "number": "of groups",
+    "rows": "also their rows of each class",
+    "labels": "also their labels",
+    None: "",
+}
+
 
 def check_small_groups(small_groups: object, tell_withheld: object, *, has_min_count: bool) -> None:
     """Raise an error for arguments of `ScoreCounts.reduced` that are invalid or have no effect."""
-    if small_groups not in (None, "withhold", "join"):
-        raise ValueError(
-            "small_groups must be 'withhold' (leave groups with few rows of a class out) or 'join' "
-            f"(make them one group); got {described(small_groups)}."
-        )
-    if tell_withheld not in (None, "number", "rows", "labels"):
-        raise ValueError(
-            "tell_withheld must be 'number' (of groups), 'rows' (also their rows of each class) or "
-            f"'labels' (also their labels); got {described(tell_withheld)}."
-        )
+    _input.check_option("small_groups", small_groups, _TREATMENTS)
+    _input.check_option("tell_withheld", tell_withheld, _FACTS)
     given = {"small_groups": small_groups, "tell_withheld": tell_withheld}
     for name, value in given.items():
         if value is not None and not has_min_count:

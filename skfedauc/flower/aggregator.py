@@ -234,11 +234,7 @@ class GroupAUCAggregator:
         # The import is local, because clients need this module without scikit-learn and scipy.
         from skfedauc.report import check_statistic
 
-        if on_missing not in ("warn", "raise", "ignore"):
-            raise ValueError(
-                "on_missing must be 'warn', 'raise' or 'ignore'; got "
-                f"{_words.shortened(on_missing)}."
-            )
+        _input.check_option("on_missing", on_missing, ("warn", "raise", "ignore"))
         if isinstance(statistics, str):
             raise TypeError(
                 f"statistics must be a list of names; got {_words.described(statistics)}."

@@ -169,8 +169,7 @@ def auc_critical_difference(
     """
     m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
     confidence_level = check_confidence_level(confidence_level)
-    if method not in ("exact", "simulate"):
-        raise ValueError(f"method must be 'exact' or 'simulate'; got {_words.shortened(method)}.")
+    _input.check_option("method", method, ("exact", "simulate"))
     population = _population(auc, distribution)
     quantile = population.quantile((1 - confidence_level) / 2, m, n)
     if method == "exact":

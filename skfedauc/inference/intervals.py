@@ -62,21 +62,16 @@ def is_over_groups(over: Any, n_groups: int) -> bool:
     """Return whether groups are random; None means random above `FEW_GROUPS` groups."""
     if over is None:
         return n_groups > FEW_GROUPS
-    if isinstance(over, str) and over in ("rows", "groups"):
-        return over == "groups"
-    raise ValueError(
-        "over must be 'rows' (new rows of these groups), 'groups' (new groups as well) or None "
-        f"('rows' up to {FEW_GROUPS} groups); got {_words.shortened(over)}."
-    )
+    options = {
+        "rows": "new rows of these groups",
+        "groups": "new groups as well",
+        None: f"'rows' up to {FEW_GROUPS} groups",
+    }
+    return bool(_input.check_option("over", over, options) == "groups")
 
 
 def check_method(method: Any) -> Method:
-    if method not in METHODS:
-        raise ValueError(
-            f"method must be one of {', '.join(map(repr, METHODS))}; got "
-            f"{_words.shortened(method)}."
-        )
-    return method  # type: ignore[no-any-return]
+    return _input.check_option("method", method, METHODS)  # type: ignore[no-any-return]
 
 
 def check_confidence_level(confidence_level: Any) -> float:

@@ -41,6 +41,8 @@ def target_of(y: Any, owner: Any) -> Target:
             f"{type(owner).__name__} requires y to be passed, but the target y is None."
         )
     y = column_or_1d(y, warn=True)
+    if not y.size:
+        raise ValueError("y has no rows; pass the class of each row of X.")
     missing = _input.count_missing(y)
     if missing:
         raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")

@@ -190,10 +190,10 @@ class GroupAUCCrossValidation:
 
         confidence_level, way = (
             intervals.check_confidence_level(confidence_level),
-            intervals.check_method(method),
+            _input.check_option(
+                "method", method, ("logit", "delong"), " A mean over folds has no other."
+            ),
         )
-        if way not in ("logit", "delong"):
-            raise ValueError("method must be 'logit' or 'delong' for a mean over folds.")
         self.over_folds.pairs.check_no_repeated_rows()
         # Suppress warnings about groups that lack a class in a fold.
         folds = [fold.estimates.quiet() for fold in self.folds]

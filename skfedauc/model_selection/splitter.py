@@ -296,6 +296,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if y is None:
             raise ValueError("WithinGroupStratifiedKFold needs y, to stratify by class.")
         y = _input.column_of(y, "y")
+        if not y.size:
+            raise ValueError("y has no rows; pass the class of each row of X.")
         missing = _input.count_missing(y)
         if missing:
             raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc.inference.shrinkage import LEAST_GROUPS
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
@@ -511,6 +511,4 @@ class RankingDisplay(ReportDisplay):
 
 
 def _check_kind(kind: Any) -> Kind:
-    if isinstance(kind, str) and kind in ("auc", "rank"):
-        return kind  # type: ignore[return-value]
-    raise ValueError(f"kind must be 'auc' or 'rank'; got {_words.shortened(kind)}.")
+    return _input.check_option("kind", kind, ("auc", "rank"))  # type: ignore[no-any-return]

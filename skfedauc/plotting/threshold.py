@@ -163,9 +163,7 @@ class ThresholdDisplay:
                 "ThresholdDisplay.from_sweep draws the result of FairnessAudit.sweep; got "
                 f"{type(sweep).__name__}. Pass audit.sweep()."
             )
-        if not isinstance(show, str) or show not in (GAPS, *RATES):
-            known = ", ".join(map(repr, (GAPS, *RATES)))
-            raise ValueError(f"show must be one of {known}; got {_words.shortened(show)}.")
+        _input.check_option("show", show, (GAPS, *RATES))
         thresholds = sweep.thresholds
         if np.abs(thresholds).max() > LARGEST:
             raise ValueError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _words
+from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.origin import Source
@@ -395,8 +395,7 @@ class PrivateCounts:
         dtype: bool
         """
         tail = (1.0 - check_confidence_level(confidence_level)) / 2.0
-        if of not in ("groups", "statistics"):
-            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
+        _input.check_option("of", of, ("groups", "statistics"))
         return self._tables.by_group(tail) if of == "groups" else self._tables.by_statistic(tail)
 
     @functools.cached_property

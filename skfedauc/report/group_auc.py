@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfedauc import _input, _sklearn, _words
+from skfedauc import _input, _sklearn
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import heterogeneity, intervals, pairwise
@@ -704,8 +704,7 @@ class GroupAUC:
         a        1.0  1.0   1.0
         b        0.5  0.0   1.0
         """
-        if of not in ("groups", "statistics"):
-            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
+        _input.check_option("of", of, ("groups", "statistics"))
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
@@ -1218,8 +1217,7 @@ class GroupAUC:
             intervals.check_confidence_level(confidence_level),
             intervals.check_method(method),
         )
-        if of not in ("groups", "statistics"):
-            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
+        _input.check_option("of", of, ("groups", "statistics"))
         if of == "statistics":
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
@@ -1369,8 +1367,7 @@ class GroupAUC:
         ['value', 'standard_error', 'ci_low', 'ci_high', 'n_undefined']
         """
         confidence_level = intervals.check_confidence_level(confidence_level)
-        if of not in ("groups", "statistics"):
-            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
+        _input.check_option("of", of, ("groups", "statistics"))
         return bootstrap_table(
             self._estimates, self.index, of, confidence_level, n_resamples, random_state
         )

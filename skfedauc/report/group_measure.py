@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skfedauc import _words
+from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference import curve_measures, intervals
 from skfedauc.measures import Measure
@@ -134,7 +134,7 @@ class GroupMeasure:
         """
         import pandas as pd
 
-        check_of(of)
+        _input.check_option("of", of, ("groups", "statistics"))
         if of == "groups":
             low, high = (self._measured.scaled(end) for end in self._measured.bounds)
             value = self._estimates.by_group
@@ -229,7 +229,7 @@ class GroupMeasure:
         and the upper limit uses the highest possible value, with the variances of both extremes.
         """
         level = intervals.check_confidence_level(confidence_level)
-        check_of(of)
+        _input.check_option("of", of, ("groups", "statistics"))
         if of == "groups" and over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         self._measured.pairs.check_no_repeated_rows()
@@ -326,9 +326,3 @@ class GroupMeasure:
         ]
         lines += [f"  {name:<16} {quiet.statistic(name):.4f}" for name in quiet.names]
         return "\n".join(lines)
-
-
-def check_of(of: object) -> None:
-    """Raise an error for an argument `of` other than "groups" or "statistics"."""
-    if of not in ("groups", "statistics"):
-        raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")

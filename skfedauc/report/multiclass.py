@@ -17,7 +17,6 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.report.class_intervals import ClassIntervals
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC
-from skfedauc.report.group_measure import check_of
 from skfedauc.report.statistics import STATISTICS, StatisticName, check_statistic
 from skfedauc.report.undefined import Undefined, UndefinedPolicy, check_undefined
 
@@ -30,12 +29,8 @@ ClassAverage: TypeAlias = Literal["macro", "weighted"]
 
 def check_class_average(class_average: Any) -> ClassAverage:
     """Validate the argument `class_average`."""
-    if class_average in ("macro", "weighted"):
-        return class_average  # type: ignore[no-any-return]
-    raise ValueError(
-        "class_average must be 'macro' (equal weights) or 'weighted' (by the weight of the rows); "
-        f"got {_words.shortened(class_average)}."
-    )
+    options = {"macro": "equal weights", "weighted": "by the weight of the rows"}
+    return _input.check_option("class_average", class_average, options)  # type: ignore[no-any-return]
 
 
 def check_no_two_classes(pos_label: Any, measure: Any) -> None:
@@ -494,7 +489,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         import pandas as pd
 
         confidence_level = intervals.check_confidence_level(confidence_level)
-        check_of(of)
+        _input.check_option("of", of, ("groups", "statistics"))
         check_class_average(class_average)
         if self._rows is None:
             raise ValueError(

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _words
+from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
 from skfedauc.counts.disclosure import needs_scores
 from skfedauc.inference import heterogeneity
@@ -308,10 +308,8 @@ def check_statistic(name: Any, *, scorer: bool = False, among: Sequence[str] | N
         name if STATISTICS[name].greater_is_better or not scorer else f"neg_{name}": None
         for name in (STATISTICS if among is None else among)
     }
-    if isinstance(name, str) and name in names:
-        return name
     hint = ""
-    if isinstance(name, str):
+    if isinstance(name, str) and name not in names:
         near = difflib.get_close_matches(name.lower(), names, n=1)
         if name.lower() in _OTHER_NAMES:
             hint = f" {_words.shortened(name)} corresponds to {_OTHER_NAMES[name.lower()]} here."
@@ -322,7 +320,4 @@ def check_statistic(name: Any, *, scorer: bool = False, among: Sequence[str] | N
             hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
             hint = f" Did you mean {_words.shortened(near[0])}?"
-    raise ValueError(
-        f"statistic must be one of {', '.join(map(repr, names))}; got "
-        f"{_words.shortened(name)}.{hint}"
-    )
+    return str(_input.check_option("statistic", name, names, hint))

@@ -115,7 +115,9 @@ def threshold_sweep(
 def check_thresholds(thresholds: Any) -> Floats:
     """Return thresholds without duplicates in ascending order."""
     try:
-        found = np.asarray(thresholds, np.float64)
+        given = np.asarray(thresholds)
+        # numpy converts dates to numbers, and NaT to a finite one.
+        found = given.astype(np.float64) if given.dtype.kind in "fiuO" else np.zeros(0)
     except (TypeError, ValueError):
         found = np.zeros(0)
     if found.ndim != 1 or not found.size or not np.isfinite(found).all():

@@ -160,6 +160,7 @@ def make_group_auc_scorer(
     _check_names(statistic, measure)
     checked_undefined = _checked_undefined(undefined, measure)
     check_response_method(response_method)
+    check_multi_class(multi_class, may_raise=True)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         return MulticlassGroupAUCScorer(
@@ -303,6 +304,7 @@ def group_auc_scoring(
             if repeated
             else "statistics and each_group are both empty; name at least one score."
         )
+    check_multi_class(multi_class, may_raise=True)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         way, average = check_multi_class(multi_class), check_class_average(class_average)
@@ -362,7 +364,11 @@ def check_response_method(response_method: Any) -> None:
     """Raise an error for names of methods that do not return scores."""
     methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
     given = (response_method,) if isinstance(response_method, str) else response_method
-    if not isinstance(given, tuple | list) or not given or not set(given) <= set(methods):
+    if (
+        not isinstance(given, tuple | list)
+        or not given
+        or not all(isinstance(name, str) and name in methods for name in given)
+    ):
         raise ValueError(
             f"response_method must be one or several of {', '.join(map(repr, methods))}; got "
             f"{_words.shortened(response_method)}."
