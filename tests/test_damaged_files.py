@@ -663,6 +663,20 @@ def test_rows_that_would_exhaust_the_memory_are_refused(any_checksum):
         ScoreCounts.from_bytes(data, limits=limits)
 
 
+@pytest.mark.parametrize("classes", [([1, np.inf], 1), ([-np.inf, 1], 1), ([], np.inf)])
+def test_infinite_labels_of_classes_are_refused(classes, any_checksum):
+    seen, positive = classes
+    counts = CASES["text"]
+    table, facts = parts_of(counts.to_bytes())
+    facts |= {"labels_seen": seen, "pos_label": positive}
+    with pytest.raises(ValueError, match="^data is damaged: the labels of its classes are none"):
+        ScoreCounts.from_bytes(file_of(table, facts))
+    content, labels, origin, *_ = counts.__reduce__()[1]
+    origin = origin._replace(classes=type(origin.classes)(tuple(seen), positive))
+    with pytest.raises(ValueError, match="is damaged: the labels of its classes are none"):
+        ScoreCounts._restored(content, labels, origin)
+
+
 def test_rows_that_are_not_there_are_refused(any_checksum):
     """Metadata with more rows than the file has."""
     table, facts = parts_of(CASES["text"].to_bytes())
