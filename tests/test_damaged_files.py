@@ -669,7 +669,7 @@ def test_infinite_labels_of_classes_are_refused(classes, any_checksum):
     counts = CASES["text"]
     table, facts = parts_of(counts.to_bytes())
     facts |= {"labels_seen": seen, "pos_label": positive}
-    with pytest.raises(ValueError, match="^data is damaged: the labels of its classes are none"):
+    with pytest.raises(ValueError, match=r"^data is damaged: the labels of its classes are none"):
         ScoreCounts.from_bytes(file_of(table, facts))
     content, labels, origin, *_ = counts.__reduce__()[1]
     origin = origin._replace(classes=type(origin.classes)(tuple(seen), positive))

@@ -141,7 +141,7 @@ def test_infinite_labels_are_refused(tmp_path, error_of, ending, infinite):
         table.to_pandas().to_csv(path, index=False)
     else:
         pq.write_table(table, path)
-    for options in ([], ["--pos-label", "1"], ["--pos-label", str(infinite)]):
+    for options in ([], ["--pos-label=1"], [f"--pos-label={infinite}"]):
         message = error_of(["audit", path, *COLUMNS, *options])
         assert "column 'y' is infinite in 1 of 3 rows, the first being data row 2" in message
 
