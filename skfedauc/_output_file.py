@@ -46,10 +46,19 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     Raises
     ------
     OSError
-        If writing fails.
+        If writing fails. The error names the path, also of a full disk.
     """
     data = content.encode() if isinstance(content, str) else content
-    target = os.path.realpath(path)
+    try:
+        _write(os.path.realpath(path), data)
+    except OSError as error:
+        # The system names the path of opening a file, but not of writing to it.
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
+
+
+def _write(target: str, data: bytes) -> None:
     if os.path.exists(target) and not os.path.isfile(target):
         with open(target, "wb", buffering=0) as file:
             _write_all(file, data)

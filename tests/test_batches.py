@@ -1,6 +1,7 @@
 """ScoreCounts.from_batches gives the counts of all rows, and reads few batches at a time."""
 
 import enum
+import errno
 import gc
 import itertools
 import os
@@ -9,6 +10,7 @@ import signal
 import time
 import weakref
 from concurrent.futures import BrokenExecutor
+from unittest import mock
 
 import joblib
 import numpy as np
@@ -21,6 +23,7 @@ from oracles import STATISTICS, all_pairs, random_case, same_statistic
 
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.counts import batches as batches_module
+from skfedauc.counts.checkpoint import Checkpoint
 
 # Backends and numbers of workers, which must not change the result.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
@@ -528,7 +531,6 @@ def test_a_killed_worker_is_told_with_the_batches_not_counted(rows, tmp_path, mo
         ScoreCounts.from_batches(some_batches(rows, deadly=6), n_jobs=2, checkpoint=path)
     resumed = ScoreCounts.from_batches(some_batches(rows), n_jobs=1, checkpoint=str(path))
     assert resumed == ScoreCounts.from_batches(some_batches(rows))
-    assert not path.exists()
 
     def killed(*_):
         raise BrokenExecutor
@@ -577,7 +579,31 @@ def test_what_was_counted_before_a_failure_is_kept(rows, tmp_path, monkeypatch, 
             )
     else:
         assert resumed == expected
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == ["counted.skfa"]
+    # The caller may fail before the result is saved: nothing is counted again.
+    again = ScoreCounts.from_batches(some_batches(rows, names=names), checkpoint=path)
+    assert len(counted) == 40 - kept
+    assert again == resumed
+    path.unlink()
+
+
+def test_further_batches_are_added_to_a_checkpoint(rows, tmp_path):
+    path, batches = tmp_path / "counted.skfa", list(some_batches(rows))
+    for n_batches in (12, 12, 20):
+        counts = ScoreCounts.from_batches(batches[:n_batches], checkpoint=path)
+        assert counts == ScoreCounts.from_batches(batches[:n_batches])
+    with pytest.raises(ValueError, match="is of 20 other batches; pass the same batches"):
+        ScoreCounts.from_batches(batches[:12], checkpoint=path)
+
+
+def test_a_full_disk_after_the_last_batch_loses_no_counts(rows, tmp_path, monkeypatch):
+    path = tmp_path / "counted.skfa"
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    monkeypatch.setattr(Checkpoint, "is_due", lambda self: False)
+    monkeypatch.setattr(Checkpoint, "write", mock.Mock(side_effect=full))
+    with pytest.warns(UserWarning, match=r"the last batches: .*No space left.*counted.skfa'. Save"):
+        counts = ScoreCounts.from_batches(some_batches(rows), checkpoint=path)
+    assert counts == ScoreCounts.from_batches(some_batches(rows))
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
@@ -607,7 +633,6 @@ def test_a_process_that_ends_has_written_before(rows, tmp_path):
             yield batch
 
     ScoreCounts.from_batches(seen(), checkpoint=path)
-    assert not path.exists()
 
 
 LABELS_KEPT = {

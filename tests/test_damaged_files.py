@@ -5,6 +5,7 @@ of the SHA-256. The reader must refuse such a file, or return the counts that `f
 from the table of the file.
 """
 
+import contextlib
 import datetime
 import gc
 import json
@@ -22,7 +23,8 @@ import pytest
 from saved_cases import CASES
 
 from skfedauc import Bins, ScoreCounts
-from skfedauc.counts import Limits, files
+from skfedauc.counts import Limits, files, pages
+from skfedauc.counts.pages import size_of_pages
 from skfedauc.counts.tables import RANGE_COLUMNS
 
 # Number of changes in each test below; tests/fuzz/test_files.py makes changes until a time limit.
@@ -561,7 +563,7 @@ def with_other_sizes(data, old, new):
         parts = [number >> 7 * i & 127 | 128 for i in range(n_bytes)]
         return bytes([*parts[:-1], parts[-1] & 127])
 
-    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer = footer_of(data)
     for size in old:
         n_bytes = -(-(2 * size).bit_length() // 7)
         assert data.count(varint(size, n_bytes), footer) >= 1
@@ -588,6 +590,35 @@ def test_false_sizes_of_pages_are_refused_in_little_memory():
     assert pq.ParquetFile(pa.BufferReader(small)).metadata.row_group(0).total_byte_size == 100
     match = "its pages would take 70,.* bytes of memory, and its metadata says 100"
     assert_refused_in_little_memory(small, match)
+
+
+def test_headers_of_pages_end():
+    """Lists with more items than bytes end at once, as does any damage to a header."""
+    data = bytearray(CASES["text"].to_bytes())
+    size = size_of_pages(bytes(data))
+    group = pq.ParquetFile(pa.BufferReader(data)).metadata.row_group(0)
+    assert 0 < size <= group.total_byte_size
+    # Field 1 is a list (9) of 2**62 doubles (7), or a map (11) of as many pairs of them.
+    for head in (b"\x19\xf7", b"\x1b"):
+        endless = head + b"\xff" * 8 + b"\x3f\x77"
+        with pytest.raises(ValueError, match="more items than the file has bytes"):
+            size_of_pages(bytes(data[:4]) + endless + bytes(data[4 + len(endless) :]))
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        with contextlib.suppress(ValueError, IndexError, KeyError, RecursionError):
+            size_of_pages(changed_bytes(bytes(data), rng))
+
+
+def test_pages_that_many_columns_share_are_refused(monkeypatch):
+    data = CASES["text"].to_bytes()
+    chunk = next(pages._chunks(pages._Thrift(memoryview(data), footer_of(data))))
+    monkeypatch.setattr(pages, "_chunks", lambda _: [chunk] * 10_000)
+    with pytest.raises(ValueError, match="its pages overlap"):
+        size_of_pages(data)
+
+
+def footer_of(data):
+    return len(data) - 8 - int.from_bytes(data[-8:-4], "little")
 
 
 def test_texts_that_share_beginnings_are_refused():
@@ -661,6 +692,20 @@ def test_rows_that_would_exhaust_the_memory_are_refused(any_checksum):
     data = file_of(table, {**facts, "n_cells": n_rows}, use_dictionary=False)
     with pytest.raises(ValueError, match=r"it has .* bytes or more|would take .* above the rec"):
         ScoreCounts.from_bytes(data, limits=limits)
+
+
+@pytest.mark.parametrize("classes", [([1, np.inf], 1), ([-np.inf, 1], 1), ([], np.inf)])
+def test_infinite_labels_of_classes_are_refused(classes, any_checksum):
+    seen, positive = classes
+    counts = CASES["text"]
+    table, facts = parts_of(counts.to_bytes())
+    facts |= {"labels_seen": seen, "pos_label": positive}
+    with pytest.raises(ValueError, match=r"^data is damaged: the labels of its classes are none"):
+        ScoreCounts.from_bytes(file_of(table, facts))
+    content, labels, origin, *_ = counts.__reduce__()[1]
+    origin = origin._replace(classes=type(origin.classes)(tuple(seen), positive))
+    with pytest.raises(ValueError, match="is damaged: the labels of its classes are none"):
+        ScoreCounts._restored(content, labels, origin)
 
 
 def test_rows_that_are_not_there_are_refused(any_checksum):

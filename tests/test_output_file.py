@@ -3,10 +3,11 @@
 import errno
 import os
 import stat
+from unittest import mock
 
 import pytest
 
-from skfedauc import FairnessAudit
+from skfedauc import FairnessAudit, ScoreCounts
 from skfedauc import _output_file as output_file
 from skfedauc._output_file import check_target, write_whole
 
@@ -52,6 +53,24 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, s
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert names(tmp_path) == ["a.html"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_errors_of_a_full_disk_name_the_path():
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.4])
+    for write in (counts.save, lambda path: write_whole(path, "text")):
+        with pytest.raises(OSError, match="/dev/full") as caught:
+            write("/dev/full")
+        assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, "/dev/full")
+
+
+def test_errors_of_a_full_disk_name_the_file_and_not_the_one_beside(tmp_path, monkeypatch):
+    path = tmp_path / "a.html"
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr(output_file, "_write_all", mock.Mock(side_effect=full))
+    with pytest.raises(OSError, match=r"a\.html'$") as caught:
+        write_whole(path, "text")
+    assert caught.value.filename == str(path)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

@@ -153,6 +153,10 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     labels = [_label(value) for value in values]
     if pos_label is not None:
         _check_text(pos_label, "--pos-label")
+    infinite = np.array([isinstance(x, str) and math.isinf(number(x)) for x in labels], np.bool_)
+    has_numbers = is_float_dtype(column) or any(isinstance(label, float) for label in labels)
+    if has_numbers and infinite.any():  # without numbers, "inf" is the name of a class
+        refuse(column, infinite[codes], "infinite")
     classes = dict(zip(labels, map(str, values), strict=True))
     found = f"column {shortened(column.name)} has the labels {listed(sorted(classes.values()))}"
     if len(classes) > 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from skfedauc import _input
 from skfedauc.counts.checkpoint import Checkpoint
 from skfedauc.counts.state import State
 
@@ -63,12 +64,19 @@ class BatchSums:
             self._keep(self._checkpoint)
 
     def whole(self) -> State:
-        """Return the sum of all batches, and remove the checkpoint."""
+        """Return the sum of all batches; the checkpoint keeps it until the caller has saved it."""
         if not self.done.n_batches:
             raise ValueError("batches is empty: there is nothing to count.")
         whole = self._merge_all()
-        if self._checkpoint is not None:
-            self._checkpoint.remove()
+        if self._checkpoint is not None and self.done.n_batches > self._n_kept:
+            try:
+                self._keep(self._checkpoint)
+            except OSError as error:  # the counts are in memory, and an error would lose them
+                _input.warn(
+                    f"the checkpoint does not have the last batches: {error}. Save the result "
+                    "elsewhere.",
+                    UserWarning,
+                )
         return whole
 
     def _merge_all(self) -> State:

@@ -128,11 +128,6 @@ class Checkpoint:
         self._written = time.monotonic()
         self._took = self._written - began
 
-    def remove(self) -> None:
-        """Remove the file after the last batch."""
-        if os.path.isfile(self.path):
-            os.unlink(self.path)
-
 
 def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
     """Return the checksum of the scores, bins or identities of all batches up to this one."""

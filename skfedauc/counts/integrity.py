@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import re
 import zlib
 from collections.abc import Sequence
@@ -217,7 +218,7 @@ def _wrong_origin(origin: Any) -> str | None:
         return "the labels of its classes are none"
     seen, positive = origin.classes
     if not isinstance(seen, tuple) or not all(
-        isinstance(label, int | float | str)
+        isinstance(label, int | float | str) and label not in (math.inf, -math.inf)
         for label in (seen if positive is None else (*seen, positive))
     ):
         return "the labels of its classes are none"

@@ -13,6 +13,8 @@ from typing import Any
 # Encodings of Parquet whose values take no more memory than their page and 8 bytes per row: plain,
 # dictionaries, runs and split bytes. Texts that share beginnings can take far more.
 _ENCODINGS = {0, 2, 3, 8, 9}
+# Largest number of pages. A page of pyarrow has up to 20,000 rows or 1 MB.
+_MOST_PAGES = 1 << 20
 # Kinds of values in Thrift's compact protocol
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 # Fields of Parquet's structures, by their numbers in its specification
@@ -33,14 +35,22 @@ def size_of_pages(data: Any) -> int:
 
     Raises
     ------
-    ValueError, IndexError
-        If the headers contradict the metadata, or a page has an encoding that can expand.
+    ValueError, IndexError, KeyError
+        If the headers contradict the metadata, a page has an encoding that can expand, or pages
+        overlap.
     """
     view = memoryview(data)
     footer = len(view) - 8 - int.from_bytes(view[-8:-4], "little")
-    return sum(
-        size for start, stop in _chunks(_Thrift(view, footer)) for size in _sizes(view, start, stop)
-    )
+    size = n_pages = n_bytes = 0
+    for start, stop in _chunks(_Thrift(view, footer)):
+        n_bytes += stop - start
+        if n_bytes > len(view):  # reading the same pages again and again would take forever
+            raise ValueError("its pages overlap")
+        for of_page in _sizes(view, start, stop):
+            size, n_pages = size + of_page, n_pages + 1
+            if n_pages > _MOST_PAGES:
+                raise ValueError(f"it has more than {_MOST_PAGES:,} pages")
+    return size
 
 
 def _chunks(thrift: _Thrift) -> Iterator[tuple[int, int]]:
@@ -140,7 +150,13 @@ class _Thrift:
     def _length(self) -> tuple[int, int]:
         """Read the number of items of a list, and their kind."""
         head = self.byte()
-        return self.number() if head >> 4 == 15 else head >> 4, head & 15
+        return self._items(self.number() if head >> 4 == 15 else head >> 4), head & 15
+
+    def _items(self, number: int) -> int:
+        """Return a number of items, each of which has a byte or more."""
+        if number > len(self._view):
+            raise ValueError("a list has more items than the file has bytes")
+        return number
 
     def skip(self, kind: int, is_item: bool = False) -> None:
         """Skip a value; booleans take a byte only as items of lists."""
@@ -158,7 +174,7 @@ class _Thrift:
             for _ in range(length):
                 self.skip(of_items, is_item=True)
         elif kind == _MAP:
-            length = self.number()
+            length = self._items(self.number())
             kinds = self.byte() if length else 0
             for _ in range(length):
                 self.skip(kinds >> 4, is_item=True)

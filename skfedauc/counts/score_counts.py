@@ -490,12 +490,13 @@ default=None
         checkpoint : str or os.PathLike, default=None
             File that keeps the counts if a batch fails, a worker dies or the process ends. To
             resume, call again with the same batches in the same order: the call skips batches that
-            the file covers. `from_batches` removes the file after the last batch. The option needs
+            the file covers. The file also keeps the counts of all batches, so remove it only after
+            you have saved the result; further batches at the end are added to it. The option needs
             pyarrow. Group labels may have any type except members of an `enum.Enum`.
         disclosure : "exact", "bins", "summary" or Bins, default="exact"
             Level of disclosure of the scores; see `reduced`. Workers reduce each batch to bins, so
             that neither workers nor the checkpoint file keep its scores. A "summary" follows after
-            the last batch; the file then holds exact counts.
+            the last batch; the checkpoint file holds exact counts.
         max_cells : int, default=None
             Largest number of cells of the result, for streams without end: the counts then take at
             most 32 bytes per cell (64 with weights). During counting, memory also holds about
@@ -521,7 +522,7 @@ default=None
             If reading a batch fails for another reason, or a worker dies; the message names the
             batches that the counts lack.
         OSError
-            If writing the checkpoint file fails.
+            If writing the checkpoint file fails before the last batch; a warning after it.
         ImportError
             If `checkpoint` is not None, and pyarrow is missing.
 

@@ -132,6 +132,26 @@ def test_labels(frame, negative, positive, pos_label):
     assert np.array_equal(labels == found, is_positive)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+def test_infinite_labels_are_refused(tmp_path, error_of, ending, infinite):
+    path = tmp_path / f"p.{ending}"
+    table = pa.table({"y": [1.0, infinite, 1.0], "s": [0.1, 0.2, 0.3], "g": ["a"] * 3})
+    if ending == "csv":
+        table.to_pandas().to_csv(path, index=False)
+    else:
+        pq.write_table(table, path)
+    for options in ([], ["--pos-label=1"], [f"--pos-label={infinite}"]):
+        message = error_of(["audit", path, *COLUMNS, *options])
+        assert "column 'y' is infinite in 1 of 3 rows, the first being data row 2" in message
+
+
+def test_a_class_may_have_the_name_of_an_infinite_number():
+    """Texts are names, such as "inf" for an infection."""
+    labels, positive = labels_of(pd.Series(["inf", "none", "inf"]), "inf")
+    assert (labels.tolist(), positive) == (["inf", "none", "inf"], "inf")
+
+
 @pytest.mark.parametrize(
     ("decisions", "classes", "pos_label", "expected"),
     [
