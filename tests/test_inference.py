@@ -692,6 +692,12 @@ def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(we
         if pairs["pvalue"].notna().all():
             smallest = pairs["pvalue_adjusted"].min()
             assert test.pvalue == pytest.approx(smallest, rel=1e-9, abs=1e-300)
+            # The limits are limits of pairs: simultaneous towards 0, and of one pair away from 0.
+            least = max(pairs["simultaneous_low"].max(), -pairs["simultaneous_high"].min(), 0.0)
+            most = max(pairs["ci_high"].max(), -pairs["ci_low"].min())
+            assert (test.ci_low, test.ci_high) == pytest.approx((least, min(most, 1.0)), abs=1e-12)
+            margin = report.test_equivalence(0.1, confidence_level=0.975)
+            assert margin.limit == pytest.approx(test.ci_high, abs=1e-12)
     assert seen == {True, False}
 
 
@@ -907,17 +913,22 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
         assert row.pvalue == pytest.approx(2 * stats.norm.sf(deviate), rel=1e-9)
         adjusted = stats.studentized_range.sf(np.sqrt(2) * deviate, 6, np.inf)
         assert row.pvalue_adjusted == pytest.approx(adjusted, rel=1e-9)
-        (low, high), (other_low, other_high) = (
-            hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], quantile)
-            for g in (one, other)
-        )
-        assert row.ci_low == pytest.approx(
-            row.difference - np.hypot(v.auc[one] - low, other_high - v.auc[other]), abs=1e-9
-        )
-        assert row.ci_high == pytest.approx(
-            row.difference + np.hypot(high - v.auc[one], v.auc[other] - other_low), abs=1e-9
-        )
-        assert ((row.ci_low > 0) | (row.ci_high < 0)) == (row.pvalue_adjusted < 0.05)
+        for deviate, limits in (
+            (stats.norm.isf(0.025), (row.ci_low, row.ci_high)),
+            (quantile, (row.simultaneous_low, row.simultaneous_high)),
+        ):
+            (low, high), (other_low, other_high) = (
+                hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], deviate)
+                for g in (one, other)
+            )
+            below = np.hypot(v.auc[one] - low, other_high - v.auc[other])
+            above = np.hypot(high - v.auc[one], v.auc[other] - other_low)
+            assert limits == pytest.approx(
+                (row.difference - below, row.difference + above), abs=1e-9
+            )
+        assert ((row.ci_low > 0) | (row.ci_high < 0)) == (row.pvalue < 0.05)
+        adjusted = row.pvalue_adjusted < 0.05
+        assert ((row.simultaneous_low > 0) | (row.simultaneous_high < 0)) == adjusted
     assert table["adjustment"].unique().tolist() == ["Tukey"]
     with_one = report.compare_groups(3)
     assert with_one.index.tolist() == [0, 1, 2, 4, 5]
@@ -927,7 +938,7 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
     for confidence_level in (0.5, 0.9, 0.999):
         for reference in (None, 3):
             found = report.compare_groups(reference, confidence_level=confidence_level)
-            leaves_out = (found["ci_low"] > 0) | (found["ci_high"] < 0)
+            leaves_out = (found["simultaneous_low"] > 0) | (found["simultaneous_high"] < 0)
             assert leaves_out.tolist() == (found["pvalue_adjusted"] < 1 - confidence_level).tolist()
 
 
@@ -995,10 +1006,10 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
         (low, high), (other_low, other_high) = limits(quantile)
         difference = auc[g] - share @ auc
         assert row.difference == pytest.approx(difference, abs=1e-12)
-        assert row.ci_low == pytest.approx(
+        assert row.simultaneous_low == pytest.approx(
             difference - np.hypot(auc[g] - low, other_high - share @ auc), abs=1e-9
         )
-        assert row.ci_high == pytest.approx(
+        assert row.simultaneous_high == pytest.approx(
             difference + np.hypot(high - auc[g], share @ auc - other_low), abs=1e-9
         )
         # At the quantile of the p value, the interval ends at 0.
@@ -1054,6 +1065,8 @@ def test_two_groups_are_compared_once():
     assert table["statistic"].tolist() == [pair["statistic"], -pair["statistic"]]
     assert table["ci_low"].tolist() == [pair["ci_low"], -pair["ci_high"]]
     assert table["ci_high"].tolist() == [pair["ci_high"], -pair["ci_low"]]
+    for end in ("low", "high"):
+        assert_allclose(table[f"simultaneous_{end}"], table[f"ci_{end}"], rtol=1e-9)
 
 
 def test_groups_that_cannot_be_tested_are_nan():
@@ -1121,7 +1134,7 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
             table = report.compare_groups(reference, confidence_level=confidence_level).dropna(
                 subset="pvalue"
             )
-            excludes = (table["ci_low"] > 0) | (table["ci_high"] < 0)
+            excludes = (table["simultaneous_low"] > 0) | (table["simultaneous_high"] < 0)
             # If an interval ends at 0, rounding determines whether it contains 0.
             is_clear = (table["pvalue_adjusted"] - (1 - confidence_level)).abs() > 1e-9
             assert ((table["pvalue_adjusted"] < 1 - confidence_level) == excludes)[is_clear].all()

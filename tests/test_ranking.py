@@ -186,13 +186,13 @@ def test_equal_values_have_no_spread():
 def ranks_by_comparisons(report, confidence_level=0.95):
     """Return first and last rank by label, from the table of all pairs."""
     table = report.compare_groups(confidence_level=confidence_level)
-    pairs = table[~table["ci_low"].isna()]
+    pairs = table[~table["simultaneous_low"].isna()]
     larger, smaller, labels = {}, {}, set()
     for (one, other), row in zip(pairs.index, pairs.itertuples(), strict=True):
         labels |= {one, other}
-        if row.ci_low > 0:
+        if row.simultaneous_low > 0:
             one, other = other, one
-        elif not row.ci_high < 0:
+        elif not row.simultaneous_high < 0:
             continue
         larger[one] = larger.get(one, 0) + 1
         smaller[other] = smaller.get(other, 0) + 1

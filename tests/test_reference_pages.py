@@ -70,6 +70,7 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         "One AUC of clustered rows",
     )
     measures = "Two models on the same rows, by other measures"
+    search = "Averages with rare positives: a search for bad designs"
     few, many = r"^(8|10|20)/.*ratio", r"^(50|100)/.*ratio"
     for found, digits, texts in [
         (rates(ranks, "ranks"), 1, [page, report.ranking.__doc__]),
@@ -150,6 +151,7 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         rates("Interval of one AUC", "logit")[0],
         rates("One AUC with few positives or tied scores", "normal")[0],
         rates("One AUC with few positives or tied scores", "ratio 2")[0],
+        rates(search, "1 group", of="ratio (0.33|0.5|1|2)$")[0],
     )
     for text in (page, gaps, report.confidence_intervals.__doc__):
         assert f"{least:.1f} % or more" in " ".join(text.split())

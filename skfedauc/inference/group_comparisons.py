@@ -50,13 +50,13 @@ def with_rest(extremes: Extremes, confidence_level: float) -> Comparisons:
         lowest = _with_average_of_others(extremes.lowest, shared)
         highest = _with_average_of_others(extremes.highest, shared)
     tested = given.estimable & (rest.n_smaller_class > 0)
-    deviate, simultaneous = sidak(confidence_level, int(tested.sum()))
+    deviates, simultaneous = sidak(confidence_level, int(tested.sum()))
     return compare(
         (spread.auc, Spreads(lowest[0], highest[0])),
         (rest.auc, Spreads(lowest[1], highest[1])),
         tested,
-        deviate,
-        lambda _, deviates: (simultaneous(deviates), "Sidak"),
+        deviates,
+        lambda _, ends: (simultaneous(ends), "Sidak"),
     )
 
 
@@ -108,6 +108,8 @@ def _from_both_sides(one: Comparisons) -> Comparisons:
         both(one.other, one.auc),
         both(one.ci_low, -one.ci_high),
         both(one.ci_high, -one.ci_low),
+        both(one.simultaneous_low, -one.simultaneous_high),
+        both(one.simultaneous_high, -one.simultaneous_low),
         both(one.statistic, -one.statistic),
         both(one.pvalue, one.pvalue),
         both(one.pvalue_adjusted, one.pvalue_adjusted),

@@ -117,7 +117,9 @@ class Comparisons(NamedTuple):
     auc, other : ndarray of float64, shape (n_comparisons,)
         The two AUCs; their difference is ``auc - other``.
     ci_low, ci_high : ndarray of float64, shape (n_comparisons,)
-        Simultaneous confidence limits of the differences.
+        Confidence limits of each difference.
+    simultaneous_low, simultaneous_high : ndarray of float64, shape (n_comparisons,)
+        Simultaneous confidence limits of all differences.
     statistic : ndarray of float64, shape (n_comparisons,)
         Normal quantile at which the unadjusted interval of the comparison ends at 0, with the sign
         of the difference.
@@ -131,6 +133,8 @@ class Comparisons(NamedTuple):
     other: Floats
     ci_low: Floats
     ci_high: Floats
+    simultaneous_low: Floats
+    simultaneous_high: Floats
     statistic: Floats
     pvalue: Floats
     pvalue_adjusted: Floats
@@ -426,8 +430,10 @@ def all_pairs(
     def adjusted(deviate: Floats) -> Floats:
         return studentized_range_tail(deviate * np.sqrt(2.0), n_groups)
 
-    deviate = deviate_of_all_pairs(1.0 - confidence_level, n_groups) if n_groups > 1 else np.nan
-    return _compared(extremes, first, second, deviate, adjusted, "Tukey")
+    alpha = 1.0 - confidence_level
+    deviate = deviate_of_all_pairs(alpha, n_groups) if n_groups > 1 else np.nan
+    deviates = normal_quantile(alpha / 2.0), deviate
+    return _compared(extremes, first, second, deviates, adjusted, "Tukey")
 
 
 def with_reference(
@@ -435,12 +441,14 @@ def with_reference(
 ) -> Comparisons:
     """Compare groups with a reference group, with simultaneous p values and intervals [4]_."""
     estimable = extremes.given.estimable
-    deviate, adjusted = sidak(confidence_level, int((estimable[first] & estimable[second]).sum()))
-    return _compared(extremes, first, second, deviate, adjusted, "Sidak")
+    deviates, adjusted = sidak(confidence_level, int((estimable[first] & estimable[second]).sum()))
+    return _compared(extremes, first, second, deviates, adjusted, "Sidak")
 
 
-def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[[Floats], Floats]]:
-    """Return Sidak's normal quantile for simultaneous intervals, and Sidak's adjustment [4]_.
+def sidak(
+    confidence_level: float, n_comparisons: int
+) -> tuple[tuple[float, float], Callable[[Floats], Floats]]:
+    """Return the normal quantiles of single and of simultaneous intervals, and the adjustment [4]_.
 
     The adjustment is a function that maps normal quantiles to adjusted p values. An interval
     excludes 0 if and only if the adjusted p value is below ``1 - confidence_level``.
@@ -454,15 +462,19 @@ def sidak(confidence_level: float, n_comparisons: int) -> tuple[float, Callable[
             found: Floats = -np.expm1(n_comparisons * np.log1p(-2.0 * ndtr(-deviate)))
         return found
 
-    tail = -np.expm1(np.log(confidence_level) / n_comparisons) / 2.0
-    return normal_quantile(tail), adjusted
+    tails = (
+        (1.0 - confidence_level) / 2.0,
+        -np.expm1(np.log(confidence_level) / n_comparisons) / 2.0,
+    )
+    single, simultaneous = map(normal_quantile, tails)
+    return (single, simultaneous), adjusted
 
 
 def _compared(
     extremes: Extremes,
     first: NDArray[np.intp],
     second: NDArray[np.intp],
-    deviate: float,
+    deviates: tuple[float, float],
     adjusted: Callable[[Floats], Floats],
     adjustment: str,
 ) -> Comparisons:
@@ -473,7 +485,7 @@ def _compared(
         (given.auc[first], spreads.take(first)),
         (given.auc[second], spreads.take(second)),
         given.estimable[first] & given.estimable[second],
-        deviate,
+        deviates,
         lambda p, ends: (adjusted(ends), adjustment),
         correlation,
     )
@@ -483,7 +495,7 @@ def compare(
     one: tuple[Floats, Spreads],
     other: tuple[Floats, Spreads],
     tested: NDArray[np.bool_],
-    deviate: float,
+    deviates: tuple[float, float],
     adjusted: Callable[[Floats, Floats], tuple[Floats, str]],
     correlation: Floats | None = None,
 ) -> Comparisons:
@@ -495,8 +507,8 @@ def compare(
         AUCs of the binned scores, and AUCs of the same groups at both extremes.
     tested : ndarray of bool, shape (n_comparisons,)
         Comparisons to test; the results of other comparisons are NaN.
-    deviate : float
-        Normal quantile of the simultaneous intervals.
+    deviates : tuple of two float
+        Normal quantiles of the intervals of single comparisons, and of the simultaneous intervals.
     adjusted : callable
         Maps the p values and the normal quantiles of the tested comparisons to adjusted p values
         and the name of the adjustment.
@@ -505,20 +517,14 @@ def compare(
     """
     from scipy.special import ndtr
 
-    found = np.full((5, tested.size), np.nan)
+    found = np.full((7, tested.size), np.nan)
     adjustment = adjusted(np.ones(0), np.zeros(0))[1]
     if tested.any():
         a, b = one[1].take(tested), other[1].take(tested)
-        (low, high), (other_low, other_high) = (x.limits(deviate, "logit") for x in (a, b))
-        (first, first_high), (second, second_high) = ((x.lowest.auc, x.highest.auc) for x in (a, b))
         r = None if correlation is None else correlation[tested]
-        found[0, tested] = (
-            first - second_high - reach_of_difference(first - low, other_high - second_high, r)
-        )
-        found[1, tested] = (
-            first_high - second + reach_of_difference(high - first_high, second - other_low, r)
-        )
-        blocks = (slice(i, i + _AT_ONCE) for i in range(0, first.size, _AT_ONCE))
+        for i, deviate in enumerate(deviates):
+            found[2 * i : 2 * i + 2, tested] = _limits_of_differences(a, b, deviate, r)
+        blocks = (slice(i, i + _AT_ONCE) for i in range(0, int(tested.sum()), _AT_ONCE))
         ends = np.concatenate(
             [
                 _deviates(a.take(here), b.take(here), None if r is None else r[here])
@@ -527,9 +533,21 @@ def compare(
         )
         pvalue = 2.0 * ndtr(-ends)
         signs = np.sign((one[0] - other[0])[tested])
-        found[2, tested], found[3, tested] = signs * ends, pvalue
-        found[4, tested], adjustment = adjusted(pvalue, ends)
+        found[4, tested], found[5, tested] = signs * ends, pvalue
+        found[6, tested], adjustment = adjusted(pvalue, ends)
     return Comparisons(one[0], other[0], *found, adjustment)  # type: ignore[call-arg]
+
+
+def _limits_of_differences(
+    one: Spreads, other: Spreads, deviate: float, correlation: Floats | None
+) -> tuple[Floats, Floats]:
+    (low, high), (other_low, other_high) = (x.limits(deviate, "logit") for x in (one, other))
+    (first, first_high), (second, second_high) = (
+        (x.lowest.auc, x.highest.auc) for x in (one, other)
+    )
+    below = reach_of_difference(first - low, other_high - second_high, correlation)
+    above = reach_of_difference(high - first_high, second - other_low, correlation)
+    return first - second_high - below, first_high - second + above
 
 
 def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Floats:

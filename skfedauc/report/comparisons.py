@@ -77,7 +77,8 @@ def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
     columns["reference_auc"] = columns.pop("other")
     columns["difference"] = found.auc - found.other
     names = ["auc", "reference_auc", "difference", "ci_low", "ci_high", "statistic", "pvalue"]
-    return pd.DataFrame(columns, columns=[*names, "pvalue_adjusted", "adjustment"], index=index)
+    names += ["simultaneous_low", "simultaneous_high", "pvalue_adjusted", "adjustment"]
+    return pd.DataFrame(columns, columns=names, index=index)
 
 
 def used_at_extremes(

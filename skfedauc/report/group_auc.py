@@ -1085,8 +1085,9 @@ class GroupAUC:
         2,000 negatives at AUC 0.99, limits on the logit scale alone cover the true value in 80 % of
         samples. Newcombe's method assumes a variance for each possible AUC. The further of the two
         limits has a coverage of 91.8 % or more in the simulated designs if the standard deviation
-        of the positives is at most twice that of the negatives. With 5 to 20 positives and three or
-        four times the standard deviation, or with scores of two values, it is down to 89 %.
+        of the positives is at most twice that of the negatives. With 8 to 20 positives and three or
+        four times the standard deviation, it is 89 to 90 %, and about as low with 5 positives and
+        scores of two values.
 
         With DeLong's variance V [3]_ of an AUC A, the limits on the logit scale are
         ``expit(logit(A) -+ z * sqrt(V) / (A (1 - A)))``, where z is the normal quantile. With
@@ -1646,14 +1647,16 @@ class GroupAUC:
             the group that has this label. If a group has the name "rest", pass this label in a
             list.
         confidence_level : float, default=0.95
-            Simultaneous confidence level of all intervals.
+            Confidence level of each interval, and of all simultaneous intervals together.
 
         Returns
         -------
         pandas.DataFrame
             A row for each comparison. The columns are `auc`, `reference_auc` and their
-            `difference`, with simultaneous confidence limits `ci_low` and `ci_high`, and
-            `statistic`, `pvalue`, `pvalue_adjusted` and the `adjustment`. There is no test of
+            `difference`, with the confidence limits `ci_low` and `ci_high`, the `statistic` and the
+            `pvalue` of this comparison alone. `simultaneous_low` and `simultaneous_high` are
+            limits of all comparisons together, and belong to `pvalue_adjusted`; `adjustment` names
+            the method. There is no test of
             groups with fewer than two rows of a class: their rows have NaN. "rest" also gives NaN
             if there are no other groups.
 
@@ -1673,10 +1676,14 @@ class GroupAUC:
         excludes 0, and `statistic` is the normal quantile of the p value. Comparisons of all pairs
         of groups use Tukey's and Kramer's method with quantiles of the studentized range [2]_.
         Comparisons with a reference group or with the rest use Sidak's method [3]_, which does not
-        require independent comparisons. A simultaneous interval excludes 0 if and only if
-        `pvalue_adjusted` is below ``1 - confidence_level``. The smallest `pvalue_adjusted` of all
-        pairs is the p value of `test_difference`. With two groups, "rest" makes one comparison,
-        without adjustment.
+        require independent comparisons. An interval excludes 0 if and only if `pvalue` is below
+        ``1 - confidence_level``, and a simultaneous interval if and only if `pvalue_adjusted` is.
+        With two groups, "rest" makes one comparison, without adjustment.
+
+        `test_difference` is a summary of all pairs: its p value is the smallest `pvalue_adjusted`,
+        its lower limit the largest simultaneous limit that a pair exceeds, and its upper limit the
+        largest limit `ci_high` (or ``-ci_low``), because only the pair that is furthest apart has
+        to be covered.
 
         In the average of the other groups ("rest") a group with m positives and n negatives has the
         weight ``m n / (m + n)``. The weights are inverse-variance weights if the placement values
