@@ -367,7 +367,7 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, wei
             for confidence_level in (0.5, 0.99)
         )
         known = narrow["ci_low"].notna()
-        assert known.all() or (method in ("exact", "disjoint_pairs") and over == "groups")
+        assert known.all() or (method == "exact" and over == "groups")
         for table in (narrow, wide):
             assert (table["ci_low"] <= table["value"] + 1e-12)[known].all()
             assert (table["ci_high"] >= table["value"] - 1e-12)[known].all()
@@ -745,7 +745,7 @@ def test_exact_limits_are_where_the_divergence_is_allowed():
         ),
         ({"confidence_level": 0}, r"confidence_level must be .* got 0"),
         ({"confidence_level": True}, r"confidence_level must be .* got True"),
-        ({"method": "wald"}, r"method must be one of 'logit', .*, 'disjoint_pairs'; got 'wald'"),
+        ({"method": "wald"}, r"method must be one of 'logit', .*, 'exact'; got 'wald'"),
         ({"of": "pooled"}, r"of must be 'groups' or 'statistics'; got 'pooled'"),
         ({"over": "rows"}, r"pass of='statistics'\."),
         ({"of": "statistics", "over": "new"}, r"over must be 'rows' .* got 'new'"),

@@ -14,7 +14,6 @@ Variances:
 Intervals:
 
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
-* `disjoint_pairs.py`: intervals of AUCs from random pairs without common rows;
 * `over_groups.py`: averages of random groups;
 * `binomial.py`, `proportions.py`: limits of probabilities, and of differences and ratios of shares.
 

@@ -125,7 +125,7 @@ class GroupAUC:
 
     `test_equal_groups`, `tau`, `heterogeneity`, `ranking`, `null_difference`,
     ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
-    `agreement`, the p values of `abroca`, ``method="exact"`` and ``"disjoint_pairs"``,
+    `agreement`, the p values of `abroca`, ``method="exact"``,
     `error_rates`, audits, intervals of measures other than AUCs, and the pilot
     report of `rows_needed` need independent rows. With clusters, all these methods raise an error,
     except `tau`, which is NaN.
@@ -1041,15 +1041,12 @@ class GroupAUC:
         ----------
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
+        method : {"logit", "delong", "exact"}, default="logit"
             "logit" uses DeLong's variance with limits on the logit scale. For group AUCs, and for
             the pooled AUC with fixed groups, the limit of Newcombe's method 5 [1]_ replaces the
             logit limit if Newcombe's limit is further out. "delong" uses DeLong's variance with
             limits on the AUC scale, clipped to [0, 1]. "exact" gives limits for any distribution of
-            independent rows; exact limits are wide with few rows. "disjoint_pairs" gives limits for
-            any distribution of independent rows without weights, from random pairs of a positive
-            and a negative [2]_. "disjoint_pairs" is narrower than "exact" on average in all
-            simulated cases, but wider for some draws of the pairs. Clusters and out-of-fold scores
+            independent rows; exact limits are wide with few rows. Clusters and out-of-fold scores
             of several models permit "logit" and "delong" only.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group AUC; "statistics" gives intervals for the
@@ -1088,7 +1085,7 @@ class GroupAUC:
         is at most twice that of the negatives. With 8 to 20 positives and three or four times the
         standard deviation, the coverage is 89 to 90 %.
 
-        With DeLong's variance V [3]_ of an AUC A, the limits on the logit scale are
+        With DeLong's variance V [2]_ of an AUC A, the limits on the logit scale are
         ``expit(logit(A) -+ z * sqrt(V) / (A (1 - A)))``, where z is the normal quantile. The
         average of fixed groups has the variance ``sum(share^2 * V)``. With perfect separation, the
         limit is ``tail^(1/k)``. Here, the tail is ``(1 - confidence_level) / 2``, and k is the
@@ -1100,7 +1097,7 @@ class GroupAUC:
             (A - t)^2 = z^2 * t (1 - t) / (m n) * (1 + N (1 - t) / (2 - t) + N t / (1 + t))
             N = (m + n) / 2 - 1
 
-        The right side contains the variance that Hanley and McNeil [4]_ derived for exponential
+        The right side contains the variance that Hanley and McNeil [3]_ derived for exponential
         distributions, with N in place of m - 1 and n - 1. For weighted rows, m and n are effective
         sample sizes (Kish).
 
@@ -1118,7 +1115,7 @@ class GroupAUC:
         limit with V, the logit limit with DeLong's variance of all rows as one group, and
         Newcombe's limit for m and n.
 
-        With ``over="groups"``, the groups are clusters [5]_. The quantile of Student's t with
+        With ``over="groups"``, the groups are clusters [4]_. The quantile of Student's t with
         ``max(1 / sum_g s_g^2 - 1, 1)`` degrees of freedom replaces z. Here, s_g is the mean of
         ``m_g / m`` and ``n_g / n``. The variance is::
 
@@ -1126,7 +1123,7 @@ class GroupAUC:
                        + c(n_g / n) * sum_{negatives of g} (v - A) / n)^2
             c(x_g) = 1 / sqrt(1 - 2 x_g + sum_h x_h^2)
 
-        The factors c correct the deviations for their common mean, as Bell and McCaffrey [6]_
+        The factors c correct the deviations for their common mean, as Bell and McCaffrey [5]_
         correct residuals.
 
         For random groups an average is a weighted mean of the group AUCs. With equal weights its
@@ -1140,18 +1137,7 @@ class GroupAUC:
         strongly shifted groups, its coverage is too low: 92.4 % for 5 groups and 93.2 % for 10
         groups, if the shifts have the same standard deviation as the scores.
 
-        "exact" inverts Hoeffding's bound in its Kullback-Leibler form. "disjoint_pairs" draws as
-        many pairs without common rows as the smaller class has rows, and decides ties by a coin.
-        The limits follow Clopper and Pearson, for the number of concordant pairs. If a limit
-        excludes the AUC of all pairs, this AUC replaces the limit. The seed of a group's pairs is a
-        hash of the group's counts, so equal counts have equal limits with the same version of
-        numpy. The limits of a group do not depend on the other groups. With very few rows and few
-        distinct scores, the counts have few possible values, and the coverage can be slightly below
-        `confidence_level`. In a simulation of 5 positives and 15 negatives with two distinct
-        scores, the coverage is 93.3 % instead of 95 %. The coverage of "exact" has no such
-        exception. For an average, a pair belongs to a random group, with the shares of the groups
-        as probabilities. `note` gives the number of pairs, which a small group can reduce. The
-        limits of the pooled AUC assume that the groups of the rows are also random.
+        "exact" inverts Hoeffding's bound in its Kullback-Leibler form.
 
         With clusters, the variance of clustered rows replaces DeLong's variance, and Student's t
         replaces the normal distribution; see `GroupAUC`. Newcombe's variance has no form for
@@ -1179,18 +1165,15 @@ class GroupAUC:
         .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
            Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in
            Medicine 25(4). https://doi.org/10.1002/sim.2324
-        .. [2] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
-           illustrated in the case of the binomial. Biometrika 26(4).
-           https://doi.org/10.1093/biomet/26.4.404
-        .. [3] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
+        .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
            under two or more correlated receiver operating characteristic curves: a nonparametric
            approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-        .. [4] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
+        .. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
            receiver operating characteristic (ROC) curve. Radiology 143(1).
            https://doi.org/10.1148/radiology.143.1.7063747
-        .. [5] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+        .. [4] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
            Biometrics 53(2). https://doi.org/10.2307/2533958
-        .. [6] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+        .. [5] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
            regression with multi-stage samples. Survey Methodology 28(2).
 
         Examples
