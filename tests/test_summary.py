@@ -433,8 +433,6 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
     of_cells, of_summary = (report.without_small_groups(40) for report in reports(counts_of()))
     if name in ("counts", "pairs", "variances", "estimates", "determined_statistics"):
         return
-    if name == "cluster_bootstrap":  # the method needs the clusters of rows
-        return
 
     def result(report):
         found = getattr(report, name)

@@ -7,7 +7,7 @@ Variances:
 
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
 * `fold_variances.py`: variances of AUCs over the pairs of rows of the same fold;
-* `clusters.py`, `cluster_bootstrap.py`: variances and resamples of clustered rows;
+* `clusters.py`: variances of clustered rows;
 * `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
 * `class_averages.py`: variances of averages over comparisons of classes.
 

@@ -22,7 +22,6 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
 from skfedauc.report.bias import abroca_table, bias_means, bias_score, bias_table
 from skfedauc.report.bounds import bounds_table, group_bounds_table
-from skfedauc.report.cluster_bootstrap import bootstrap_table
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.error_rates import error_rate_table
 from skfedauc.report.estimates import GroupEstimates
@@ -1271,82 +1270,6 @@ class GroupAUC:
         b             2       0.667        0.983
         """
         return error_rate_table(self._estimates, self.index, threshold, confidence_level)
-
-    def cluster_bootstrap(
-        self,
-        confidence_level: float = 0.95,
-        *,
-        of: intervals.Of = "groups",
-        n_resamples: int = 1_000,
-        random_state: Any = None,
-    ) -> pd.DataFrame:
-        """Return bootstrap intervals of AUCs, from resampled clusters.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level of the intervals.
-        of : {"groups", "statistics"}, default="groups"
-            "groups" gives an interval for each group AUC, "statistics" for the pooled AUC and the
-            averages.
-        n_resamples : int, default=1000
-            Number of resamples, at least 100.
-        random_state : int, RandomState instance or None, default=None
-            Seed of the resamples.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each group or statistic: `value`, the `standard_error` (standard deviation of
-            the resamples), and the percentile limits `ci_low` and `ci_high`. `n_undefined` is the
-            number of resamples without a value, because a class is absent. The standard error and
-            the limits omit these resamples.
-
-        Raises
-        ------
-        ValueError
-            If the report has no clusters, or an argument is not as described.
-
-        See Also
-        --------
-        GroupAUC.confidence_intervals : Intervals from the variance of clustered rows.
-
-        Notes
-        -----
-        A resample draws whole clusters with replacement [1]_: within each group, or among all
-        clusters if groups share clusters. The groups are fixed, and averages have the weights of
-        the observed rows. Percentile limits are too narrow with few clusters, because the bootstrap
-        has no counterpart of Student's t. With fewer than about 50 clusters, prefer
-        `confidence_intervals`. A resample takes a pass over all distinct scores.
-
-        For binned scores, the lower limit is the limit of the lowest AUCs that the bins permit. The
-        upper limit is the limit of the highest AUCs.
-
-        References
-        ----------
-        .. [1] Rutter, C. M. (2000). Bootstrap estimation of diagnostic accuracy with
-           patient-clustered data. Academic Radiology 7(6).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skfedauc import GroupAUC
-        >>> rng = np.random.default_rng(0)
-        >>> patient = np.repeat(np.arange(60), 3)
-        >>> y, score = np.arange(180) % 2, rng.normal(size=60)[patient] + rng.normal(size=180)
-        >>> report = GroupAUC.from_predictions(
-        ...     y, score, groups=patient % 2, clusters=patient
-        ... )
-        >>> table = report.cluster_bootstrap(n_resamples=100, random_state=0)
-        >>> table.columns.tolist()
-        ['value', 'standard_error', 'ci_low', 'ci_high', 'n_undefined']
-        """
-        confidence_level = intervals.check_confidence_level(confidence_level)
-        if of not in ("groups", "statistics"):
-            raise ValueError(f"of must be 'groups' or 'statistics'; got {_words.shortened(of)}.")
-        return bootstrap_table(
-            self._estimates, self.index, of, confidence_level, n_resamples, random_state
-        )
 
     # Are the groups equal? --------------------------------------------------------------
 
