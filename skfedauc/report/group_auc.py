@@ -20,7 +20,7 @@ from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
-from skfedauc.report.bias import abroca_table, bias_means, bias_score, bias_table
+from skfedauc.report.bias import abroca_table, bias_score, bias_table
 from skfedauc.report.bounds import bounds_table, group_bounds_table
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.error_rates import error_rate_table
@@ -879,54 +879,15 @@ class GroupAUC:
         """
         return bias_table(self.pairs, self.index)
 
-    def bias_means(self, power: float = -5.0) -> pd.Series:
-        """Return the generalized mean over groups of each of the three bias AUCs.
-
-        Parameters
-        ----------
-        power : float, default=-5.0
-            Exponent of the generalized mean. 1 gives the arithmetic mean; a lower power gives more
-            weight to the worst groups.
-
-        Returns
-        -------
-        pandas.Series
-            Means of `auc`, `bpsn_auc` and `bnsp_auc`: ``mean(value ** power) ** (1 / power)`` over
-            the groups where the AUC is defined [1]_, with equal weights. Power 0 gives the
-            geometric mean. NaN if no group has a defined AUC. If `undefined` is a number, this
-            number is the `auc` of groups that lack a class.
-
-        Raises
-        ------
-        ValueError
-            If `power` is not a finite number.
-
-        References
-        ----------
-        .. [1] Borkan, D., Dixon, L., Sorensen, J., Thain, N. and Vasserman, L. (2019). Nuanced
-           metrics for measuring unintended bias with real data for text classification.
-           Companion of The Web Conference. https://doi.org/10.1145/3308560.3317593
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1], [0.6, 0.8, 0.1, 0.7], groups=["a", "a", "b", "b"]
-        ... )
-        >>> report.bias_means(power=1).to_dict()
-        {'auc': 1.0, 'bpsn_auc': 1.0, 'bnsp_auc': 1.0}
-        """
-        import pandas as pd
-
-        return pd.Series(bias_means(self._estimates, power))
-
     def bias_score(self, power: float = -5.0, pooled_share: float = 0.25) -> float:
         """Return a weighted mean of the pooled AUC and the generalized means of the bias AUCs.
 
         Parameters
         ----------
         power : float, default=-5.0
-            Exponent of the generalized means; see `bias_means`.
+            Exponent of the generalized means ``mean(value ** power) ** (1 / power)`` of the three
+            bias AUCs over groups [1]_. 1 gives the arithmetic mean, 0 the geometric mean, and a
+            lower power gives more weight to the worst groups.
         pooled_share : float, default=0.25
             Weight of the pooled AUC, from 0 to 1. The three means have equal weights, which sum to
             ``1 - pooled_share``.
@@ -945,6 +906,14 @@ class GroupAUC:
         -----
         The defaults give the score of the competition "Jigsaw Unintended Bias in Toxicity
         Classification" (2019). The groups of the competition are identities, which may overlap.
+        The means have equal weights and omit groups without an AUC. If `undefined` is a number, it
+        is the AUC of groups that lack a class.
+
+        References
+        ----------
+        .. [1] Borkan, D., Dixon, L., Sorensen, J., Thain, N. and Vasserman, L. (2019). Nuanced
+           metrics for measuring unintended bias with real data for text classification.
+           Companion of The Web Conference. https://doi.org/10.1145/3308560.3317593
 
         Examples
         --------
