@@ -682,7 +682,6 @@ def test_more_dependent_rows_have_larger_p_values():
 
 REFUSED = {
     "exact": (lambda r: r.confidence_intervals(method="exact"), "assumes independent rows"),
-    "errors": (lambda r: r.error_rates(0.5), "error_rates assumes independent rows"),
     "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
     "abroca": (lambda r: r.abroca(n_resamples=100), "the p value of abroca assumes independent"),
     "measure": (

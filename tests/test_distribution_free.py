@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 from statsmodels.stats.proportion import proportion_confint
 
-from skfedauc import DisclosureError, GroupAUC, ScoreCounts, cross_validate_group_auc
+from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc
 from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
 from skfedauc.inference.binomial import lower_limit, upper_limit
 
@@ -113,8 +113,6 @@ def test_limits_for_few_rows_refuse_out_of_fold_scores():
         for of in ("groups", "statistics"):
             with pytest.raises(ValueError, match="'exact' needs the scores of one model"):
                 of_folds.confidence_intervals(method="exact", of=of)
-        with pytest.raises(ValueError, match=r"error_rates needs .* To bound .*error_rate_bound"):
-            of_folds.error_rates(0.5)
     assert found.folds[0].confidence_intervals(method="exact")["ci_low"].notna().all()
     with pytest.raises(ValueError, match="'logit' or 'delong' for a mean over folds"):
         found.confidence_intervals(method="exact")
@@ -134,31 +132,7 @@ def test_exact_limits_of_weighted_rows_cover():
     assert np.mean(inside) > 0.9
 
 
-# Error rates at a threshold --------------------------------------------------------------------
-
-
-def test_error_rates_equal_their_definitions():
-    y, scores, groups = simulated(6, n_groups=3, decimals=0)
-    table = report_of(y, scores, groups).error_rates(1, confidence_level=0.9)
-    for g, line in zip(range(3), table.to_dict("records"), strict=True):
-        own, predicted = y[groups == g], scores[groups == g] >= 1
-        for name, rows in (
-            ("error", own >= 0),
-            ("false_positive", own == 0),
-            ("false_negative", own == 1),
-        ):
-            k, m = int((predicted != own)[rows].sum()), int(rows.sum())
-            assert line[f"n_{name}s"] == k
-            assert line[f"{name}_rate"] == k / m
-            assert line[f"{name}_limit"] == pytest.approx(stats.beta.isf(0.1, k + 1, m - k))
-
-
-def test_error_rates_of_binned_scores_are_at_least_those_of_the_scores():
-    y, scores, groups = simulated(7, n_groups=4)
-    exact = ScoreCounts.from_predictions(y, stats.norm.cdf(scores), groups=groups)
-    wide, narrow = GroupAUC(exact.reduced("bins")), GroupAUC(exact)
-    for threshold in (0.1, 0.5123, 0.9):
-        assert (wide.error_rates(threshold) >= narrow.error_rates(threshold)).all(axis=None)
+# Error rates of several folds --------------------------------------------------------------------
 
 
 def test_limits_by_fold_hold_where_limits_of_pooled_out_of_fold_errors_do_not():
@@ -178,43 +152,16 @@ def test_limits_by_fold_hold_where_limits_of_pooled_out_of_fold_errors_do_not():
     assert by_fold <= n_runs * 0.05 + 3 * math.sqrt(n_runs * 0.05 * 0.95)
 
 
-def test_error_rates_without_rows_of_a_class_are_missing():
-    table = report_of([0, 0, 1], [1, 2, 3], list("aab")).error_rates(2)
-    assert table.loc["a", ["false_negative_rate", "false_negative_limit"]].isna().all()
-    assert table.loc["a", ["n_errors", "error_rate"]].tolist() == [1, 0.5]
-
-
-@pytest.mark.parametrize("threshold", [None, "0.5", np.nan, np.inf, True])
-def test_error_rates_refuse_thresholds(threshold):
-    with pytest.raises(ValueError, match=r"threshold must be a finite number; got "):
-        report_of([0, 1], [1, 2]).error_rates(threshold)
-
-
-def test_error_rates_need_rows_with_scores():
-    weighted = ScoreCounts.from_predictions([0, 1], [1, 2], sample_weight=[1.0, 2.0])
-    with pytest.raises(ValueError, match="error_rates counts rows, but these rows have weights"):
-        GroupAUC(weighted).error_rates(0)
-    with pytest.raises(DisclosureError, match="error_rates needs disclosure="):
-        GroupAUC(weighted.reduced("summary")).error_rates(0)
-
-
 # Classifiers that learn from few rows ----------------------------------------------------------
 
 
 def test_published_bounds_are_reproduced():
     """Published results for FOURCLASS, a data set of LIBSVM with 862 rows, with confidence 99 %.
 
-    A tenth of the rows, 87, has no labels; the classifier errs on 17 of these rows (19.54 %). A
+    A tenth of the rows, 87, has no labels. A
     tenth of the other rows are 78 test rows with 13 errors, which gives the test set bound 28.75 %.
     With one disagreement in the 87 rows, the semi-supervised bound is 38.33 %.
     """
-    y = np.repeat([0, 1], [40, 47])
-    wrong = np.arange(87) % 5 == 0
-    wrong &= np.cumsum(wrong) <= 17
-    scores = (y ^ wrong) + np.arange(87) / 1000
-    rates = report_of(y, scores).error_rates(0.5, confidence_level=0.99)
-    assert rates["n_errors"].tolist() == [17]
-    assert round(100 * rates["error_rate"].iloc[0], 2) == 19.54
     assert round(100 * error_rate_bound(13, 78, confidence_level=0.99), 2) == 28.75
     bound = error_rate_bound(13, 78, n_disagreements=1, n_unlabeled=87, confidence_level=0.99)
     assert round(100 * bound, 2) == 38.33

@@ -411,13 +411,11 @@ NEED_SCORES = {
     "cross_difference",
     "cross_matrix",
     "decomposition",
-    "error_rates",
     "measured",
     "pooled",
 }
 ARGUMENTS = {
     "average": ("macro",),
-    "error_rates": (0.5,),
     "measured": (PartialAUC(max_fpr=0.1),),
     "statistic": ("macro",),
     "test_worst": (0.6,),

@@ -23,7 +23,6 @@ from skfedauc.report.agreement import Agreement, agreement_with_pooled
 from skfedauc.report.bias import abroca_table, bias_score, bias_table
 from skfedauc.report.bounds import bounds_table, group_bounds_table
 from skfedauc.report.comparisons import comparison_table, difference_test
-from skfedauc.report.error_rates import error_rate_table
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.intervals import group_intervals, statistic_intervals
@@ -125,7 +124,7 @@ class GroupAUC:
     `test_equal_groups`, `tau`, `heterogeneity`, `ranking`, `null_difference`,
     ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
     `agreement`, the p values of `abroca`, ``method="exact"``,
-    `error_rates`, audits, intervals of measures other than AUCs, and the pilot
+    audits, intervals of measures other than AUCs, and the pilot
     report of `rows_needed` need independent rows. With clusters, all these methods raise an error,
     except `tau`, which is NaN.
 
@@ -1166,79 +1165,6 @@ class GroupAUC:
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         return group_intervals(self._estimates, self.index, confidence_level, way)
-
-    def error_rates(self, threshold: float, *, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Return error rates at a threshold by group, with upper limits.
-
-        Rows with a score of at least the threshold have positive predictions.
-
-        Parameters
-        ----------
-        threshold : float
-            Smallest score with a positive prediction. The limits hold if the threshold does not
-            depend on the rows of the counts.
-        confidence_level : float, default=0.95
-            Probability that a limit is at least the true rate.
-
-        Returns
-        -------
-        pandas.DataFrame
-            By group: the number, the rate and the upper limit of the rate of errors. The columns of
-            all errors are `n_errors`, `error_rate` and `error_limit`. The columns of negatives with
-            positive predictions are `n_false_positives`, `false_positive_rate` and
-            `false_positive_limit`. The columns of positives with negative predictions are
-            `n_false_negatives`, `false_negative_rate` and `false_negative_limit`. NaN without rows.
-
-        Raises
-        ------
-        ValueError
-            If `threshold` is not a finite number, or `confidence_level` is not between 0 and 1. If
-            rows have weights, or belong to several test sets. If the scores are out-of-fold scores
-            of several models.
-        DisclosureError
-            If the counts are a summary by group.
-
-        See Also
-        --------
-        error_bounds.error_rate_bound : Bound of the error rate on new rows.
-
-        Notes
-        -----
-        The limit is the largest rate at which as few errors as observed have a probability of at
-        least 1 - `confidence_level`, by the binomial distribution [1]_. The limit holds for any
-        number of independent rows with scores of one model. A limit holds by itself. For limits of
-        one rate that hold together in all G groups, pass ``confidence_level=1 - 0.05 / G``.
-        `error_bounds.error_rate_bound` of the summed numbers of errors and of rows bounds the
-        average of the groups' error rates weighted by rows.
-
-        The method refuses out-of-fold scores of several models, because each model depends on the
-        rows that the other models scored. `error_bounds.error_rate_bound` bounds the mean error
-        rate of these models from the errors in each fold. The `counts` of a report do not record
-        folds or clusters: the limits of a new report of these counts are not valid.
-
-        If the bin or range of a row contains the threshold, the row counts as an error. The numbers
-        and rates of errors are then the largest that the bins permit. The limits therefore hold for
-        the exact scores.
-
-        References
-        ----------
-        .. [1] Langford, J. (2005). Tutorial on practical prediction theory for classification.
-           Journal of Machine Learning Research 6.
-           https://www.jmlr.org/papers/v6/langford05a.html
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1, 1], [0.2, 0.6, 0.5, 0.4, 0.9], groups=["a", "a", "b", "b", "b"]
-        ... )
-        >>> report.error_rates(0.5)[["n_errors", "error_rate", "error_limit"]].round(3)
-               n_errors  error_rate  error_limit
-        group
-        a             0       0.000        0.776
-        b             2       0.667        0.983
-        """
-        return error_rate_table(self._estimates, self.index, threshold, confidence_level)
 
     # Are the groups equal? --------------------------------------------------------------
 
