@@ -41,7 +41,6 @@ Comparisons of models:
   xAUC disparities, and of rates of decisions;
 * `joint_models.py`: comparison of several models on the same rows; `largest_difference.py`: null
   distribution of the largest difference;
-* `average_ranks.py`: average ranks of several models over groups;
 * `critical_difference.py`: critical differences of test sets.
 
 Curves and calibration:
