@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
-    from skfedauc.adjustment import GroupAdjustedClassifier, GroupPercentileTransformer
     from skfedauc.audit import AuditComparison, FairnessAudit
     from skfedauc.comparison import compare_models, compare_roc_auc
     from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
@@ -45,8 +44,6 @@ __all__ = [
     "DisclosureError",
     "FairnessAudit",
     "GroupAUC",
-    "GroupAdjustedClassifier",
-    "GroupPercentileTransformer",
     "MitigatedClassifier",
     "MulticlassCounts",
     "MulticlassGroupAUC",
@@ -75,8 +72,6 @@ _MODULES = {
     "DisclosureError": "counts",
     "FairnessAudit": "audit",
     "GroupAUC": "report",
-    "GroupAdjustedClassifier": "adjustment",
-    "GroupPercentileTransformer": "adjustment",
     "MitigatedClassifier": "mitigation",
     "MulticlassCounts": "counts",
     "MulticlassGroupAUC": "report",

@@ -29,7 +29,7 @@ LAYERS = [
     {"metrics", "comparison", "flower", "planning"},
     {"scoring", "boosting"},
     {"model_selection"},
-    {"adjustment", "plotting"},
+    {"plotting"},
     {"audit"},
     {"cli"},
     {"__main__"},
