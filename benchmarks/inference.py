@@ -67,18 +67,6 @@ def ks(y: Any, scores: Any) -> float:
     return float((tpr - fpr).max())
 
 
-def cluster_resampling(rows: Rows, clusters: Any, n_resamples: int) -> Floats:
-    """Standard error by resampling clusters with numpy, one group."""
-    rng, n = np.random.default_rng(0), clusters.max() + 1
-    order = np.argsort(clusters, kind="stable")
-    of_cluster = np.split(order, np.cumsum(np.bincount(clusters))[:-1])
-    found = []
-    for _ in range(n_resamples):
-        chosen = np.concatenate([of_cluster[i] for i in rng.integers(0, n, n)])
-        found.append(roc_auc_score(rows.y[chosen], rows.scores[chosen]))
-    return np.array([np.std(found, ddof=1)])
-
-
 def tasks() -> Iterator[Task]:
     rows = drawn(200_000, 500)
     about = "200,000 rows, 500 groups"
@@ -113,7 +101,6 @@ def tasks() -> Iterator[Task]:
     )
     yield from of_models()
     yield from of_classes()
-    yield from of_clusters()
 
 
 def of_models() -> Iterator[Task]:
@@ -160,20 +147,6 @@ def of_classes() -> Iterator[Task]:
         )
 
 
-def of_clusters() -> Iterator[Task]:
-    rows = drawn(20_000, 1, seed=5)
-    clusters = np.random.default_rng(6).integers(0, 2_000, rows.y.size)
-    report = GroupAUC.from_predictions(rows.y, rows.scores, groups=rows.groups, clusters=clusters)
-    yield Task(
-        "cluster bootstrap, 200 resamples",
-        "20,000 rows, 2,000 clusters",
-        "numpy and roc_auc_score",
-        lambda: report.cluster_bootstrap(n_resamples=200, random_state=0)["standard_error"].iloc[0],
-        lambda: cluster_resampling(rows, clusters, 200),
-        0.25,  # relative: both are random
-    )
-
-
 def line(task: Task) -> str:
     """Time a task: a line of the table."""
 
@@ -198,8 +171,7 @@ def main() -> None:
         "# Statistics by group beside other packages\n\n"
         "Written by `python -m benchmarks.inference`. Other packages compute one group (or one\n"
         "pair of models) at a time, in a loop. Times are medians of alternating runs with one\n"
-        "thread; each result was compared with ours first. The cluster bootstrap of the loop\n"
-        "resamples the clusters with numpy.\n\n"
+        "thread; each result was compared with ours first.\n\n"
         f"{processor()}, Python {platform.python_version()}, numpy {np.__version__}, "
         f"scikit-learn {sklearn.__version__}.\n\n" + "\n".join(lines) + "\n"
     )

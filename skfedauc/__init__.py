@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
-    from skfedauc.adjustment import GroupAdjustedClassifier, GroupPercentileTransformer
     from skfedauc.audit import AuditComparison, FairnessAudit
-    from skfedauc.comparison import compare_average_ranks, compare_models, compare_roc_auc
+    from skfedauc.comparison import compare_models, compare_roc_auc
     from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
     from skfedauc.inference.critical_difference import (
         auc_critical_difference,
@@ -45,8 +44,6 @@ __all__ = [
     "DisclosureError",
     "FairnessAudit",
     "GroupAUC",
-    "GroupAdjustedClassifier",
-    "GroupPercentileTransformer",
     "MitigatedClassifier",
     "MulticlassCounts",
     "MulticlassGroupAUC",
@@ -55,7 +52,6 @@ __all__ = [
     "WithinGroupStratifiedKFold",
     "auc_critical_difference",
     "auc_difference_pvalue",
-    "compare_average_ranks",
     "compare_candidates",
     "compare_models",
     "compare_roc_auc",
@@ -76,8 +72,6 @@ _MODULES = {
     "DisclosureError": "counts",
     "FairnessAudit": "audit",
     "GroupAUC": "report",
-    "GroupAdjustedClassifier": "adjustment",
-    "GroupPercentileTransformer": "adjustment",
     "MitigatedClassifier": "mitigation",
     "MulticlassCounts": "counts",
     "MulticlassGroupAUC": "report",
@@ -86,7 +80,6 @@ _MODULES = {
     "WithinGroupStratifiedKFold": "model_selection",
     "auc_critical_difference": "inference.critical_difference",
     "auc_difference_pvalue": "inference.critical_difference",
-    "compare_average_ranks": "comparison",
     "compare_candidates": "model_selection",
     "compare_models": "comparison",
     "compare_roc_auc": "comparison",

@@ -64,7 +64,6 @@ def error_rate_bound(
     See Also
     --------
     fit_with_error_bound : Fit a classifier and count the errors.
-    GroupAUC.error_rates : Error rates at a threshold by group.
 
     Notes
     -----

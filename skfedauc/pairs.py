@@ -169,7 +169,7 @@ class GroupPairs:
                 "or use the report of one fold (folds[0])."
             )
 
-    def check_one_model(self, result: str, instead: str = "") -> None:
+    def check_one_model(self, result: str) -> None:
         """Raise an error if the scores are out-of-fold scores of several models.
 
         Limits for any number of independent rows do not hold for such scores, because each model
@@ -179,8 +179,6 @@ class GroupPairs:
         ----------
         result : str
             Name of the requested result, for the message.
-        instead : str, default=""
-            Sentence that names another result.
 
         Raises
         ------
@@ -191,7 +189,7 @@ class GroupPairs:
             raise ValueError(
                 f"{result} needs the scores of one model, but the scores of this report are "
                 "out-of-fold scores of several models, each of which was fitted to rows that the "
-                f"others scored. Use the report of one fold (folds[0]).{instead}"
+                f"others scored. Use the report of one fold (folds[0])."
             )
 
     # Disclosure -------------------------------------------------------------------------------

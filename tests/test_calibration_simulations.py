@@ -77,7 +77,7 @@ def test_runs_as_groups_have_the_limits_of_single_runs():
     for g in range(20):
         own = rows.groups == g
         one = GroupAUC.from_predictions(rows.y[own], rows.scores[own], groups=rows.groups[own])
-        for method in ("logit", "disjoint_pairs"):
+        for method in ("logit", "exact"):
             low, high, _ = group_limits(together, 0.025, method)
             table = one.confidence_intervals(method=method)
             assert low[g] == pytest.approx(table["ci_low"].iloc[0], abs=1e-9)

@@ -23,7 +23,6 @@ from skfedauc import (
 )
 from skfedauc.clusters import ClusterCounts
 from skfedauc.inference import intervals
-from skfedauc.inference.cluster_bootstrap import resampled_aucs
 from skfedauc.inference.clusters import Units
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import Gini, PartialAUC
@@ -656,64 +655,12 @@ def test_intervals_of_binned_scores_contain_those_of_both_extremes():
     )
     assert_allclose(found["ci_low"], lowest.confidence_intervals()["ci_low"], rtol=1e-9)
     assert_allclose(found["ci_high"], highest.confidence_intervals()["ci_high"], rtol=1e-9)
-    boot = report.cluster_bootstrap(n_resamples=100, random_state=0)
-    for end, name in ((lowest, "ci_low"), (highest, "ci_high")):
-        seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
-        drawn = resampled_aucs(end.pairs.clusters, 100, np.random.RandomState(seed)).groups
-        quantile = np.nanquantile(drawn, 0.025 if name == "ci_low" else 0.975, axis=0)
-        assert_allclose(boot[name], quantile, rtol=1e-9)
 
 
 def test_a_summary_by_cluster_is_refused():
     counts = counts_of(simulated(0)).reduced("summary")
     with pytest.raises(DisclosureError, match="a report with clusters needs disclosure"):
         GroupAUC(counts, clusters="patient")
-
-
-# Bootstrap ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shared", [False, True])
-def test_resamples_equal_reports_of_repeated_rows(shared):
-    rows = simulated(0, shared, weighted=True)
-    clusters = report_of(rows).pairs.clusters
-    found = resampled_aucs(clusters, 3, np.random.RandomState(5))
-    random = np.random.RandomState(5)
-    distinct = np.unique(rows["clusters"])
-    number = np.searchsorted(distinct, rows["clusters"])
-    strata = [np.arange(distinct.size)]
-    if not shared:
-        strata = [np.flatnonzero(distinct % 4 == g) for g in range(4)]
-    for i in range(3):
-        uniform = random.random_sample(distinct.size)
-        sizes = np.concatenate([np.full(s.size, s.size) for s in strata])
-        offsets = np.concatenate(
-            [np.full(s.size, len(np.concatenate(strata[:k] or [[]]))) for k, s in enumerate(strata)]
-        ).astype(int)
-        drawn = np.concatenate(strata)[offsets + (uniform * sizes).astype(int)]
-        again = np.concatenate([np.flatnonzero(number == c) for c in drawn])
-        report = GroupAUC.from_predictions(
-            rows["y_true"][again],
-            rows["y_score"][again],
-            groups=rows["groups"][again],
-            sample_weight=rows["sample_weight"][again],
-        )
-        assert_allclose(found.groups[i], report.by_group["auc"], rtol=1e-10)
-        assert found.pooled[i] == pytest.approx(report.pooled, rel=1e-10)
-
-
-def test_bootstrap_agrees_with_the_variance_if_clusters_are_many():
-    rows = simulated(0, n=3000, n_clusters=600, n_groups=2)
-    report = report_of(rows)
-    found = report.cluster_bootstrap(n_resamples=400, random_state=0)
-    assert_allclose(found["standard_error"], np.sqrt(report.variances.delong), rtol=0.15)
-    assert_allclose(found["value"], report.by_group["auc"])
-    again = report.cluster_bootstrap(n_resamples=400, random_state=0)
-    pd.testing.assert_frame_equal(found, again)
-    table = report.cluster_bootstrap(of="statistics", n_resamples=100, random_state=0)
-    assert table.index.tolist()[:2] == ["pooled", "macro"]
-    assert (table["ci_low"] < table["value"]).all()
-    assert (table["value"] < table["ci_high"]).all()
 
 
 # Results that need independent rows or groups ---------------------------------------------------
@@ -754,11 +701,6 @@ def test_more_dependent_rows_have_larger_p_values():
 
 REFUSED = {
     "exact": (lambda r: r.confidence_intervals(method="exact"), "assumes independent rows"),
-    "disjoint": (
-        lambda r: r.confidence_intervals(method="disjoint_pairs"),
-        "method='disjoint_pairs' assumes independent rows",
-    ),
-    "errors": (lambda r: r.error_rates(0.5), "error_rates assumes independent rows"),
     "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
     "abroca": (lambda r: r.abroca(n_resamples=100), "the p value of abroca assumes independent"),
     "measure": (
@@ -845,10 +787,6 @@ def test_bad_clusters_of_counts():
     report = GroupAUC(counts, group_names=NAMES, clusters="patient")
     with pytest.raises(ValueError, match="needs a ScoreCounts"):
         GroupAUC(report.pairs, group_names="site", clusters="site")
-    with pytest.raises(ValueError, match="cluster_bootstrap needs a report with clusters"):
-        GroupAUC(counts).cluster_bootstrap()
-    with pytest.raises(ValueError, match="n_resamples"):
-        report.cluster_bootstrap(n_resamples=10)
 
 
 def test_from_estimator_reads_clusters_from_columns():
@@ -874,7 +812,7 @@ def test_no_rows_and_one_class():
     report = report_of(rows, undefined="ignore")
     assert np.isnan(report.variances.delong[2])
     assert report.confidence_intervals()["note"].iloc[2] == "no positives"
-    for table in (*tables_of(report), report.cluster_bootstrap(n_resamples=100)):
+    for table in tables_of(report):
         assert len(table)
     only = report_of(rows, y_true=np.zeros(240, bool), undefined="ignore")
     assert only.confidence_intervals(of="statistics")["ci_low"].isna().all()

@@ -367,7 +367,7 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, wei
             for confidence_level in (0.5, 0.99)
         )
         known = narrow["ci_low"].notna()
-        assert known.all() or (method in ("exact", "disjoint_pairs") and over == "groups")
+        assert known.all() or (method == "exact" and over == "groups")
         for table in (narrow, wide):
             assert (table["ci_low"] <= table["value"] + 1e-12)[known].all()
             assert (table["ci_high"] >= table["value"] - 1e-12)[known].all()
@@ -473,7 +473,7 @@ def test_the_average_of_perfect_groups_has_the_limits_of_its_groups():
     assert row["ci_low"] == pytest.approx(1 - np.sqrt((distances**2).sum()) / 3)
 
 
-@pytest.mark.parametrize("method", ["logit", "delong", "exact", "disjoint_pairs"])
+@pytest.mark.parametrize("method", ["logit", "delong", "exact"])
 def test_with_one_group_all_statistics_have_the_limits_of_the_group(method):
     rng = np.random.default_rng(0)
     y = np.arange(60) < 6
@@ -482,9 +482,7 @@ def test_with_one_group_all_statistics_have_the_limits_of_the_group(method):
                                         (None, np.arange(60) // 3)):  # fmt: skip
             rows = {"groups": ["a"] * 60, "sample_weight": sample_weight, "clusters": clusters}
             report = GroupAUC.from_predictions(y, scores, **rows)
-            if method in ("exact", "disjoint_pairs") and clusters is not None:
-                continue
-            if method == "disjoint_pairs" and sample_weight is not None:
+            if method == "exact" and clusters is not None:
                 continue
             of_group = report.confidence_intervals(method=method).iloc[0]
             table = report.confidence_intervals(of="statistics", method=method)
@@ -782,7 +780,7 @@ def test_exact_limits_are_where_the_divergence_is_allowed():
         ),
         ({"confidence_level": 0}, r"confidence_level must be .* got 0"),
         ({"confidence_level": True}, r"confidence_level must be .* got True"),
-        ({"method": "wald"}, r"method must be one of 'logit', .*, 'disjoint_pairs'; got 'wald'"),
+        ({"method": "wald"}, r"method must be one of 'logit', .*, 'exact'; got 'wald'"),
         ({"of": "pooled"}, r"of must be 'groups' or 'statistics'; got 'pooled'"),
         ({"over": "rows"}, r"pass of='statistics'\."),
         ({"of": "statistics", "over": "new"}, r"over must be 'rows' .* got 'new'"),

@@ -382,7 +382,7 @@ def test_intervals_contain_their_values(measure):
             assert (table.loc[missing, "note"] != "").all()
 
 
-@pytest.mark.parametrize("method", ["logit", "delong", "exact", "disjoint_pairs"])
+@pytest.mark.parametrize("method", ["logit", "delong", "exact"])
 def test_intervals_of_transformed_aucs_are_transformed(method):
     case = random_case(5, labels="int", weights="unit", most_groups=5)
     report = report_of(case)

@@ -30,7 +30,7 @@ LAYERS = [
     {"metrics", "comparison", "flower", "planning"},
     {"scoring", "boosting"},
     {"model_selection"},
-    {"adjustment", "plotting"},
+    {"plotting"},
     {"audit"},
     {"cli"},
     {"__main__"},

@@ -12,7 +12,6 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
-from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -31,7 +30,6 @@ from skfedauc import (
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import (
     CandidatesDisplay,
-    CriticalDifferenceDisplay,
     CrossAUCDisplay,
     GroupAUCDisplay,
     GroupRocCurveDisplay,
@@ -292,72 +290,6 @@ def test_ranking_of_a_summary_and_of_folds():
     y = (X["x"] + rng.normal(size=400) > 0).astype(int)
     result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site")
     draw(RankingDisplay.from_report(result.within_folds, kind="rank", ax=axes()))
-
-
-def models(n_models, n_groups=12, seed=0):
-    """Return reports of models on the same rows, of which the last one is best."""
-    rng = np.random.default_rng(seed)
-    groups = np.repeat(np.arange(n_groups), 60)
-    y = rng.integers(0, 2, groups.size)
-    return {
-        f"model {i}": GroupAUC.from_predictions(
-            y, rng.normal(size=y.size) + 2 * i / n_models * y, groups=groups
-        )
-        for i in range(n_models)
-    }
-
-
-@pytest.mark.parametrize(("n_models", "size"), [(2, None), (6, None), (6, (5, 4)), (25, None)])
-def test_critical_difference_diagram_shows_average_ranks(n_models, size):
-    reports = models(n_models)
-    display = CriticalDifferenceDisplay.from_reports(reports, ax=laid_out(size))
-    aucs = np.array([report.by_group["auc"] for report in reports.values()])
-    ranks = stats.rankdata(-aucs, axis=0).mean(axis=1)
-    np.testing.assert_allclose(display.average_rank, ranks, rtol=1e-12)
-    order = np.argsort(-ranks, kind="stable")
-    np.testing.assert_allclose(np.asarray(display.markers_.get_offsets())[:, 0], ranks[order])
-    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
-    assert ticks == [f"model {i}" for i in order]
-    length = np.ptp(display.critical_line_.get_xdata())
-    assert length == pytest.approx(display.critical_difference)
-    for line in display.joined_:
-        first, last = sorted(line.get_ydata())
-        joined = ranks[order][int(first) : int(last) + 1]
-        assert joined.size > 1
-        assert np.ptp(joined) < display.critical_difference
-    draw(display)
-    found = texts_of(display.ax_)
-    assert any("Friedman" in text for text, _ in found)
-    assert overlaps_of(found) == []
-
-
-def test_critical_difference_leaves_out_groups_and_aligns_labels():
-    reports = models(3)
-    y, groups = np.array([0, 1, 0, 1, 1, 1]), np.array(list("aabbcc"))
-    one = GroupAUC.from_predictions(
-        y, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], groups=groups, undefined="ignore"
-    )
-    other = GroupAUC.from_predictions(
-        y[::-1], [0.1, 0.2, 0.3, 0.4, 0.6, 0.5], groups=groups[::-1], undefined="ignore"
-    )
-    display = CriticalDifferenceDisplay.from_reports({"x": one, "y": other}, ax=axes())
-    assert display.note.startswith("2 groups; ")
-    assert display.note.endswith("; 1 group without an AUC left out")
-    assert display.plot(axes()) is display
-    with pytest.raises(ValueError, match="groups of 'model 0' and 'z' differ"):
-        CriticalDifferenceDisplay.from_reports({**reports, "z": one})
-    with pytest.raises(ValueError, match="at least two models; got 1 report"):
-        CriticalDifferenceDisplay.from_reports({"x": one})
-    with pytest.raises(ValueError, match=r"at least two groups with an AUC .* got 1 group"):
-        CriticalDifferenceDisplay.from_reports(
-            {
-                name: GroupAUC(report.counts.select_groups(np.array([0])))
-                for name, report in reports.items()
-            }
-        )
-    for wrong in (list(reports.values()), {"x": 1, "y": 2}, {1: one, 2: other}):
-        with pytest.raises(TypeError, match="reports must be a mapping"):
-            CriticalDifferenceDisplay.from_reports(wrong)
 
 
 # ROC curves -------------------------------------------------------------------------------------
@@ -1051,7 +983,6 @@ def test_matplotlib_is_needed_to_draw_and_pyplot_only_without_axes(monkeypatch):
         patch.setitem(sys.modules, "matplotlib", None)
         for call in (
             *(functools.partial(display.from_report, report) for display in REPORT_DISPLAYS),
-            lambda: CriticalDifferenceDisplay.from_reports({"a": report, "b": report}),
             lambda: GroupAUCDisplay.from_predictions(**rows),
             lambda: CandidatesDisplay.from_search(None, score="pooled"),
             lambda: CrossAUCDisplay([[0.5]]).plot(),

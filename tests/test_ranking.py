@@ -1,4 +1,4 @@
-"""Shrunken AUCs, ranks with confidence sets, and average ranks of several models."""
+"""Shrunken AUCs and ranks with confidence sets."""
 
 import itertools
 
@@ -14,11 +14,9 @@ from skfedauc import (
     Bins,
     GroupAUC,
     ScoreCounts,
-    compare_average_ranks,
     cross_validate_group_auc,
 )
 from skfedauc.inference import pairwise, rank_sets, shrinkage
-from skfedauc.inference.average_ranks import average_ranks, undetected
 from skfedauc.inference.shrinkage import empirical_bayes, posterior_limits
 
 COLUMNS = ["auc", "shrunken_auc", "ci_low", "ci_high", "reliability"]
@@ -472,150 +470,6 @@ def test_sets_of_ranks_and_intervals_cover_the_truth():
     assert 0.9 < np.mean(covered) < 0.99
     raw, shrunken = np.sqrt(np.mean(errors, axis=0))
     assert shrunken < 0.8 * raw
-
-
-# Average ranks -----------------------------------------------------------------------------------
-
-# Demsar (2006), table 6: AUCs of C4.5 with and without parameter tuning on 14 data sets
-DEMSAR = """
-.763 .768 .771 .798
-.599 .591 .590 .569
-.954 .971 .968 .967
-.628 .661 .654 .657
-.882 .888 .886 .898
-.936 .931 .916 .931
-.661 .668 .609 .685
-.583 .583 .563 .625
-.775 .838 .866 .875
-1.00 1.00 1.00 1.00
-.940 .962 .965 .962
-.619 .666 .614 .669
-.972 .981 .978 .975
-.957 .978 .946 .970
-"""
-AUCS = np.array([[float(x) for x in line.split()] for line in DEMSAR.strip().splitlines()])
-
-
-def test_average_ranks_are_those_of_demsar():
-    found = average_ranks(AUCS, 0.95)
-    assert_allclose(found.ranks, [3.143, 2.000, 2.893, 1.964], atol=5e-4)
-    assert found.critical_difference == pytest.approx(1.25, abs=5e-3)
-    # Demsar's chi-square of 9.28 is not corrected for ties.
-    squares = ((stats.rankdata(-AUCS, axis=1) - 2.5) ** 2).sum()
-    assert found.statistic * squares / 70 == pytest.approx(9.28, abs=5e-3)
-    assert [models.tolist() for models in undetected(found.ranks, 1.25)] == [[3, 1, 2, 0]]
-    # At 10 %, both tuned trees with m are better than C4.5.
-    of_10 = average_ranks(AUCS, 0.9)
-    assert of_10.critical_difference == pytest.approx(1.12, abs=5e-3)
-    sets = undetected(of_10.ranks, of_10.critical_difference)
-    assert [models.tolist() for models in sets] == [[3, 1, 2], [2, 0]]
-
-
-@pytest.mark.parametrize(
-    ("confidence_level", "quantiles"),
-    [
-        (0.95, [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]),
-        (0.90, [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920]),
-    ],
-)
-def test_critical_values_are_those_of_demsar(confidence_level, quantiles):
-    """Demsar (2006), table 5 (a): critical values of Nemenyi's test."""
-    rng = np.random.default_rng(0)
-    for k, quantile in enumerate(quantiles, 2):
-        found = average_ranks(rng.random((20, k)), confidence_level)
-        expected = quantile * np.sqrt(k * (k + 1) / 120)
-        assert found.critical_difference == pytest.approx(expected, rel=5e-4)
-
-
-@pytest.mark.parametrize("digits", [1, 8])
-def test_friedmans_test_is_that_of_scipy(digits):
-    values = np.round(np.random.default_rng(0).random((15, 5)), digits)
-    found = average_ranks(values, 0.95)
-    statistic = stats.friedmanchisquare(*values.T).statistic
-    assert found.statistic == pytest.approx(statistic, rel=1e-12)
-    ratio = 14 * statistic / (15 * 4 - statistic)
-    assert found.pvalue == pytest.approx(stats.f.sf(ratio, 4, 56), rel=1e-10)
-
-
-def test_equal_and_perfect_orders():
-    tied = average_ranks(np.ones((5, 3)), 0.95)
-    assert (tied.statistic, tied.pvalue) == (0.0, 1.0)
-    assert tied.ranks.tolist() == [2.0, 2.0, 2.0]
-    # All five groups have the same order of three models with probability (1/6)^4.
-    perfect = average_ranks(np.tile([0.9, 0.7, 0.8], (5, 1)), 0.95)
-    assert perfect.ranks.tolist() == [1.0, 3.0, 2.0]
-    assert perfect.pvalue == pytest.approx(6.0**-4)
-
-
-def models(n_models, clusters=None, n_groups=12):
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(n_groups), 40)
-    y = rng.integers(0, 2, groups.size)
-    return {
-        f"model {i}": GroupAUC.from_predictions(
-            y, rng.normal(size=y.size) + i / n_models * y, groups=groups, clusters=clusters
-        )
-        for i in range(n_models)
-    }
-
-
-@pytest.mark.parametrize("confidence_level", [0.9, 0.95])
-def test_average_ranks_of_reports_are_those_of_scipy(confidence_level):
-    reports = models(5)
-    found = compare_average_ranks(reports, confidence_level=confidence_level)
-    aucs = np.array([report.by_group["auc"] for report in reports.values()])
-    assert_allclose(found.average_rank, stats.rankdata(-aucs, axis=0).mean(axis=1), rtol=1e-12)
-    assert found.average_rank.index.tolist() == list(reports)
-    assert_allclose(found.statistic, stats.friedmanchisquare(*aucs).statistic, rtol=1e-12)
-    f_form = 11 * found.statistic / (12 * 4 - found.statistic)
-    assert_allclose(found.pvalue, stats.f.sf(f_form, 4, 44), rtol=1e-10)
-    quantile = stats.studentized_range.ppf(confidence_level, 5, np.inf) / np.sqrt(2)
-    assert_allclose(found.critical_difference, quantile * np.sqrt(5 * 6 / (6 * 12)), rtol=1e-4)
-    pairs = {
-        frozenset(pair)
-        for pair in itertools.combinations(reports, 2)
-        if np.ptp(found.average_rank[list(pair)]) < found.critical_difference
-    }
-    in_sets = (itertools.combinations(names, 2) for names in found.undetected)
-    assert {frozenset(pair) for pair in itertools.chain(*in_sets)} == pairs
-    assert 0 < len(pairs) < 10
-    for names in found.undetected:
-        assert found.average_rank[list(names)].is_monotonic_increasing
-    assert f"p = {found.pvalue:.4g}" in repr(found)
-    assert "5 models, 12 groups" in repr(found)
-
-
-def test_average_ranks_need_independent_groups_and_the_same_rows():
-    patients = np.tile(np.arange(40), 12)
-    with pytest.raises(ValueError, match=r"average ranks assumes independent groups, but 40 of 40"):
-        compare_average_ranks(models(2, patients))
-    own = compare_average_ranks(models(2, np.arange(480) // 2))
-    assert_array_equal(own.average_rank, compare_average_ranks(models(2)).average_rank)
-    reports = models(2)
-    counts = reports["model 0"].counts
-    n_positives = counts.n_positives.tolist()
-    y, groups = np.repeat([0, 1, 1], [12, 12, 1]), [*range(12), *range(12), 3]
-    other = GroupAUC.from_predictions(y, np.arange(25), groups=groups)
-    with pytest.raises(
-        ValueError,
-        match=rf"same test rows; group 0 has {n_positives[0]} positives in the report 'model 0' "
-        r"and 1 in the report 'other'\. Score",
-    ):
-        compare_average_ranks({**reports, "other": other})
-
-
-@pytest.mark.parametrize("critical", [0.1, 0.5, 2.0])
-def test_undetected_sets_are_all_largest_sets(critical):
-    ranks = np.random.default_rng(1).uniform(1, 7, 7).round(1)
-    near = [
-        set(models)
-        for size in range(2, 8)
-        for models in itertools.combinations(range(7), size)
-        if np.ptp(ranks[list(models)]) < critical
-    ]
-    largest = [one for one in near if not any(one < other for other in near)]
-    found = [set(models.tolist()) for models in undetected(ranks, critical)]
-    assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
 
 
 def test_ranking_raises_if_undefined_is_raise():

@@ -369,7 +369,6 @@ def test_a_statistic_that_needs_scores_is_named(name):
         ("decomposition", lambda report: report.decomposition()),
         ("cross_matrix", lambda report: report.cross_matrix),
         ("bias_by_group", lambda report: report.bias_by_group),
-        ("bias_means", lambda report: report.bias_means()),
         ("bias_score", lambda report: report.bias_score(power=1)),
         ("abroca", lambda report: report.abroca()),
         ("agreement", lambda report: report.agreement()),
@@ -408,18 +407,15 @@ NEED_SCORES = {
     "abroca",
     "agreement",
     "bias_by_group",
-    "bias_means",
     "bias_score",
     "cross_difference",
     "cross_matrix",
     "decomposition",
-    "error_rates",
     "measured",
     "pooled",
 }
 ARGUMENTS = {
     "average": ("macro",),
-    "error_rates": (0.5,),
     "measured": (PartialAUC(max_fpr=0.1),),
     "statistic": ("macro",),
     "test_worst": (0.6,),
@@ -432,8 +428,6 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
     """A result equals the result of the cells, or the error names the level that is needed."""
     of_cells, of_summary = (report.without_small_groups(40) for report in reports(counts_of()))
     if name in ("counts", "pairs", "variances", "estimates", "determined_statistics"):
-        return
-    if name == "cluster_bootstrap":  # the method needs the clusters of rows
         return
 
     def result(report):

@@ -17,7 +17,6 @@ from benchmarks.calibration import (
     measures,
     models,
     one_auc,
-    percentiles,
     probabilities,
     rates,
     search,
@@ -28,7 +27,7 @@ from benchmarks.calibration import (
 # The site has a page of each topic.
 PAGES = {
     "AUC of one group": [*one_auc.TABLES, *without_asymptotics.TABLES],
-    "Other measures and classes": [*measures.TABLES, *classes.TABLES, *percentiles.TABLES],
+    "Other measures and classes": [*measures.TABLES, *classes.TABLES],
     "Tests of equal groups": equal_groups.TABLES,
     "Gaps between groups": equal_groups.GAPS,
     "Averages and the pooled AUC": [*search.TABLES, *averages.TABLES],

@@ -72,7 +72,7 @@ def covered(table: Any, truth: float) -> str:
 
 
 def clustered(n_runs: int, seed: int, of: Clusters) -> list[str]:
-    """Coverage for one AUC without and with clusters, and of the bootstrap; runs are groups."""
+    """Coverage for one AUC without and with clusters; runs are groups."""
     rows = of.draw(np.random.default_rng(seed), n_runs)
     given = rows["y"], rows["scores"][0]
     blind, found = (
@@ -81,14 +81,7 @@ def clustered(n_runs: int, seed: int, of: Clusters) -> list[str]:
         )
         for clusters in (None, rows["clusters"])
     )
-    first = rows["groups"] < n_runs // 4
-    drawn = GroupAUC.from_predictions(
-        *(column[first] for column in given),
-        groups=rows["groups"][first],
-        clusters=rows["clusters"][first],
-        undefined="ignore",
-    ).cluster_bootstrap(n_resamples=400, random_state=0)
-    tables = found.confidence_intervals(), drawn, blind.confidence_intervals()
+    tables = found.confidence_intervals(), blind.confidence_intervals()
     return [covered(table, of.truth) for table in tables]
 
 
@@ -174,12 +167,10 @@ TABLES = [
         "Coverage in % of 95 % intervals of one group AUC. The clusters have 1 row, 2 rows, "
         "and so on. Scores are normal and rounded to multiples of 0.5. The scores of two rows "
         "of a cluster have the correlation ICC. A quarter of the rows are positive, drawn by "
-        "row, or all rows of a quarter of the clusters. The bootstrap is `cluster_bootstrap` "
-        "with 400 resamples, in a quarter of the runs.",
+        "row, or all rows of a quarter of the clusters.",
         [
             "clusters, rows, ICC, AUC, labels",
             "with clusters",
-            "bootstrap",
             "without clusters",
         ],
         [
@@ -197,7 +188,7 @@ TABLES = [
                 ),
             )
         ],
-        coverage=["with clusters", "bootstrap", "without clusters"],
+        coverage=["with clusters", "without clusters"],
     ),
     Table(
         "Equal AUCs of groups of clustered rows",

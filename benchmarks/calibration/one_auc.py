@@ -89,11 +89,9 @@ def unequal_spread(
         low, high, _ = group_limits(variances, 0.025, "logit")
         # The limit at which the p value of `test_worst` of a single group is .05
         one_sided, _, _ = group_limits(variances, 0.05, "logit")
-        low_pairs, high_pairs, _ = group_limits(variances, 0.025, "disjoint_pairs")
         found.append(
             (
                 (low <= auc) & (auc <= high),
-                (low_pairs <= auc) & (auc <= high_pairs),
                 low > auc,
                 high < auc,
                 one_sided > auc,
@@ -154,14 +152,13 @@ TABLES = [
         "One AUC in designs that are harder than those of the tables above. The ratio is the "
         "standard deviation of the positives divided by the standard deviation of the "
         "negatives. In a mixture, this share of the positives has the same distribution as the "
-        "negatives. The columns `logit` and `disjoint_pairs` have the coverage in % of 95 % "
-        "intervals by these methods. `low limit too high` and `high limit too low` are "
+        "negatives. The column `logit` has the coverage in % of 95 % "
+        "intervals. `low limit too high` and `high limit too low` are "
         "the shares in % of `logit` intervals that miss the AUC on each side, and should be 2.5. "
         "`worst` is the error rate in % of `test_worst` at 5 % with the true AUC as the bound.",
         [
             "positives/negatives, AUC, design",
             "logit",
-            "disjoint_pairs",
             "low limit too high",
             "high limit too low",
             "worst",
@@ -174,7 +171,7 @@ TABLES = [
             )
             for m, n, auc, ratio, share in UNEQUAL
         ],
-        coverage=["logit", "disjoint_pairs"],
+        coverage=["logit"],
         error_rate=["worst"],
     ),
     Table(

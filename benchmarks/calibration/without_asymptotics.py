@@ -19,7 +19,7 @@ from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.inference.intervals import Method, average_interval, group_limits
 
 # Methods of intervals that are compared with methods without asymptotic approximation
-FREE: tuple[Method, ...] = ("logit", "disjoint_pairs", "exact")
+FREE: tuple[Method, ...] = ("logit", "exact")
 
 
 WIDTHS = tuple(f"width, {method}" for method in FREE)
@@ -28,7 +28,6 @@ WIDTHS = tuple(f"width, {method}" for method in FREE)
 def looseness(n_runs: int, seed: int, m: int, n: int, auc: float, shape: str) -> list[str]:
     """Coverage and mean width of intervals of one AUC with and without normal approximation.
 
-    Each run has a ScoreCounts of its own, because the disjoint pairs depend on all counts.
     Hoeffding's bound is for a mean of as many pairs as the smaller class has rows. McDiarmid's
     inequality bounds the effect of each row on the AUC (Agarwal et al. 2005).
     """
@@ -79,7 +78,7 @@ def covered_and_wide(limits: Floats, truth: float) -> list[str]:
 TABLES = [
     Table(
         "Intervals of one AUC without asymptotic approximation",
-        "Coverage in % and mean width of 95 % intervals of the same rows. `disjoint_pairs` and "
+        "Coverage in % and mean width of 95 % intervals of the same rows. `logit` and "
         "`exact` are methods of `confidence_intervals`. `Hoeffding` is the bound of the mean "
         "of `min(m, n)` independent pairs, and `McDiarmid` is the bound of Agarwal et al. "
         "(2005). No method of `confidence_intervals` returns these two bounds, because `exact` "

@@ -5,13 +5,13 @@ A mitigation that only moves scores between groups
 Adjusting scores by group makes the false positive rates of two groups equal, and changes the AUC of
 neither group: no group is ranked better than before. This example uses the loan applications of
 :doc:`plot_loans`. A model gives declined white applicants higher scores than other declined
-applicants, so a common threshold approves a larger share of them. ``GroupAdjustedClassifier``
-replaces a score by the share of the group's declined applicants with a lower score.
+applicants, so a common threshold approves a larger share of them. The adjustment replaces a score
+by the share of the group's declined applicants with a lower score.
 """
 
 # %%
-# ``decision_function`` of ``GroupAdjustedClassifier`` returns these shares minus a threshold. Both
-# models are scored out of fold:
+# The model is scored out of fold, and each score is compared with the declined applicants of its
+# group:
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,7 +22,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import GroupAdjustedClassifier, GroupAUC, WithinGroupStratifiedKFold
+from skfedauc import GroupAUC, WithinGroupStratifiedKFold
 from skfedauc.plotting import GroupRocCurveDisplay
 
 finances = ["loanprc", "hrat", "obrat", "mortno", "mortlat1", "mortlat2", "chist", "pubrec"]
@@ -32,15 +32,16 @@ X = data[finances + others].assign(group=np.where(data["white"] == 1, "white", "
 y = data["approve"]
 
 model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1))
-adjusted = GroupAdjustedClassifier(model, groups="group")
 folds = list(
     WithinGroupStratifiedKFold(5, shuffle=True, random_state=0).split(X, y, groups=X["group"])
 )
-options = {"cv": folds, "method": "decision_function"}
-scores = {
-    "scores": cross_val_predict(model, X[finances + others], y, **options),
-    "adjusted": cross_val_predict(adjusted, X, y, **options),
-}
+score = cross_val_predict(model, X[finances + others], y, cv=folds, method="decision_function")
+adjusted = np.empty(len(score))
+for group in ("white", "other"):
+    own = (X["group"] == group).to_numpy()
+    declined = np.sort(score[own & (y == 0)])
+    adjusted[own] = np.searchsorted(declined, score[own]) / len(declined)
+scores = {"scores": score, "adjusted": adjusted}
 
 # %%
 # The pooled AUC of the scores differs from the average of the group AUCs weighted by positives. The

@@ -103,4 +103,4 @@ for n_positives, auc in observed.items():
 # The candidates of a search are tested on the same rows. Compare the candidates with
 # ``compare_candidates``, as in :doc:`plot_tied_candidates`.
 #
-# A critical-difference diagram compares average ranks of models, not AUCs: see :doc:`plot_states`.
+# The critical difference of average ranks (Nemenyi's test) is another one: see :doc:`plot_states`.

@@ -133,9 +133,7 @@ default="pooled"
     --------
     compare_roc_auc : Compare two models by all statistics, also for new groups.
     compare_candidates : Compare the candidates of a search by the scores of its folds.
-    compare_average_ranks : Compare reports of several models by average ranks over groups.
     AuditComparison : Compare the audits of two models.
-    CriticalDifferenceDisplay : Plot of the average ranks of models.
 
     Notes
     -----

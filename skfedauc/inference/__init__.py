@@ -7,14 +7,13 @@ Variances:
 
 * `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
 * `fold_variances.py`: variances of AUCs over the pairs of rows of the same fold;
-* `clusters.py`, `cluster_bootstrap.py`: variances and resamples of clustered rows;
+* `clusters.py`: variances of clustered rows;
 * `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
 * `class_averages.py`: variances of averages over comparisons of classes.
 
 Intervals:
 
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
-* `disjoint_pairs.py`: intervals of AUCs from random pairs without common rows;
 * `over_groups.py`: averages of random groups;
 * `binomial.py`, `proportions.py`: limits of probabilities, and of differences and ratios of shares.
 
@@ -42,7 +41,6 @@ Comparisons of models:
   xAUC disparities, and of rates of decisions;
 * `joint_models.py`: comparison of several models on the same rows; `largest_difference.py`: null
   distribution of the largest difference;
-* `average_ranks.py`: average ranks of several models over groups;
 * `critical_difference.py`: critical differences of test sets.
 
 Curves and calibration:

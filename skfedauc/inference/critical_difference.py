@@ -1,7 +1,5 @@
 """Critical difference between the observed AUCs of two equally good models.
 
-The critical difference of two average ranks is in `average_ranks.py`.
-
 References
 ----------
 .. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below the
@@ -99,12 +97,10 @@ def auc_critical_difference(
     See Also
     --------
     auc_difference_pvalue : The p value of the difference between two observed AUCs.
-    compare_average_ranks : Average ranks of several models, and their critical difference.
     compare_candidates : The candidates of a search that are tied with the best.
     make_uniform_scores : Rows with uniform scores.
     compare_roc_auc : Compare two models on the same rows.
     rows_needed : Number of rows that a study needs.
-    CriticalDifferenceDisplay : Plot of the average ranks of models.
 
     Notes
     -----

@@ -27,16 +27,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.disjoint_pairs import average_limits
 from skfedauc.inference.over_groups import OverGroups, variance_over_groups
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
 NO_VARIATION = "no variation seen: variance bounded"
-Method = Literal["logit", "delong", "exact", "disjoint_pairs"]
+Method = Literal["logit", "delong", "exact"]
 Of = Literal["groups", "statistics"]
 Over = Literal["rows", "groups"]
-METHODS = ("logit", "delong", "exact", "disjoint_pairs")
+METHODS = ("logit", "delong", "exact")
 
 # Largest number of groups that are fixed by default. By default, more groups are random.
 FEW_GROUPS = 20
@@ -322,13 +321,6 @@ def group_limits(
     note[variances.negatives.n == 0] = "no negatives"
     low, high = np.full((2, auc.size), np.nan)
     defined = variances.defined
-    if method == "disjoint_pairs":
-        pairs = variances.disjoint_pairs
-        low, high = pairs.limits(tail)
-        for g in np.flatnonzero(defined).tolist():
-            note[g] = _words.counted(int(pairs.n_pairs[g]), "disjoint pair")
-        # The AUC of all pairs can be outside of these limits; a longer interval contains it.
-        return np.minimum(low, auc), np.maximum(high, auc), note
     if method == "exact":
         n_smaller_class = variances.n_smaller_class[defined]
         if variances.weighted:
@@ -370,10 +362,9 @@ def pooled_interval(
 ) -> Interval:
     """Interval of the pooled AUC for fixed groups, or for random groups (`new_groups`)."""
     auc, tail = float(variances.pooled.auc[0]), (1.0 - confidence_level) / 2.0
-    is_exact = method in ("exact", "disjoint_pairs")
-    if is_exact and new_groups:
+    if method == "exact" and new_groups:
         return Interval(auc, np.nan, np.nan, _not_for_new_groups(method))
-    if is_exact or (variances.auc.size == 1 and not new_groups):
+    if method == "exact" or (variances.auc.size == 1 and not new_groups):
         low, high, note = group_limits(variances.pooled, tail, method)
         return Interval(auc, float(low[0]), float(high[0]), note[0])
     if not new_groups:
@@ -508,7 +499,7 @@ def average_interval(
     share : ndarray of float64, shape (n_groups,)
         Weight of each group; sums to 1.
     confidence_level : float
-    method : {"logit", "delong", "exact", "disjoint_pairs"}
+    method : {"logit", "delong", "exact"}
     new_groups : bool
 
     Notes
@@ -522,14 +513,6 @@ def average_interval(
         low, high, notes = (part[counted][0] for part in group_limits(variances, tail, method))
         return Interval(value, float(low), float(high), notes)
     squares = share[counted] ** 2
-    if method == "disjoint_pairs":
-        if new_groups:
-            return Interval(value, np.nan, np.nan, _not_for_new_groups(method))
-        if (used & ~variances.defined).any():
-            return Interval(value, np.nan, np.nan, "a number replaces an undefined AUC")
-        least, most, n_pairs = average_limits(variances.disjoint_pairs_of_averages, share, tail)
-        note = _words.counted(n_pairs, "disjoint pair")
-        return Interval(value, min(least, value), max(most, value), note)
     if method == "exact":
         if new_groups and np.ptp(share[used]) > 1e-12:
             # The exact bound requires groups of equal size, because random groups have random

@@ -225,7 +225,7 @@ def difference_interval(
     lowest, highest : UsedGroups
         The groups at both extremes of binned scores; equal for exact scores.
     confidence_level : float
-    method : {"logit", "delong", "exact", "disjoint_pairs"}
+    method : {"logit", "delong", "exact"}
 
     Notes
     -----
@@ -235,7 +235,7 @@ def difference_interval(
     lower limit can fail. Otherwise, each limit fails with half the error probability.
     """
     alpha, n_groups = 1.0 - confidence_level, int(lowest.used.sum())
-    if method in ("exact", "disjoint_pairs"):
+    if method == "exact":
         tail = alpha / (4 * n_groups)
         low, _ = lowest.limits_of_groups(tail, method)
         _, high = highest.limits_of_groups(tail, method)

@@ -37,7 +37,6 @@ from skfedauc.counts.moments import (
     is_rounding_error,
     ratio,
 )
-from skfedauc.inference.disjoint_pairs import DisjointPairs, draw_pairs
 from skfedauc.inference.pair_moments import PairMoments
 from skfedauc.ranks import ranks_among_all, u2_over_all
 
@@ -268,32 +267,6 @@ class Variances:
         weights = positives.astype(np.float64)
         kept = (weights > 0) & self.defined[group]
         return found[kept], weights[kept]
-
-    @functools.cached_property
-    def disjoint_pairs(self) -> DisjointPairs:
-        """Random pairs of a positive and a negative of each group, without common rows.
-
-        Raises
-        ------
-        ValueError
-            If rows of the same group and class have different weights.
-        """
-        return draw_pairs(self._cells_of_pairs)
-
-    @functools.cached_property
-    def disjoint_pairs_of_averages(self) -> DisjointPairs:
-        """Random pairs like `disjoint_pairs`, but different pairs for groups with equal counts."""
-        return draw_pairs(self._cells_of_pairs, of_average=True)
-
-    @property
-    def _cells_of_pairs(self) -> Cells:
-        cells = cells_for(self._counts, "method='disjoint_pairs'")
-        if self.weighted:
-            raise ValueError(
-                "method='disjoint_pairs' counts rows, but these rows have weights; use "
-                "method='exact'."
-            )
-        return cells
 
     # Several groups ------------------------------------------------------------------------
 

@@ -221,7 +221,7 @@ class GroupAUCCrossValidation:
         A row in several test sets counts several times. The report compares scores of different
         models, so the intervals of the report are not intervals of the AUC of a model. Use
         `confidence_intervals` and `within_folds` instead. Limits for any number of independent rows
-        (`GroupAUC.error_rates`, ``method="exact"`` and ``"disjoint_pairs"``) are not available,
+        (``method="exact"``) are not available,
         because each model depends on the rows that the other models scored. The `counts` of the
         report do not record the folds: ``GroupAUC(result.over_folds.counts)`` does not refuse these
         limits, but the limits are not valid.

@@ -7,7 +7,6 @@ display again, on other axes. Matplotlib is an optional dependency: ``pip instal
 """
 
 from skfedauc.plotting.candidates import CandidatesDisplay
-from skfedauc.plotting.critical_difference import CriticalDifferenceDisplay
 from skfedauc.plotting.cross_auc import CrossAUCDisplay
 from skfedauc.plotting.group_auc import GroupAUCDisplay
 from skfedauc.plotting.ranking import RankingDisplay
@@ -19,7 +18,6 @@ from skfedauc.plotting.threshold import ThresholdDisplay
 
 __all__ = [
     "CandidatesDisplay",
-    "CriticalDifferenceDisplay",
     "CrossAUCDisplay",
     "GroupAUCDisplay",
     "GroupRocCurveDisplay",

@@ -181,7 +181,7 @@ class GroupAUCDisplay(ReportDisplay):
             Report to draw.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
+        method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
@@ -266,7 +266,7 @@ class GroupAUCDisplay(ReportDisplay):
             Cluster of each row, such as a patient; see `GroupAUC.from_predictions`.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
+        method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",
@@ -354,7 +354,7 @@ class GroupAUCDisplay(ReportDisplay):
             Cluster of each row, such as a patient; see `GroupAUC.from_estimator`.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
+        method : {"logit", "delong", "exact"}, default="logit"
             Method of the intervals; see `GroupAUC.confidence_intervals`.
         statistics : sequence of str, default=None
             Statistics to draw as lines: "pooled", "macro", "samples", "positives",

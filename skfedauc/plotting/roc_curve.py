@@ -134,7 +134,6 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     See Also
     --------
-    GroupAdjustedClassifier : A classifier whose scores have the covariate-adjusted curve.
     sklearn.metrics.RocCurveDisplay : ROC curve of all rows, or one curve per fold.
 
     Notes

@@ -60,25 +60,19 @@ def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:
     )
 
 
-def bias_means(estimates: GroupEstimates, power: float) -> dict[str, float]:
-    """Generalized means of the group AUCs and of both bias AUCs; see `GroupAUC.bias_means`."""
+def bias_score(estimates: GroupEstimates, power: float = -5.0, pooled_share: float = 0.25) -> float:
+    """Weighted mean of the pooled AUC and of the generalized means of the bias AUCs."""
     if not _input.is_number(power) or not np.isfinite(power):
         raise ValueError(f"power must be a finite number; got {_words.shortened(power)}.")
-    estimates.pairs.check_has_scores("bias_means")
-    auc, used = estimates.group_aucs
-    bias = bias_aucs(estimates.pairs)
-    values = {"auc": auc[used], "bpsn_auc": bias.bpsn, "bnsp_auc": bias.bnsp}
-    return {name: _generalised_mean(of_groups, power) for name, of_groups in values.items()}
-
-
-def bias_score(estimates: GroupEstimates, power: float = -5.0, pooled_share: float = 0.25) -> float:
-    """Weighted mean of the pooled AUC and of the means of `bias_means`."""
     if not _input.is_number(pooled_share) or not 0 <= pooled_share <= 1:
         raise ValueError(
             f"pooled_share must be a number from 0 to 1; got {_words.shortened(pooled_share)}."
         )
     estimates.pairs.check_has_scores("bias_score")
-    means = np.array(list(bias_means(estimates, power).values()))
+    auc, used = estimates.group_aucs
+    bias = bias_aucs(estimates.pairs)
+    values = (auc[used], bias.bpsn, bias.bnsp)
+    means = np.array([_generalised_mean(of_groups, power) for of_groups in values])
     if np.isnan(means).any():
         raise NotDefined(
             "the bias score needs a group with rows of both classes, and other groups with rows "

@@ -20,11 +20,9 @@ from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
-from skfedauc.report.bias import abroca_table, bias_means, bias_score, bias_table
+from skfedauc.report.bias import abroca_table, bias_score, bias_table
 from skfedauc.report.bounds import bounds_table, group_bounds_table
-from skfedauc.report.cluster_bootstrap import bootstrap_table
 from skfedauc.report.comparisons import comparison_table, difference_test
-from skfedauc.report.error_rates import error_rate_table
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.intervals import group_intervals, statistic_intervals
@@ -125,8 +123,8 @@ class GroupAUC:
 
     `test_equal_groups`, `tau`, `heterogeneity`, `ranking`, `null_difference`,
     ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
-    `agreement`, the p values of `abroca`, ``method="exact"`` and ``"disjoint_pairs"``,
-    `error_rates`, audits, intervals of measures other than AUCs, and the pilot
+    `agreement`, the p values of `abroca`, ``method="exact"``,
+    audits, intervals of measures other than AUCs, and the pilot
     report of `rows_needed` need independent rows. With clusters, all these methods raise an error,
     except `tau`, which is NaN.
 
@@ -879,54 +877,15 @@ class GroupAUC:
         """
         return bias_table(self.pairs, self.index)
 
-    def bias_means(self, power: float = -5.0) -> pd.Series:
-        """Return the generalized mean over groups of each of the three bias AUCs.
-
-        Parameters
-        ----------
-        power : float, default=-5.0
-            Exponent of the generalized mean. 1 gives the arithmetic mean; a lower power gives more
-            weight to the worst groups.
-
-        Returns
-        -------
-        pandas.Series
-            Means of `auc`, `bpsn_auc` and `bnsp_auc`: ``mean(value ** power) ** (1 / power)`` over
-            the groups where the AUC is defined [1]_, with equal weights. Power 0 gives the
-            geometric mean. NaN if no group has a defined AUC. If `undefined` is a number, this
-            number is the `auc` of groups that lack a class.
-
-        Raises
-        ------
-        ValueError
-            If `power` is not a finite number.
-
-        References
-        ----------
-        .. [1] Borkan, D., Dixon, L., Sorensen, J., Thain, N. and Vasserman, L. (2019). Nuanced
-           metrics for measuring unintended bias with real data for text classification.
-           Companion of The Web Conference. https://doi.org/10.1145/3308560.3317593
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1], [0.6, 0.8, 0.1, 0.7], groups=["a", "a", "b", "b"]
-        ... )
-        >>> report.bias_means(power=1).to_dict()
-        {'auc': 1.0, 'bpsn_auc': 1.0, 'bnsp_auc': 1.0}
-        """
-        import pandas as pd
-
-        return pd.Series(bias_means(self._estimates, power))
-
     def bias_score(self, power: float = -5.0, pooled_share: float = 0.25) -> float:
         """Return a weighted mean of the pooled AUC and the generalized means of the bias AUCs.
 
         Parameters
         ----------
         power : float, default=-5.0
-            Exponent of the generalized means; see `bias_means`.
+            Exponent of the generalized means ``mean(value ** power) ** (1 / power)`` of the three
+            bias AUCs over groups [1]_. 1 gives the arithmetic mean, 0 the geometric mean, and a
+            lower power gives more weight to the worst groups.
         pooled_share : float, default=0.25
             Weight of the pooled AUC, from 0 to 1. The three means have equal weights, which sum to
             ``1 - pooled_share``.
@@ -945,6 +904,14 @@ class GroupAUC:
         -----
         The defaults give the score of the competition "Jigsaw Unintended Bias in Toxicity
         Classification" (2019). The groups of the competition are identities, which may overlap.
+        The means have equal weights and omit groups without an AUC. If `undefined` is a number, it
+        is the AUC of groups that lack a class.
+
+        References
+        ----------
+        .. [1] Borkan, D., Dixon, L., Sorensen, J., Thain, N. and Vasserman, L. (2019). Nuanced
+           metrics for measuring unintended bias with real data for text classification.
+           Companion of The Web Conference. https://doi.org/10.1145/3308560.3317593
 
         Examples
         --------
@@ -1040,16 +1007,13 @@ class GroupAUC:
         ----------
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact", "disjoint_pairs"}, default="logit"
+        method : {"logit", "delong", "exact"}, default="logit"
             "logit" uses DeLong's variance with limits on the logit scale. For group AUCs, and for
             the pooled AUC with fixed groups, the limit of Newcombe's method 5 [1]_ replaces the
             logit limit if Newcombe's limit is further out. Limits of averages of fixed groups
             follow from the limits of the groups. "delong" uses DeLong's variance with
             limits on the AUC scale, clipped to [0, 1]. "exact" gives limits for any distribution of
-            independent rows; exact limits are wide with few rows. "disjoint_pairs" gives limits for
-            any distribution of independent rows without weights, from random pairs of a positive
-            and a negative [2]_. "disjoint_pairs" is narrower than "exact" on average in all
-            simulated cases, but wider for some draws of the pairs. Clusters and out-of-fold scores
+            independent rows; exact limits are wide with few rows. Clusters and out-of-fold scores
             of several models permit "logit" and "delong" only.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group AUC; "statistics" gives intervals for the
@@ -1089,14 +1053,14 @@ class GroupAUC:
         four times the standard deviation, it is 89 to 90 %, and about as low with 5 positives and
         scores of two values.
 
-        With DeLong's variance V [3]_ of an AUC A, the limits on the logit scale are
+        With DeLong's variance V [2]_ of an AUC A, the limits on the logit scale are
         ``expit(logit(A) -+ z * sqrt(V) / (A (1 - A)))``, where z is the normal quantile. With
         perfect separation, the limit is ``tail^(1/k)``. Here, the tail is
         ``(1 - confidence_level) / 2``, and k is the number of rows of the smaller class.
 
         For an average of fixed groups, "logit" also takes the further of two limits. One is the
         logit limit with the variance ``sum(share^2 * V)``. The other one follows from the limits of
-        the groups [7]_: with the lower limits l, it is the average minus
+        the groups [6]_: with the lower limits l, it is the average minus
         ``sqrt(sum(share^2 * (A - l)^2))``. With clusters, all groups have the degrees of freedom of
         the average, and shared clusters add their correlations. With one group, the pooled AUC, the
         averages and the worst AUC therefore have the same limits.
@@ -1107,7 +1071,7 @@ class GroupAUC:
             (A - t)^2 = z^2 * t (1 - t) / (m n) * (1 + N (1 - t) / (2 - t) + N t / (1 + t))
             N = (m + n) / 2 - 1
 
-        The right side contains the variance that Hanley and McNeil [4]_ derived for exponential
+        The right side contains the variance that Hanley and McNeil [3]_ derived for exponential
         distributions, with N in place of m - 1 and n - 1. For weighted rows, m and n are effective
         sample sizes (Kish).
 
@@ -1125,7 +1089,7 @@ class GroupAUC:
         limit with V, the logit limit with DeLong's variance of all rows as one group, and
         Newcombe's limit for m and n.
 
-        With ``over="groups"``, the groups are clusters [5]_. The quantile of Student's t with
+        With ``over="groups"``, the groups are clusters [4]_. The quantile of Student's t with
         ``max(1 / sum_g s_g^2 - 1, 1)`` degrees of freedom replaces z. Here, s_g is the mean of
         ``m_g / m`` and ``n_g / n``. The variance is::
 
@@ -1133,7 +1097,7 @@ class GroupAUC:
                        + c(n_g / n) * sum_{negatives of g} (v - A) / n)^2
             c(x_g) = 1 / sqrt(1 - 2 x_g + sum_h x_h^2)
 
-        The factors c correct the deviations for their common mean, as Bell and McCaffrey [6]_
+        The factors c correct the deviations for their common mean, as Bell and McCaffrey [5]_
         correct residuals.
 
         For random groups an average is a weighted mean of the group AUCs. With equal weights its
@@ -1147,18 +1111,7 @@ class GroupAUC:
         strongly shifted groups, its coverage is too low: 92.4 % for 5 groups and 93.2 % for 10
         groups, if the shifts have the same standard deviation as the scores.
 
-        "exact" inverts Hoeffding's bound in its Kullback-Leibler form. "disjoint_pairs" draws as
-        many pairs without common rows as the smaller class has rows, and decides ties by a coin.
-        The limits follow Clopper and Pearson, for the number of concordant pairs. If a limit
-        excludes the AUC of all pairs, this AUC replaces the limit. The seed of a group's pairs is a
-        hash of the group's counts, so equal counts have equal limits with the same version of
-        numpy. The limits of a group do not depend on the other groups. With very few rows and few
-        distinct scores, the counts have few possible values, and the coverage can be slightly below
-        `confidence_level`. In a simulation of 5 positives and 15 negatives with two distinct
-        scores, the coverage is 93.3 % instead of 95 %. The coverage of "exact" has no such
-        exception. For an average, a pair belongs to a random group, with the shares of the groups
-        as probabilities. `note` gives the number of pairs, which a small group can reduce. The
-        limits of the pooled AUC assume that the groups of the rows are also random.
+        "exact" inverts Hoeffding's bound in its Kullback-Leibler form.
 
         With clusters, the variance of clustered rows replaces DeLong's variance, and Student's t
         replaces the normal distribution; see `GroupAUC`. Newcombe's variance has no form for
@@ -1186,20 +1139,17 @@ class GroupAUC:
         .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
            Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in
            Medicine 25(4). https://doi.org/10.1002/sim.2324
-        .. [2] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
-           illustrated in the case of the binomial. Biometrika 26(4).
-           https://doi.org/10.1093/biomet/26.4.404
-        .. [3] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
+        .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
            under two or more correlated receiver operating characteristic curves: a nonparametric
            approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-        .. [4] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
+        .. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
            receiver operating characteristic (ROC) curve. Radiology 143(1).
            https://doi.org/10.1148/radiology.143.1.7063747
-        .. [5] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+        .. [4] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
            Biometrics 53(2). https://doi.org/10.2307/2533958
-        .. [6] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+        .. [5] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
            regression with multi-stage samples. Survey Methodology 28(2).
-        .. [7] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+        .. [6] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
            measures: a general approach. Statistics in Medicine 27(10).
            https://doi.org/10.1002/sim.3095
 
@@ -1224,154 +1174,6 @@ class GroupAUC:
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         return group_intervals(self._estimates, self.index, confidence_level, way)
-
-    def error_rates(self, threshold: float, *, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Return error rates at a threshold by group, with upper limits.
-
-        Rows with a score of at least the threshold have positive predictions.
-
-        Parameters
-        ----------
-        threshold : float
-            Smallest score with a positive prediction. The limits hold if the threshold does not
-            depend on the rows of the counts.
-        confidence_level : float, default=0.95
-            Probability that a limit is at least the true rate.
-
-        Returns
-        -------
-        pandas.DataFrame
-            By group: the number, the rate and the upper limit of the rate of errors. The columns of
-            all errors are `n_errors`, `error_rate` and `error_limit`. The columns of negatives with
-            positive predictions are `n_false_positives`, `false_positive_rate` and
-            `false_positive_limit`. The columns of positives with negative predictions are
-            `n_false_negatives`, `false_negative_rate` and `false_negative_limit`. NaN without rows.
-
-        Raises
-        ------
-        ValueError
-            If `threshold` is not a finite number, or `confidence_level` is not between 0 and 1. If
-            rows have weights, or belong to several test sets. If the scores are out-of-fold scores
-            of several models.
-        DisclosureError
-            If the counts are a summary by group.
-
-        See Also
-        --------
-        error_bounds.error_rate_bound : Bound of the error rate on new rows.
-
-        Notes
-        -----
-        The limit is the largest rate at which as few errors as observed have a probability of at
-        least 1 - `confidence_level`, by the binomial distribution [1]_. The limit holds for any
-        number of independent rows with scores of one model. A limit holds by itself. For limits of
-        one rate that hold together in all G groups, pass ``confidence_level=1 - 0.05 / G``.
-        `error_bounds.error_rate_bound` of the summed numbers of errors and of rows bounds the
-        average of the groups' error rates weighted by rows.
-
-        The method refuses out-of-fold scores of several models, because each model depends on the
-        rows that the other models scored. `error_bounds.error_rate_bound` bounds the mean error
-        rate of these models from the errors in each fold. The `counts` of a report do not record
-        folds or clusters: the limits of a new report of these counts are not valid.
-
-        If the bin or range of a row contains the threshold, the row counts as an error. The numbers
-        and rates of errors are then the largest that the bins permit. The limits therefore hold for
-        the exact scores.
-
-        References
-        ----------
-        .. [1] Langford, J. (2005). Tutorial on practical prediction theory for classification.
-           Journal of Machine Learning Research 6.
-           https://www.jmlr.org/papers/v6/langford05a.html
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1, 1], [0.2, 0.6, 0.5, 0.4, 0.9], groups=["a", "a", "b", "b", "b"]
-        ... )
-        >>> report.error_rates(0.5)[["n_errors", "error_rate", "error_limit"]].round(3)
-               n_errors  error_rate  error_limit
-        group
-        a             0       0.000        0.776
-        b             2       0.667        0.983
-        """
-        return error_rate_table(self._estimates, self.index, threshold, confidence_level)
-
-    def cluster_bootstrap(
-        self,
-        confidence_level: float = 0.95,
-        *,
-        of: intervals.Of = "groups",
-        n_resamples: int = 1_000,
-        random_state: Any = None,
-    ) -> pd.DataFrame:
-        """Return bootstrap intervals of AUCs, from resampled clusters.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level of the intervals.
-        of : {"groups", "statistics"}, default="groups"
-            "groups" gives an interval for each group AUC, "statistics" for the pooled AUC and the
-            averages.
-        n_resamples : int, default=1000
-            Number of resamples, at least 100.
-        random_state : int, RandomState instance or None, default=None
-            Seed of the resamples.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each group or statistic: `value`, the `standard_error` (standard deviation of
-            the resamples), and the percentile limits `ci_low` and `ci_high`. `n_undefined` is the
-            number of resamples without a value, because a class is absent. The standard error and
-            the limits omit these resamples.
-
-        Raises
-        ------
-        ValueError
-            If the report has no clusters, or an argument is not as described.
-
-        See Also
-        --------
-        GroupAUC.confidence_intervals : Intervals from the variance of clustered rows.
-
-        Notes
-        -----
-        A resample draws whole clusters with replacement [1]_: within each group, or among all
-        clusters if groups share clusters. The groups are fixed, and averages have the weights of
-        the observed rows. Percentile limits are too narrow with few clusters, because the bootstrap
-        has no counterpart of Student's t. With fewer than about 50 clusters, prefer
-        `confidence_intervals`. A resample takes a pass over all distinct scores.
-
-        For binned scores, the lower limit is the limit of the lowest AUCs that the bins permit. The
-        upper limit is the limit of the highest AUCs.
-
-        References
-        ----------
-        .. [1] Rutter, C. M. (2000). Bootstrap estimation of diagnostic accuracy with
-           patient-clustered data. Academic Radiology 7(6).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skfedauc import GroupAUC
-        >>> rng = np.random.default_rng(0)
-        >>> patient = np.repeat(np.arange(60), 3)
-        >>> y, score = np.arange(180) % 2, rng.normal(size=60)[patient] + rng.normal(size=180)
-        >>> report = GroupAUC.from_predictions(
-        ...     y, score, groups=patient % 2, clusters=patient
-        ... )
-        >>> table = report.cluster_bootstrap(n_resamples=100, random_state=0)
-        >>> table.columns.tolist()
-        ['value', 'standard_error', 'ci_low', 'ci_high', 'n_undefined']
-        """
-        confidence_level = intervals.check_confidence_level(confidence_level)
-        _input.check_option("of", of, ("groups", "statistics"))
-        return bootstrap_table(
-            self._estimates, self.index, of, confidence_level, n_resamples, random_state
-        )
 
     # Are the groups equal? --------------------------------------------------------------
 

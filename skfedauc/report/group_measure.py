@@ -162,7 +162,7 @@ class GroupMeasure:
         ----------
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact", "disjoint_pairs"}, default=None
+        method : {"logit", "delong", "exact"}, default=None
             Method of the intervals of a transformed AUC (`Gini`), as in
             `GroupAUC.confidence_intervals`; None means "logit". Other measures have one method
             each, see the notes.

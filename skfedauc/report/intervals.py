@@ -51,7 +51,7 @@ def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
 
     The models of several folds depend on the rows of other folds.
     """
-    if method in ("exact", "disjoint_pairs"):
+    if method == "exact":
         estimates.pairs.check_independent_rows(f"method={method!r}")
         estimates.pairs.check_one_model(f"method={method!r}")
 
@@ -76,7 +76,7 @@ class Sampling(NamedTuple):
     Attributes
     ----------
     confidence_level : float
-    method : {"logit", "delong", "exact", "disjoint_pairs"}
+    method : {"logit", "delong", "exact"}
     new_groups : bool
         Whether the groups are a sample from a population of groups.
     """
