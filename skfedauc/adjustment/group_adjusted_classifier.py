@@ -200,6 +200,7 @@ class GroupAdjustedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         _input.check_share(self.false_positive_rate, "false_positive_rate")
         _sklearn.refuse_without_scores(self.estimator, _SCORES, _NEEDS_SCORES)
         X = sensitive.checked(self, X, reset=True)
+        sample_weight = _input.from_array_api(sample_weight)
         target = target_of(y, self)
         check_consistent_length(X, target.codes, sample_weight)
         weights = None if sample_weight is None else _input.check_weights(np.asarray(sample_weight))
