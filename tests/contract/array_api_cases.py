@@ -17,9 +17,7 @@ from sklearn.model_selection import cross_validate
 
 from skfedauc import (
     FairnessAudit,
-    GroupAdjustedClassifier,
     GroupAUC,
-    GroupPercentileTransformer,
     MitigatedClassifier,
     MulticlassGroupAUC,
     WithinGroupStratifiedKFold,
@@ -96,10 +94,6 @@ def results(X, y, groups, scores):
         ).table.to_numpy(),
         "removed correlation": remover().fit(X, y, sample_weight=scores * 0 + 2.0).predict_proba(X),
         "thresholds": optimizer().fit(X, y).predict(X),
-        "adjusted": GroupAdjustedClassifier(weighted(), groups=2)
-        .fit(X, y, sample_weight=scores * 0 + 2.0)
-        .decision_function(X),
-        "percentiles": GroupPercentileTransformer(groups=2).fit(X, y).transform(X),
         "error bound": fit_with_error_bound(
             LinearDiscriminantAnalysis(), X, y, random_state=0
         ).predict(X),

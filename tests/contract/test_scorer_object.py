@@ -426,7 +426,7 @@ def test_dispatch_of_arrays_changes_no_result(library):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "18 cases\n"
+    assert done.stdout == "16 cases\n"
 
 
 # More than two classes ---------------------------------------------------------------
