@@ -29,6 +29,7 @@ from sklearn.utils.validation import (
     _num_samples,
 )
 
+from skfedauc import _input
 from skfedauc._words import all_shortened, shortened, shortened_text
 
 __all__ = [
@@ -175,10 +176,11 @@ def response_values(estimator: Any, X: Any, response_method: Any, remedy: str | 
 
 
 def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
-    """Return predicted classes as 1 for ``classes_[1]``, else 0; return scores unchanged."""
+    """Return predicted classes as 1 for ``classes_[1]``, else 0; return scores as numpy."""
+    values = _input.from_array_api(values)
     if name != "predict" or not is_classifier(estimator):
         return values
-    return (np.asarray(values) == estimator.classes_[1]).astype(np.float64)
+    return (np.asarray(values) == _input.from_array_api(estimator.classes_)[1]).astype(np.float64)
 
 
 def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: Any) -> Any:
@@ -195,7 +197,7 @@ def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: A
     ours = (name, "of classes_[1]")
     if ours not in cache:
         is_foreign = name in cache and name != "predict" and is_classifier(estimator)
-        scores = method_caller(estimator, name, X, pos_label=None)
+        scores = _input.from_array_api(method_caller(estimator, name, X, pos_label=None))
         if is_foreign and not _are_of_default_class(scores, estimator, X, name):
             scores = response_values(estimator, X, name)
         cache[ours] = _decisions_as_numbers(scores, estimator, name)
@@ -225,7 +227,7 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     """
     if not is_classifier(estimator) or not hasattr(estimator, "classes_"):
         return pos_label, False
-    classes = estimator.classes_
+    classes = _input.from_array_api(estimator.classes_)
     if len(classes) != 2:
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} has "
@@ -252,7 +254,7 @@ def three_classes(estimator: Any, remedy: str) -> Any:
     ValueError
         If the estimator has fewer classes, or none; the message ends with `remedy`.
     """
-    classes = getattr(estimator, "classes_", None)
+    classes = _input.from_array_api(getattr(estimator, "classes_", None))
     if classes is None or len(classes) < 3:
         number = "no" if classes is None else len(classes)
         raise ValueError(

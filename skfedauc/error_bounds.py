@@ -230,6 +230,7 @@ class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Predictions of `classifier`; without `classifier`, each row has the prediction of a
             random member.
         """
+        X = _input.from_array_api(X)
         if self.classifier is not None:
             return np.asarray(self.classifier.predict(X))
         seed = self.random_state if random_state is None else random_state
@@ -339,6 +340,7 @@ def fit_with_error_bound(
     confidence_level = check_confidence_level(confidence_level)
     _check_classifier(estimator)
     labels, rng = _checked_labels(y), check_random_state(random_state)
+    X, X_unlabeled = _input.from_array_api(X), _input.from_array_api(X_unlabeled)
     _input.check_length("y", labels.size, "X", _sklearn.number_of_rows(X))
     if X_unlabeled is not None and _sklearn.number_of_rows(X_unlabeled) == 0:
         raise ValueError(

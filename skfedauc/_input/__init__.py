@@ -26,6 +26,7 @@ from skfedauc._input.arrays import (
     check_weights,
     column_of,
     count_missing,
+    from_array_api,
     kind_in_words,
     warn,
 )
@@ -99,6 +100,7 @@ __all__ = [
     "encode_columns",
     "encode_groups",
     "folded",
+    "from_array_api",
     "groups_of_rows",
     "hard_labels",
     "header_of",

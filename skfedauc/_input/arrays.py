@@ -39,7 +39,10 @@ def warn(message: str, category: type[Warning]) -> None:
 
 def from_array_api(values: Any) -> Any:
     """Convert an array of another library to numpy, like scikit-learn without array dispatch."""
-    if hasattr(values, "__array_namespace__") and not isinstance(values, np.ndarray):
+    # Tensors of PyTorch follow the standard without its attribute.
+    is_of_torch = type(values).__module__.partition(".")[0] == "torch"
+    is_array = hasattr(values, "__array__" if is_of_torch else "__array_namespace__")
+    if is_array and not isinstance(values, np.ndarray):
         return np.asarray(values)
     return values
 

@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _words
+from skfedauc._input import from_array_api
 from skfedauc._sklearn import is_routing_enabled, refuse_unrouted, weight_name
 from skfedauc.mitigation import sensitive, strategies
 from skfedauc.mitigation.target import target_of
@@ -206,7 +207,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         strategy = self._new_strategy()
         columns = sensitive.check_columns(self.sensitive_features)
-        X = sensitive.checked(self, X, reset=True)
+        X, sample_weight = sensitive.checked(self, X, reset=True), from_array_api(sample_weight)
         groups = sensitive.select(X, columns)
         self._other_columns = [name for name in sensitive.names_of(X) if name not in columns]
         features = sensitive.without(X, columns) if self.drop else X

@@ -44,7 +44,7 @@ def checked(estimator: Any, X: Any, reset: bool) -> Any:
 
     With `reset`, the estimator stores the names and the number of columns.
     """
-    X = _input.unwrapped(X)
+    X = _input.from_array_api(_input.unwrapped(X))
     if is_frame(X):
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
     return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)

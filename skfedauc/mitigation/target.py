@@ -40,7 +40,7 @@ def target_of(y: Any, owner: Any) -> Target:
         raise ValueError(
             f"{type(owner).__name__} requires y to be passed, but the target y is None."
         )
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_input.from_array_api(y), warn=True)
     if not y.size:
         raise ValueError("y has no rows; pass the class of each row of X.")
     missing = _input.count_missing(y)

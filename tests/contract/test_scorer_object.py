@@ -1,11 +1,17 @@
 """Scorers as objects: copies, pickles, representation and shared predictions."""
 
 import copy
+import importlib.util
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from contract_oracle import Expected, fold_scores
 from contract_tools import (
     CV,
@@ -33,6 +39,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.fixes import parse_version
 
 from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer
 from skfedauc.counts import ScoreCounts
@@ -404,6 +411,22 @@ def test_arrays_of_other_libraries_are_taken_as_scikit_learn_takes_them(make):
     scorer = make_group_auc_scorer("macro", groups="site")
     model = LogisticRegression().fit(X, y)
     assert scorer(model, X, make(y)) == scorer(model, X, y)
+
+
+@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+def test_dispatch_of_arrays_changes_no_result(library):
+    is_old = parse_version(scipy.__version__) < parse_version("1.14")
+    if importlib.util.find_spec(library) is None or is_old:
+        pytest.skip(f"needs {library}, and scipy 1.14 as scikit-learn's dispatch does")
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("array_api_cases.py")), library],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "16 cases\n"
 
 
 # More than two classes ---------------------------------------------------------------
