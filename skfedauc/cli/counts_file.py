@@ -11,6 +11,7 @@ from skfedauc._words import counted, enumerated, shortened, shortened_label
 from skfedauc.cli.arguments import ENDINGS
 from skfedauc.cli.errors import CommandError, OutputError
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.limits import LimitError
 from skfedauc.counts.parquet import (
     PRIVATE_FORMAT,
     DamagedFileError,
@@ -52,6 +53,9 @@ def read_counts(path: str) -> ScoreCounts:
         is_told = type(error.__cause__) is ValueError
         wrong = f": {error.__cause__}" if is_told else " or was cut off when it was copied"
         raise CommandError(f"{path} is damaged{wrong}; ask for another copy") from None
+    except LimitError as error:
+        told = str(error).removesuffix(".")
+        raise CommandError(f"{told} by ScoreCounts.load in Python") from None
     except ValueError as error:
         raise CommandError(str(error).removesuffix(".")) from None
 

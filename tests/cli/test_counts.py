@@ -478,6 +478,16 @@ def test_a_file_that_was_changed_has_a_reason(sites, tmp_path, error_of):
     assert message.endswith("; ask for another copy\n")
 
 
+@pytest.mark.parametrize("command_name", ["show", "report", "merge"])
+def test_counts_above_a_limit_are_refused(tmp_path, error_of, command_name):
+    path = tmp_path / "p.skfa"
+    ScoreCounts.from_predictions([0, 1], [0.1, 0.4], groups=["x" * 10_001] * 2).save(path)
+    options = ["-o", tmp_path / "sum.skfa"] if command_name == "merge" else []
+    message = error_of([command_name, path, *options])
+    assert f"'{path}' is refused: it has a label or name of 10,001 characters, above" in message
+    assert message.endswith("to accept it by ScoreCounts.load in Python\n")
+
+
 @pytest.mark.parametrize("command_name", ["audit", "count"])
 def test_counts_are_no_predictions(sites, tmp_path, error_of, command_name):
     options = ["-o", tmp_path / "p.skfa"] if command_name == "count" else []

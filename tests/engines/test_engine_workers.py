@@ -92,7 +92,7 @@ def test_errors_name_the_batch(backend, files, tmp_path):
     bad = tmp_path / "bad.parquet"
     read_bad(0).to_parquet(bad)
     batches = [*files[:3], bad, *files[3:]]
-    message = r"^batch 3 \('.*bad\.parquet'\): y_score must be finite; got 1 NaN"
+    message = r"^batch 3 \('.*bad\.parquet'\): column 'risk' must be finite; got (1 NULL, 0|1) NaN"
     with pytest.raises(ValueError, match=message):
         ScoreCounts.from_batches(batches, **BY_SITE)
 

@@ -4,6 +4,7 @@ from nvflare.app_common.abstract.fl_model import FLModel
 from nvflare.app_common.workflows.model_controller import ModelController
 
 from skfedauc import ScoreCounts
+from skfedauc.counts import Limits
 
 
 class MergeCounts(ModelController):
@@ -25,8 +26,16 @@ class MergeCounts(ModelController):
         """Ask the sites once."""
         request = FLModel(params={"request": "counts"})
         replies = self.send_model_and_wait(targets=self.sites, data=request, timeout=120)
-        counts = ScoreCounts.merge(ScoreCounts.from_bytes(r.params["counts"]) for r in replies)
+        counts = ScoreCounts.merge([self.counts_of(reply) for reply in replies])
         missing = sorted(set(self.sites) - set(counts.groups))
         if missing:
             raise ValueError(f"no counts came from {', '.join(missing)}")
         counts.save(self.path)
+
+    def counts_of(self, reply):
+        """Read the counts of a site, which may only have rows of its own group."""
+        site = reply.meta["client_name"]  # the server knows this name, not from the reply
+        counts = ScoreCounts.from_bytes(reply.params["counts"], limits=Limits(max_bytes=10**8))
+        if counts.groups != (site,):
+            raise ValueError(f"{site} sent rows of the groups {counts.groups}")
+        return counts
