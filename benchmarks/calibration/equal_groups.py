@@ -198,6 +198,9 @@ DESIGNS = [
 
 FURTHER_DESIGNS = [
     ("3 groups of 20/200, AUC .9, ratios .5, 1, 2", groups(3, 20, 200, 0.9, [0.5, 1.0, 2.0]), ""),
+    ("2 groups of 10/500, AUC .8, ratio 3", groups(2, 10, 500, 0.8, 3.0), ""),
+    ("5 groups of 5/500, AUC .7, ratio 3", groups(5, 5, 500, 0.7, 3.0), ""),
+    ("10 groups of 20/500, AUC .9, ratio 3", groups(10, 20, 500, 0.9, 3.0), ""),
     ("10 groups of Zipf sizes, AUC .8", groups(10, *zipf(10), 0.8), ""),
     ("10 groups of 5/15, AUC .7", groups(10, 5, 15, 0.7), ""),
     ("5 groups of 50/200, AUC .8, whole scores", groups(5, 50, 200, 0.8), "whole"),
