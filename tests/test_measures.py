@@ -21,7 +21,6 @@ from skfedauc import (
     group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
-    pareto_front,
     select_within_gap,
 )
 from skfedauc.inference import curve_measures, curve_points, group_curves, partial_areas
@@ -807,10 +806,6 @@ def test_scorers_of_several_measures_in_a_search():
     assert all(((values > -1) & (values < 1)).all() for values in found)
     assert len({values[0] for values in found}) == len(scoring) == 7
     assert search.best_index_ == np.argmax(search.cv_results_["mean_test_macro"])
-    front = pareto_front(search, score="macro", gap=rule.gap)
-    assert front[rule.gap].tolist() == (-found[6][front.index]).tolist()
-    with pytest.raises(ValueError, match="no score named 'neg_difference_ks'"):
-        pareto_front(search, score="macro", gap="difference_ks")
     with pytest.raises(ValueError, match=r"such as 'difference_average_precision'; .* Leave out"):
         select_within_gap("macro", gap=f"neg_{rule.gap}", at_most=1)
 
