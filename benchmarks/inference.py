@@ -16,12 +16,12 @@ import numpy as np
 import sklearn
 from MLstatkit import Delong_test
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks.measure import OURS, time_interleaved
 from benchmarks.report import processor
 from skfedauc import GroupAUC, compare_models, group_roc_auc_score
-from skfedauc.measures import AveragePrecision, KolmogorovSmirnov, PartialAUC
+from skfedauc.measures import AveragePrecision, PartialAUC
 
 OUTPUT = Path("benchmarks/inference.md")
 Floats = NDArray[np.float64]
@@ -62,18 +62,12 @@ def drawn(n_rows: int, n_groups: int, seed: int = 0) -> Rows:
     return Rows(y, (rng.normal(size=n_rows) + y).round(3), rng.integers(0, n_groups, n_rows))
 
 
-def ks(y: Any, scores: Any) -> float:
-    fpr, tpr, _ = roc_curve(y, scores, drop_intermediate=False)
-    return float((tpr - fpr).max())
-
-
 def tasks() -> Iterator[Task]:
     rows = drawn(200_000, 500)
     about = "200,000 rows, 500 groups"
     for measure, peer, function, settings in (
         (PartialAUC(max_fpr=0.1), "roc_auc_score(max_fpr=)", roc_auc_score, {"max_fpr": 0.1}),
         (AveragePrecision(), "average_precision_score", average_precision_score, {}),
-        (KolmogorovSmirnov(), "roc_curve", ks, {}),
     ):
         yield Task(
             f"{measure}, values",

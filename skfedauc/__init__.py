@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         WithinGroupStratifiedKFold,
         compare_candidates,
         cross_validate_group_auc,
-        pareto_front,
         select_simplest,
         select_within_gap,
     )
@@ -59,7 +58,6 @@ __all__ = [
     "group_auc_scoring",
     "group_roc_auc_score",
     "make_group_auc_scorer",
-    "pareto_front",
     "rows_needed",
     "select_simplest",
     "select_within_gap",
@@ -87,7 +85,6 @@ _MODULES = {
     "group_auc_scoring": "scoring",
     "group_roc_auc_score": "metrics",
     "make_group_auc_scorer": "scoring",
-    "pareto_front": "model_selection",
     "rows_needed": "planning",
     "select_simplest": "model_selection",
     "select_within_gap": "model_selection",

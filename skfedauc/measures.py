@@ -13,8 +13,6 @@ from skfedauc import _input, _words
 
 __all__ = [
     "AveragePrecision",
-    "Gini",
-    "KolmogorovSmirnov",
     "Measure",
     "PartialAUC",
     "Sensitivity",
@@ -36,8 +34,8 @@ class Measure:
 
     Examples
     --------
-    >>> from skfedauc.measures import Gini, Measure, PartialAUC, Sensitivity
-    >>> isinstance(Gini(), Measure)
+    >>> from skfedauc.measures import AveragePrecision, Measure, PartialAUC, Sensitivity
+    >>> isinstance(AveragePrecision(), Measure)
     True
     >>> PartialAUC(max_fpr=0.1).name, Sensitivity(specificity=0.9).name
     ('partial_auc_max_fpr_0.1', 'sensitivity_at_0.9')
@@ -333,82 +331,6 @@ class AveragePrecision(Measure):
     """
 
     _name: ClassVar[str] = "average_precision"
-
-
-@dataclasses.dataclass(frozen=True)
-class Gini(Measure):
-    """Gini coefficient of the ROC curve: twice the AUC, minus one.
-
-    See Also
-    --------
-    GroupAUC.measured : Compute a measure by group, with intervals.
-
-    Notes
-    -----
-    Other names of the Gini coefficient are accuracy ratio and Somers' D. Intervals follow from the
-    intervals of the AUC.
-
-    Examples
-    --------
-    >>> from skfedauc import group_roc_auc_score
-    >>> from skfedauc.measures import Gini
-    >>> group_roc_auc_score(
-    ...     [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=["a"] * 4, measure=Gini()
-    ... )
-    0.5
-    """
-
-    _name: ClassVar[str] = "gini"
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """Smallest and largest possible value."""
-        return -1.0, 1.0
-
-    @property
-    def is_auc(self) -> bool:
-        """True if the measure is the AUC on this scale."""
-        return True
-
-
-@dataclasses.dataclass(frozen=True)
-class KolmogorovSmirnov(Measure):
-    """Kolmogorov-Smirnov distance between the scores of positives and negatives (KS).
-
-    See Also
-    --------
-    GroupAUC.measured : Compute a measure by group.
-    scipy.stats.ks_2samp : The same value for one group without weights.
-
-    Notes
-    -----
-    The distance is the largest absolute difference between the true and the false positive rate at
-    one threshold. Sampling error alone makes the distance positive, so small groups have larger
-    distances. A model that ranks all negatives above all positives also has the distance 1.
-
-    Intervals hold for any distribution of the scores, and are therefore wide. McDiarmid's
-    inequality [1]_ limits the difference between the distance and its expectation. Massart's
-    inequality [2]_ limits the difference between the expectation and the true distance. With
-    weights, the intervals are approximate. There is no interval for new groups.
-
-    References
-    ----------
-    .. [1] McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
-       https://doi.org/10.1017/CBO9781107359949.008
-    .. [2] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality.
-       Annals of Probability 18(3). https://doi.org/10.1214/aop/1176990746
-
-    Examples
-    --------
-    >>> from skfedauc import group_roc_auc_score
-    >>> from skfedauc.measures import KolmogorovSmirnov
-    >>> group_roc_auc_score(
-    ...     [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=["a"] * 4, measure=KolmogorovSmirnov()
-    ... )
-    0.5
-    """
-
-    _name: ClassVar[str] = "ks"
 
 
 def _check_rate(measure: Measure, name: str, rate: Any) -> None:

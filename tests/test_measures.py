@@ -8,7 +8,7 @@ import pytest
 from oracles import NAN, random_case
 from scipy.integrate import quad
 from scipy.special import expit, logit
-from scipy.stats import binom, binomtest, ks_2samp, norm, t
+from scipy.stats import binom, binomtest, norm, t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
@@ -21,15 +21,12 @@ from skfedauc import (
     group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
-    pareto_front,
     select_within_gap,
 )
 from skfedauc.inference import curve_measures, curve_points, group_curves, partial_areas
 from skfedauc.inference.group_curves import GroupCurves
 from skfedauc.measures import (
     AveragePrecision,
-    Gini,
-    KolmogorovSmirnov,
     PartialAUC,
     Sensitivity,
     Specificity,
@@ -48,8 +45,6 @@ MEASURES = [
     Sensitivity(specificity=0.5),
     Specificity(sensitivity=0.8),
     AveragePrecision(),
-    Gini(),
-    KolmogorovSmirnov(),
 ]
 CURVE_MEASURES = [measure for measure in MEASURES if not measure.is_auc]
 
@@ -86,10 +81,7 @@ def expected(measure, y, score, weights=None):
             return height(1 - y, -score, 1 - measure.sensitivity, weights)
         case AveragePrecision():
             return average_precision_score(y, score, sample_weight=weights)
-        case Gini():
-            return 2 * roc_auc_score(y, score, sample_weight=weights) - 1
-    rates, heights, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
-    return np.abs(heights - rates).max()
+    raise TypeError(measure)
 
 
 def report_of(case):
@@ -157,16 +149,6 @@ def test_partial_areas_equal_those_of_proc():
     curves = GroupCurves.of(report.counts)
     variance, _ = group_curves.errors_of(curves, partial_areas.partial_area_influence(curves, 1.0))
     assert variance == pytest.approx([0.00146991470882363], rel=1e-12)
-
-
-def test_ks_equals_scipy():
-    rng = np.random.default_rng(0)
-    y, score = rng.random(200) < 0.3, rng.normal(size=200).round(1)
-    found = group_roc_auc_score(y, score, groups=["a"] * 200, measure=KolmogorovSmirnov())
-    assert found == pytest.approx(ks_2samp(score[y], score[~y]).statistic, abs=1e-14)
-    # The distance does not depend on the direction.
-    reversed_score = group_roc_auc_score(y, -score, groups=["a"] * 200, measure=KolmogorovSmirnov())
-    assert reversed_score == pytest.approx(found, abs=1e-14)
 
 
 def test_the_sensitivity_is_the_highest_at_the_specificity():
@@ -383,27 +365,23 @@ def test_intervals_contain_their_values(measure):
 
 
 @pytest.mark.parametrize("method", ["logit", "delong", "exact"])
-def test_intervals_of_transformed_aucs_are_transformed(method):
+def test_intervals_of_whole_aucs_are_those_of_the_auc(method):
     case = random_case(5, labels="int", weights="unit", most_groups=5)
     report = report_of(case)
     way = None if method == "logit" else method
     for of in ("groups", "statistics"):
-        gini = report.measured(Gini()).confidence_intervals(method=way, of=of)
         whole = report.measured(PartialAUC(max_fpr=1)).confidence_intervals(method=way, of=of)
         auc = report.confidence_intervals(method=method, of=of)
-        assert (gini["method"] == auc["method"]).all()
+        assert (whole["method"] == auc["method"]).all()
         name = "auc" if of == "groups" else "value"
         assert whole["ci_low"].to_numpy() == pytest.approx(auc["ci_low"].to_numpy(), nan_ok=True)
         assert whole["value"].to_numpy() == pytest.approx(auc[name].to_numpy(), nan_ok=True)
-        offset = np.where(auc.index == "difference", 0, 1) if of == "statistics" else 1
-        for column in ("ci_low", "ci_high"):
-            truth = 2 * auc[column].to_numpy() - offset
-            assert gini[column].to_numpy() == pytest.approx(truth, nan_ok=True)
+        assert whole["ci_high"].to_numpy() == pytest.approx(auc["ci_high"].to_numpy(), nan_ok=True)
 
 
 @pytest.mark.parametrize(
     "measure",
-    [PartialAUC(max_fpr=0.2), Sensitivity(specificity=0.8), KolmogorovSmirnov()],
+    [PartialAUC(max_fpr=0.2), Sensitivity(specificity=0.8)],
     ids=repr,
 )
 def test_limits_of_the_difference_combine_those_of_the_groups(measure):
@@ -444,31 +422,6 @@ def test_wilson_limits_are_near_the_bootstrap_of_proc():
         measured = GroupAUC(counts).measured(Sensitivity(specificity=specificity))
         limits = measured.confidence_intervals()[["ci_low", "ci_high"]].to_numpy()[0]
         assert limits == pytest.approx(truth[:, i], abs=0.06)
-
-
-def test_limits_of_the_ks_distance():
-    def largest_tail(x):
-        return min(1.0, 2.0 * np.exp(-2.0 * x**2))
-
-    mean = quad(largest_tail, 0, 0.5)[0] + quad(largest_tail, 0.5, 0.7)[0]
-    mean += quad(largest_tail, 0.7, np.inf)[0]
-    y, score, _ = group_rows(0, m=50, n=200)
-    groups = np.tile(["a", "b"], 125)
-    counts = ScoreCounts.from_predictions(y, score, groups=groups)
-    measured = GroupAUC(counts).measured(KolmogorovSmirnov())
-    table = measured.confidence_intervals()
-    excess = mean * (1 / np.sqrt(25) + 1 / np.sqrt(100))
-    deviation = np.sqrt(np.log(40) / 2 * (1 / 25 + 1 / 100))
-    low, high = table["value"] - excess - deviation, table["value"] + deviation
-    assert table["ci_low"].to_numpy() == pytest.approx(np.maximum(low, 0), abs=1e-4)
-    assert table["ci_high"].to_numpy() == pytest.approx(np.minimum(high, 1), abs=1e-4)
-    # The deviations of the groups add up like standard errors, and the expectations add up.
-    macro = measured.confidence_intervals(of="statistics", over="rows").loc["macro"]
-    assert macro["ci_high"] == pytest.approx(macro["value"] + deviation / np.sqrt(2))
-    low = max(macro["value"] - excess - deviation / np.sqrt(2), 0)
-    assert macro["ci_low"] == pytest.approx(low, abs=1e-4)
-    over_groups = measured.confidence_intervals(of="statistics", over="groups")
-    assert over_groups.loc["macro", "note"].startswith("no interval for new groups")
 
 
 def test_the_interval_of_an_average_adds_variances():
@@ -552,11 +505,7 @@ def test_certain_intervals_are_those_of_all_possible_scores(measure):
         low, high = curve_measures.bounds_of(measure, *map(GroupCurves.of, counts))
         scale = measure.scale
         low, high = (scale[0] + (scale[1] - scale[0]) * end[0] for end in (low, high))
-        if isinstance(measure, KolmogorovSmirnov):
-            # The smallest distances above and below the diagonal belong to different scores.
-            assert low <= min(values) + 1e-12
-        else:
-            assert low == pytest.approx(min(values), abs=1e-12)
+        assert low == pytest.approx(min(values), abs=1e-12)
         assert high == pytest.approx(max(values), abs=1e-12)
 
 
@@ -632,15 +581,15 @@ def certain(low, high, y):
 # Errors --------------------------------------------------------------------------------------
 
 
-def test_summaries_have_transformed_aucs_only():
+def test_summaries_have_whole_aucs_only():
     counts = ScoreCounts.from_predictions(
         [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"), disclosure="summary"
     )
     report = GroupAUC(counts)
-    assert report.measured(Gini()).statistic("macro") == 1.0
-    assert "pooled" not in report.measured(Gini()).statistics()
+    assert report.measured(PartialAUC(max_fpr=1)).statistic("macro") == 1.0
+    assert "pooled" not in report.measured(PartialAUC(max_fpr=1)).statistics()
     with pytest.raises(DisclosureError, match="pooled"):
-        report.measured(Gini()).statistic("pooled")
+        report.measured(PartialAUC(max_fpr=1)).statistic("pooled")
     for measure in MEASURES:
         if not measure.is_auc:
             with pytest.raises(DisclosureError, match=f"the measure '{measure.name}' needs"):
@@ -672,27 +621,27 @@ def test_arguments_are_checked():
     with pytest.raises(TypeError, match=r"measure must be a measure of skfedauc\.measures"):
         group_roc_auc_score(**rows, measure="average_precision")
     with pytest.raises(ValueError, match="'ratio', which is defined for AUCs only"):
-        group_roc_auc_score(**rows, measure=Gini(), statistic="ratio")
+        group_roc_auc_score(**rows, measure=PartialAUC(max_fpr=1), statistic="ratio")
     with pytest.raises(ValueError, match="'neg_difference' if there is a measure"):
-        make_group_auc_scorer("neg_tau", groups="site", measure=Gini())
+        make_group_auc_scorer("neg_tau", groups="site", measure=PartialAUC(max_fpr=1))
     names = (
         "'pooled', 'macro', 'samples', 'positives', 'negatives', 'within', 'worst', 'difference'"
     )
     with pytest.raises(ValueError, match=f"statistic must be one of {names}; got 'per_group'"):
-        group_roc_auc_score(**rows, measure=Gini(), statistic="per_group")
+        group_roc_auc_score(**rows, measure=PartialAUC(max_fpr=1), statistic="per_group")
     scorers = names.replace("difference", "neg_difference")
     with pytest.raises(ValueError, match=f"must be one of {scorers}; got 'difference'. Greater"):
-        make_group_auc_scorer("difference", groups="site", measure=Gini())
-    found = GroupAUC.from_predictions(**rows).measured(KolmogorovSmirnov())
+        make_group_auc_scorer("difference", groups="site", measure=PartialAUC(max_fpr=1))
+    found = GroupAUC.from_predictions(**rows).measured(AveragePrecision())
     with pytest.raises(ValueError, match="of must be 'groups' or 'statistics'"):
         found.bounds(of="rows")
     with pytest.raises(ValueError, match=r"pass of='statistics'"):
         found.confidence_intervals(over="rows")
-    with pytest.raises(ValueError, match=r"KolmogorovSmirnov\(\) have the method 'exact'"):
-        found.confidence_intervals(method="logit")
-    gini = GroupAUC.from_predictions(**rows).measured(Gini())
+    with pytest.raises(ValueError, match=r"AveragePrecision\(\) have the method 'logit'"):
+        found.confidence_intervals(method="exact")
+    whole = GroupAUC.from_predictions(**rows).measured(PartialAUC(max_fpr=1))
     with pytest.raises(ValueError, match="method must be"):
-        gini.confidence_intervals(method="wilson")
+        whole.confidence_intervals(method="wilson")
 
 
 def test_groups_that_lack_a_class():
@@ -729,7 +678,7 @@ def test_replacements_are_values_of_the_measure():
     ):
         with pytest.raises(ValueError, match=message):
             make()
-    for other in (measure, Gini(), KolmogorovSmirnov()):
+    for other in (measure, PartialAUC(max_fpr=1), AveragePrecision()):
         low, high = other.scale
         for value in (max(low, 0.0), high):
             found = GroupAUC.from_predictions(**rows, undefined=value).measured(other)
@@ -737,7 +686,9 @@ def test_replacements_are_values_of_the_measure():
             assert table["ci_low"] <= table["value"] <= table["ci_high"]
 
 
-@pytest.mark.parametrize("measure", [Gini(), PartialAUC(max_fpr=0.5), AveragePrecision()], ids=repr)
+@pytest.mark.parametrize(
+    "measure", [PartialAUC(max_fpr=1), PartialAUC(max_fpr=0.5), AveragePrecision()], ids=repr
+)
 def test_intervals_and_statistics_use_the_same_replacement(measure):
     y, score, _ = group_rows(0)
     report = GroupAUC.from_predictions(
@@ -824,33 +775,18 @@ def test_scorers_of_several_measures_in_a_search():
     assert all(((values > -1) & (values < 1)).all() for values in found)
     assert len({values[0] for values in found}) == len(scoring) == 7
     assert search.best_index_ == np.argmax(search.cv_results_["mean_test_macro"])
-    front = pareto_front(search, score="macro", gap=rule.gap)
-    assert front[rule.gap].tolist() == (-found[6][front.index]).tolist()
-    with pytest.raises(ValueError, match="no score named 'neg_difference_ks'"):
-        pareto_front(search, score="macro", gap="difference_ks")
     with pytest.raises(ValueError, match=r"such as 'difference_average_precision'; .* Leave out"):
         select_within_gap("macro", gap=f"neg_{rule.gap}", at_most=1)
 
 
-def test_reports_within_folds_have_transformed_aucs_only():
+def test_reports_within_folds_have_whole_aucs_only():
     X, y = rows_of_sites(300)
     result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site", cv=3)
     report = result.within_folds
-    gini = report.measured(Gini()).statistic("pooled")
-    assert gini == pytest.approx(2 * report.pooled - 1, abs=1e-14)
+    whole = report.measured(PartialAUC(max_fpr=1)).statistic("pooled")
+    assert whole == pytest.approx(report.pooled, abs=1e-14)
     with pytest.raises(ValueError, match="not available within folds"):
         report.measured(AveragePrecision())
-
-
-def test_exact_limits_refuse_out_of_fold_scores_of_several_models():
-    X, y = rows_of_sites(300)
-    result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site", cv=3)
-    with pytest.raises(ValueError, match="the interval of 'ks' needs the scores of one model"):
-        result.over_folds.measured(KolmogorovSmirnov()).confidence_intervals()
-    for report in (result.folds[0], GroupAUC(result.over_folds.counts)):
-        assert report.measured(KolmogorovSmirnov()).confidence_intervals()["ci_low"].notna().all()
-    found = result.over_folds.measured(Sensitivity(specificity=0.8)).confidence_intervals()
-    assert (found["method"] == "wilson").all()
 
 
 # Many groups -----------------------------------------------------------------------------------
@@ -863,7 +799,7 @@ def test_many_groups_are_computed_at_once():
     score = rng.normal(size=y.size) + y
     groups = np.repeat(np.arange(n_groups), n)
     report = GroupAUC.from_predictions(y, score, groups=groups)
-    for measure in (PartialAUC(max_fpr=0.3), AveragePrecision(), KolmogorovSmirnov()):
+    for measure in (PartialAUC(max_fpr=0.3), AveragePrecision()):
         found = report.measured(measure)
         values = found.by_group[measure.name]
         for g in (0, 1, n_groups - 1):

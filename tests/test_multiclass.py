@@ -27,7 +27,7 @@ from skfedauc import (
     group_roc_auc_score,
     make_group_auc_scorer,
 )
-from skfedauc.measures import Gini
+from skfedauc.measures import AveragePrecision
 from skfedauc.plotting import GroupAUCDisplay
 
 
@@ -326,7 +326,7 @@ def test_wrong_counts():
     with pytest.raises(ValueError, match="pos_label has no meaning with multi_class"):
         group_roc_auc_score([0], [0], groups=[0], multi_class="ovr", pos_label=1)
     with pytest.raises(ValueError, match=r"measure= and multi_class= cannot be combined"):
-        group_roc_auc_score([0], [0], groups=[0], multi_class="ovr", measure=Gini())
+        group_roc_auc_score([0], [0], groups=[0], multi_class="ovr", measure=AveragePrecision())
     with pytest.raises(ValueError, match="labels needs multi_class"):
         group_roc_auc_score([0, 1], [0, 1], groups=[0, 0], labels=[0, 1])
 
@@ -479,7 +479,7 @@ def test_several_scorers_refuse_arguments_for_two_classes():
     with pytest.raises(ValueError, match="pos_label has no meaning with multi_class"):
         group_auc_scoring(["macro"], groups="site", multi_class="ovr", pos_label=1)
     with pytest.raises(ValueError, match="measure= and multi_class= cannot be combined"):
-        group_auc_scoring(["worst"], groups="site", multi_class="ovr", measure=Gini())
+        group_auc_scoring(["worst"], groups="site", multi_class="ovr", measure=AveragePrecision())
     with pytest.raises(ValueError, match="class_average must be 'macro'"):
         group_auc_scoring(["macro"], groups="site", multi_class="ovr", class_average="micro")
 

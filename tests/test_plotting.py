@@ -24,7 +24,6 @@ from skfedauc import (
     GroupAUC,
     ScoreCounts,
     cross_validate_group_auc,
-    pareto_front,
     select_within_gap,
 )
 from skfedauc.inference.cross_gap import pair_errors
@@ -638,10 +637,9 @@ def test_candidates_are_drawn_where_they_are():
     display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
     np.testing.assert_array_equal(display.within_.get_offsets(), [[0.1, 0.7], [0.2, 0.8]])
     np.testing.assert_array_equal(display.beyond_.get_offsets(), [[0.3, 0.9], [0.25, 0.75]])
-    front = pareto_front(search, score="pooled")
-    np.testing.assert_array_equal(
-        np.transpose(display.front_line_.get_data()), front[["difference", "pooled"]]
-    )
+    assert list(display.front) == [2, 1, 0]
+    drawn = np.transpose(display.front_line_.get_data())
+    np.testing.assert_array_equal(drawn, [[0.3, 0.9], [0.2, 0.8], [0.1, 0.7]])
     assert display.chosen == 1
     np.testing.assert_array_equal(display.chosen_marker_.get_data(), [[0.2], [0.8]])
     assert set(display.limit_.get_xdata()) == {0.21}

@@ -28,10 +28,11 @@ from sklearn.preprocessing import StandardScaler
 from skfedauc import (
     compare_candidates,
     group_auc_scoring,
-    pareto_front,
     select_simplest,
     select_within_gap,
 )
+from skfedauc.plotting import CandidatesDisplay
+from skfedauc.plotting.candidates import front_of
 
 NAN = np.nan
 
@@ -364,7 +365,7 @@ def test_search_with_a_single_score():
     with pytest.raises(ValueError, match=r"'pooled' or 'neg_difference'; it has 'score'"):
         rule(table)
     with pytest.raises(ValueError, match=r"'pooled' or 'neg_difference'; it has 'score'"):
-        pareto_front(fitted(table), score="pooled")
+        CandidatesDisplay.from_search(fitted(table), score="pooled")
 
 
 # The front -------------------------------------------------------------------------------------
@@ -392,18 +393,6 @@ def unbeaten(scores, gaps):
     return kept
 
 
-def test_front_of_a_small_table():
-    table = results([0.7, 0.9, 0.8, 0.8, 0.6, NAN], [0.1, 0.3, 0.2, 0.25, 0.1, NAN])
-    front = pareto_front(fitted(table), score="pooled")
-    pd.testing.assert_frame_equal(
-        front,
-        pd.DataFrame(
-            {"pooled": [0.9, 0.8, 0.7], "difference": [0.3, 0.2, 0.1], "C": [2.0, 4.0, 1.0]},
-            index=[1, 2, 0],
-        ),
-    )
-
-
 @pytest.mark.parametrize("steps", [2, 4, 8, 1000], ids=str)
 def test_front_of_random_tables(steps):
     """With few distinct values, there are many ties and duplicates."""
@@ -414,49 +403,21 @@ def test_front_of_random_tables(steps):
         failed = rng.random(n) < 0.2
         failed[rng.integers(n)] = False
         scores[failed] = gaps[failed] = NAN
-        front = pareto_front(fitted(results(scores, gaps)), score="pooled")
-        assert sorted(front.index) == unbeaten(scores, gaps)
-        assert (np.diff(front["pooled"]) <= 0).all()
-        assert (np.diff(front["difference"]) <= 0).all()
-        assert np.array_equal(front["pooled"], scores[front.index])
-        assert np.array_equal(front["difference"], gaps[front.index])
-        assert np.array_equal(front["C"], 2.0**front.index)
+        front = front_of(scores, gaps)
+        assert sorted(front) == unbeaten(scores, gaps)
+        assert (np.diff(scores[front]) <= 0).all()
+        assert (np.diff(gaps[front]) <= 0).all()
 
 
 def test_what_is_picked_is_on_the_front():
     rng = np.random.default_rng(1)
     for _ in range(50):
         table = results(rng.random(15), rng.random(15))
-        front = pareto_front(fitted(table), score="pooled")
-        for at_most in (front["difference"].min(), 0.5, 1.0):
-            if at_most >= front["difference"].min():
-                picked = select_within_gap("pooled", at_most=at_most)(table)
-                assert picked in front.index
-
-
-def test_candidates_with_equal_results_are_all_kept():
-    front = pareto_front(
-        fitted(results([0.8, 0.9, 0.9, 0.8], [0.1, 0.2, 0.2, 0.1])), score="pooled"
-    )
-    assert sorted(front.index) == [0, 1, 2, 3]
-
-
-def test_columns_are_the_names_that_were_asked_for():
-    table = results([0.9, 0.8], [0.2, 0.1], score="ll", gap="cross_difference")
-    table["params"] = [{"kernel": "rbf", "gamma": 1.0}, {"kernel": "linear"}]
-    front = pareto_front(fitted(table), score="ll", gap="cross_difference")
-    assert front.columns.tolist() == ["ll", "cross_difference", "kernel", "gamma"]
-    assert front.index.tolist() == [0, 1]
-    assert front["kernel"].tolist() == ["rbf", "linear"]
-    assert np.isnan(front["gamma"].iloc[1])
-
-
-def test_parameters_that_are_objects():
-    table = results([0.9, 0.8], [0.2, 0.1])
-    table["params"] = [{"steps": [1, 2], "clf": LogisticRegression()}, {"steps": [], "clf": None}]
-    front = pareto_front(fitted(table), score="pooled")
-    assert front["steps"].tolist() == [[1, 2], []]
-    assert isinstance(front["clf"].iloc[0], LogisticRegression)
+        scores, gaps = table["mean_test_pooled"], -table["mean_test_neg_difference"]
+        front = front_of(scores, gaps)
+        for at_most in (gaps[front].min(), 0.5, 1.0):
+            if at_most >= gaps[front].min():
+                assert select_within_gap("pooled", at_most=at_most)(table) in front
 
 
 @pytest.mark.parametrize(
@@ -471,12 +432,14 @@ def test_parameters_that_are_objects():
 )
 def test_fronts_that_cannot_be(table, arguments, message):
     with pytest.raises(ValueError, match=message):
-        pareto_front(fitted(table), **{"score": "pooled", **arguments})
+        CandidatesDisplay.from_search(fitted(table), **{"score": "pooled", **arguments})
 
 
 def test_search_that_is_not_fitted():
     with pytest.raises(NotFittedError):
-        pareto_front(GridSearchCV(LogisticRegression(), {"C": [1.0]}), score="pooled")
+        CandidatesDisplay.from_search(
+            GridSearchCV(LogisticRegression(), {"C": [1.0]}), score="pooled"
+        )
 
 
 # The simplest of the tied candidates -------------------------------------------------------------

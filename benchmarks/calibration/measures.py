@@ -10,7 +10,6 @@ from benchmarks.calibration.table import Table
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.measures import (
     AveragePrecision,
-    KolmogorovSmirnov,
     Measure,
     PartialAUC,
     Sensitivity,
@@ -24,7 +23,6 @@ MEASURES: list[Measure] = [
     Sensitivity(specificity=0.9),
     Specificity(sensitivity=0.9),
     AveragePrecision(),
-    KolmogorovSmirnov(),
     PartialAUC(min_tpr=0.9),
     Sensitivity(specificity=0.95),
     Specificity(sensitivity=0.95),
@@ -35,7 +33,6 @@ NAMES = [
     "sensitivity",
     "specificity",
     "average precision",
-    "KS",
     "partial AUC, min_tpr",
     "sensitivity at .95",
     "specificity at .95",
@@ -63,7 +60,6 @@ def true_measures(of: Groups, whole: bool = False) -> Floats:
         np.interp(0.1, fpr, tpr),
         1.0 - np.interp(0.9, tpr, fpr),
         np.diff(tpr) @ precision[1:],
-        (tpr - fpr).max(),
         standardized_area((1.0 - tpr)[::-1], (1.0 - fpr)[::-1], 0.1),
         np.interp(0.05, fpr, tpr),
         1.0 - np.interp(0.95, tpr, fpr),
@@ -145,7 +141,7 @@ TABLES = [
         "Measures of one group",
         "Coverage in % of 95 % intervals of the partial AUC with `max_fpr=0.1`, the "
         "sensitivity at a specificity of .9, the specificity at a sensitivity of .9, the "
-        "average precision, the Kolmogorov-Smirnov distance, the partial AUC with `min_tpr=0.9`, "
+        "average precision, the partial AUC with `min_tpr=0.9`, "
         "and the sensitivity and specificity at .95. Scores are normal. The ratio is the standard "
         "deviation of the positives divided by the standard deviation of the negatives. `whole` "
         "scores are rounded to whole numbers.",

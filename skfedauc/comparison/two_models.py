@@ -127,8 +127,8 @@ def compare_roc_auc(
         Cluster of each row, such as a patient with several rows; see `GroupAUC.from_predictions`.
         Rows of the same cluster may be dependent. None means that all rows are independent.
     measure : Measure, default=None
-        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)``, ``AveragePrecision()`` or
-        ``Gini()`` of `skfedauc.measures`.
+        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)``, or ``AveragePrecision()``
+        of `skfedauc.measures`.
 
     Returns
     -------
@@ -138,8 +138,8 @@ def compare_roc_auc(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described. If the measure is a sensitivity, a specificity or the
-        Kolmogorov-Smirnov distance, whose differences have no reliable test. If rows have clusters,
+        If an argument is not as described. If the measure is a sensitivity or a specificity,
+        whose differences have no reliable test. If rows have clusters,
         and the measure is a partial AUC or the average precision.
 
     See Also
@@ -305,7 +305,7 @@ def _check_comparable(measure: Measure, rows: PairedRows) -> None:
         if isinstance(measure, Specificity):
             instead = f"PartialAUC(min_tpr={measure.sensitivity:.3g})"
         raise ValueError(
-            "measure must be a partial AUC, AveragePrecision() or Gini(), because there is no "
+            "measure must be a partial AUC or AveragePrecision(), because there is no "
             f"reliable test of the difference of two models for {measure!r}. Pass "
             f"measure={instead}, or measure=None to compare AUCs."
         )

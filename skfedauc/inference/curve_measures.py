@@ -16,7 +16,6 @@ from skfedauc.inference import average_precision, curve_points, group_curves, pa
 from skfedauc.inference.group_curves import SAME_RATE, GroupCurves, Influence, LogitErrors
 from skfedauc.measures import (
     AveragePrecision,
-    KolmogorovSmirnov,
     Measure,
     PartialAUC,
     Sensitivity,
@@ -52,8 +51,6 @@ def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float
 def method_of(measure: Measure) -> str:
     """Return the name of the interval's method."""
     match measure:
-        case KolmogorovSmirnov():
-            return "exact"
         case Sensitivity() | Specificity():
             return "wilson"
     return "logit"
@@ -64,8 +61,6 @@ def index_of(measure: Measure, curves: GroupCurves) -> Floats:
     match measure:
         case AveragePrecision():
             return average_precision.average_precision(curves)
-        case KolmogorovSmirnov():
-            return np.maximum(*curve_points.distances(curves))
         case PartialAUC():
             return partial_areas.partial_area(*_oriented(measure, curves))
     return curve_points.true_positive_rate(*_oriented(measure, curves))
@@ -108,8 +103,6 @@ def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
         Index of each group; NaN if undefined. For binned scores, an end of the certain interval.
     """
     match measure:
-        case KolmogorovSmirnov():
-            return curve_points.distance_errors(curves)
         case Sensitivity() | Specificity():
             return curve_points.sensitivity_errors(*_oriented(measure, curves), index)
     variance, freedom = group_curves.errors_of(curves, influence_of(measure, curves))
@@ -231,10 +224,4 @@ def bounds_of(
             if overlaps:
                 return low, average_precision.greatest_average_precision(highest)
             return low, average_precision.average_precision(highest)
-        case KolmogorovSmirnov():
-            # The distance above the diagonal increases with the curve; the distance below
-            # decreases.
-            above = [curve_points.distances(curves)[0] for curves in (lowest, highest)]
-            below = [curve_points.distances(curves)[1] for curves in (highest, lowest)]
-            return np.maximum(above[0], below[0]), np.maximum(above[1], below[1])
     return index_of(measure, lowest), index_of(measure, highest)

@@ -1,15 +1,11 @@
-"""Points of ROC curves: sensitivity at a specificity, and the Kolmogorov-Smirnov distance.
+"""Points of ROC curves: sensitivity at a specificity.
 
 References
 ----------
 .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
    Journal of the American Statistical Association 22(158).
    https://doi.org/10.1080/01621459.1927.10502953
-.. [2] Massart, P. (1990). The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality. Annals
-   of Probability 18(3). https://doi.org/10.1214/aop/1176990746
-.. [3] McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
-   https://doi.org/10.1017/CBO9781107359949.008
-.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+.. [2] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
    general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 """
 
@@ -29,10 +25,6 @@ Floats = NDArray[np.float64]
 
 # Number of thresholds that represent the sampling distribution of a threshold
 _N_THRESHOLDS = 32
-# Integral of min(1, 2 exp(-2 x**2)) over x > 0. By Massart's inequality, this integral is the
-# largest mean distance of the empirical distribution function of n rows from the true function,
-# times sqrt(n).
-_MEAN_DISTANCE = 0.8883
 
 
 # Sensitivity -------------------------------------------------------------------------------------
@@ -113,7 +105,7 @@ def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
 
 
 def combined_lower_limit(value: Floats, first: Floats, second: Floats) -> Floats:
-    """Return the lower limit for two independent errors, each of which has a lower limit [4]_.
+    """Return the lower limit for two independent errors, each of which has a lower limit [2]_.
 
     The limit is as far below the value as the square root of the sum of the squared distances.
     """
@@ -189,57 +181,3 @@ def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> Wil
     correlation = np.clip(ratio(variance, mean * (1.0 - mean), 0.0), 0.0, 1.0)
     effective = n_positives / (1.0 + np.maximum(n_positives - 1.0, 0.0) * correlation)
     return WilsonErrors(observed, mean, curves.if_defined(effective))
-
-
-# Kolmogorov-Smirnov distance ---------------------------------------------------------------------
-
-
-def distances(curves: GroupCurves) -> tuple[Floats, Floats]:
-    """Return the largest distances of each curve above and below the diagonal; at least 0."""
-    above = curves.top - curves.right
-    return curves.largest(np.maximum(above, 0.0)), curves.largest(np.maximum(-above, 0.0))
-
-
-class DistanceErrors(NamedTuple):
-    """Bounds on the errors of the Kolmogorov-Smirnov distance of each group.
-
-    Attributes
-    ----------
-    excess : ndarray of float64, shape (n_groups,)
-        Largest difference between the expectation of the observed distance and the true distance.
-        By Massart's inequality [2]_, the expectation of the largest error of each rate has a bound.
-    squared_range : ndarray of float64, shape (n_groups,)
-        Sum of the squares of the largest changes of the distance by each row: ``1 / m + 1 / n``.
-    """
-
-    excess: Floats
-    squared_range: Floats
-
-    def averaged(self, share: Floats) -> DistanceErrors:
-        """Return bounds on the errors of an average of the groups; one element."""
-        used = share > 0
-        excess, squares = share[used] * self.excess[used], share[used] ** 2
-        squares = squares * self.squared_range[used]
-        return DistanceErrors(excess.sum(keepdims=True), squares.sum(keepdims=True))
-
-    def limits(self, distance: Floats, tail: float) -> tuple[Floats, Floats]:
-        """Return limits that hold for any distribution of scores, each with probability 1 - `tail`.
-
-        By McDiarmid's inequality [3]_, an observed distance exceeds its expectation by more than
-        ``sqrt(-log(tail) squared_range / 2)`` with probability `tail` at most. The true distance
-        also exceeds the observed distance by more than the same number with probability `tail` at
-        most. The reason is the threshold with the largest true difference of the rates. At this
-        threshold, the observed difference has no bias, and is at most the observed distance.
-        """
-        deviation = np.sqrt(-np.log(tail) * self.squared_range / 2.0)
-        low, high = distance - self.excess - deviation, distance + deviation
-        return np.maximum(low, 0.0), np.minimum(high, 1.0)
-
-
-def distance_errors(curves: GroupCurves) -> DistanceErrors:
-    """Return bounds on the errors of the distances, with effective sample sizes; NaN if undefined.
-
-    The bound on the expectation is an approximation if rows have weights.
-    """
-    m, n = (ratio(1.0, rows.effective) for rows in (curves.positives, curves.negatives))
-    return DistanceErrors(_MEAN_DISTANCE * (np.sqrt(m) + np.sqrt(n)), m + n)

@@ -35,8 +35,7 @@ def is_comparable(measure: Measure) -> bool:
     """Return whether the difference of two models has a variance that tests can use.
 
     In simulations of `Sensitivity` and `Specificity`, tests with variances from influence values
-    have error rates up to 22 % instead of 5 %. The Kolmogorov-Smirnov distance has no influence
-    values.
+    have error rates up to 22 % instead of 5 %.
     """
     return measure.is_auc or isinstance(measure, PartialAUC | AveragePrecision)
 

@@ -7,7 +7,6 @@ from skfedauc.model_selection.cross_validation import (
     cross_validate_group_auc,
 )
 from skfedauc.model_selection.refit import (
-    pareto_front,
     select_simplest,
     select_within_gap,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "WithinGroupStratifiedKFold",
     "compare_candidates",
     "cross_validate_group_auc",
-    "pareto_front",
     "select_simplest",
     "select_within_gap",
 ]

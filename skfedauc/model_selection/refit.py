@@ -7,11 +7,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
 from skfedauc.inference.intervals import check_confidence_level
@@ -21,9 +20,6 @@ from skfedauc.model_selection.candidates import (
     split_scores,
 )
 from skfedauc.report import STATISTICS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,7 +102,6 @@ class select_within_gap(_RefitRule):
 
     See Also
     --------
-    pareto_front : List the candidates that no other candidate beats in both score and gap.
     select_simplest : Select the simplest candidate tied with the best.
     CandidatesDisplay : Plot the candidates and the front.
 
@@ -156,7 +151,7 @@ class select_within_gap(_RefitRule):
             raise ValueError(
                 f"at_most must be a number of 0 or more; got {_words.shortened(self.at_most)}."
             )
-        _checked_gap(self.gap)
+        checked_gap(self.gap)
         self._set("at_most", float(self.at_most))
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
@@ -336,81 +331,7 @@ class select_simplest(_RefitRule):
         return -value if self.simplest.startswith("-") else value
 
 
-def pareto_front(search: Any, *, score: str, gap: str = "difference") -> pd.DataFrame:
-    """List the candidates of a search that no other candidate beats in both score and gap.
-
-    Parameters
-    ----------
-    search : fitted GridSearchCV or RandomizedSearchCV
-        A search whose metrics include the score and the gap.
-    score : str
-        Name of the score, a key of ``scoring``.
-    gap : str, default="difference"
-        Name of the gap, as in `select_within_gap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Candidates from the best score to the smallest gap, with their number in ``cv_results_`` as
-        the index. The first columns are the mean score and the mean gap over the folds, with the
-        names of the score and the gap. The parameters of the candidate follow.
-
-    Raises
-    ------
-    ValueError
-        If the search lacks the score or the gap, or the gap of a candidate is NaN.
-    TypeError
-        If `score` is not a str.
-    NotFittedError
-        If the search is not fitted.
-
-    See Also
-    --------
-    select_within_gap : Refit rule that selects the best score within a limit of the gap.
-    CandidatesDisplay : Plot of all candidates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from skfedauc import group_auc_scoring, pareto_front
-    >>> rng = np.random.default_rng(0)
-    >>> X = pd.DataFrame({"dose": rng.normal(size=400), "site": [1, 2] * 200})
-    >>> y = X["dose"] + rng.normal(size=400) > 0
-    >>> search = GridSearchCV(
-    ...     LogisticRegression(),
-    ...     {"C": [0.001, 1.0]},
-    ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="site"),
-    ...     refit=False,
-    ... ).fit(X, y)
-    >>> pareto_front(search, score="pooled").columns.tolist()
-    ['pooled', 'difference', 'C']
-    """
-    import pandas as pd
-
-    check_is_fitted(search, "cv_results_")
-    if not isinstance(score, str):
-        raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
-    results = search.cv_results_
-    scores, gaps = scores_and_gaps(results, score, _checked_gap(gap))
-    # Sort candidates by decreasing score, then by increasing gap. Keep a candidate if its gap is
-    # smaller than all previous gaps, or if its score and gap equal those of the last kept
-    # candidate.
-    order = np.lexsort((gaps, -np.where(np.isnan(scores), -np.inf, scores)))
-    kept: list[int] = []
-    for candidate in order[: int((~np.isnan(scores)).sum())].tolist():
-        last = kept[-1] if kept else candidate
-        equal = gaps[candidate] == gaps[last] and scores[candidate] == scores[last]
-        if equal or gaps[candidate] < gaps[last]:
-            kept.append(candidate)
-    means = pd.DataFrame({score: scores[kept], gap: gaps[kept]}, index=kept)
-    parameters = pd.DataFrame([results["params"][i] for i in kept], index=kept)
-    return pd.concat([means, parameters], axis=1)
-
-
-def _checked_gap(gap: Any) -> str:
+def checked_gap(gap: Any) -> str:
     gaps = [name for name, statistic in STATISTICS.items() if not statistic.greater_is_better]
     if isinstance(gap, str) and (gap in gaps or gap.startswith("difference_")):
         return gap

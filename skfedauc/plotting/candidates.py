@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
-from skfedauc.model_selection import pareto_front, select_within_gap
-from skfedauc.model_selection.refit import scores_and_gaps
+from skfedauc.model_selection import select_within_gap
+from skfedauc.model_selection.refit import checked_gap, scores_and_gaps
 from skfedauc.plotting.drawing import (
     BLACK,
     BLUE,
@@ -83,7 +84,6 @@ class CandidatesDisplay:
 
     See Also
     --------
-    pareto_front : The Pareto front as a table.
     select_within_gap : Refit rule for the best score within a limit of the gap.
 
     Examples
@@ -185,9 +185,9 @@ class CandidatesDisplay:
             If the search needs a call of ``fit`` first.
         """
         check_matplotlib("CandidatesDisplay.from_search")
-        front = pareto_front(search, score=score, gap=gap)
+        check_is_fitted(search, "cv_results_")
         results = search.cv_results_
-        scores, gaps = scores_and_gaps(results, score, gap)
+        scores, gaps = scores_and_gaps(results, score, checked_gap(gap))
         rule = search.refit
         if at_most is None and isinstance(rule, select_within_gap) and rule.gap == gap:
             at_most = rule.at_most
@@ -195,7 +195,7 @@ class CandidatesDisplay:
             scores=scores,
             gaps=gaps,
             params=results["params"],
-            front=front.index,
+            front=front_of(scores, gaps),
             chosen=getattr(search, "best_index_", None),
             at_most=at_most,
             score_name=score,
@@ -389,3 +389,15 @@ def _limits(values: Any, other: float | None = None) -> tuple[float, float]:
     low, high = float(drawn.min()), float(drawn.max())
     margin = 0.06 * (high - low) or max(0.1 * abs(high), 0.01)
     return low - margin, high + margin
+
+
+def front_of(scores: NDArray[np.float64], gaps: NDArray[np.float64]) -> list[int]:
+    """Return the candidates that no other candidate beats, from the best score to the least gap."""
+    order = np.lexsort((gaps, -np.where(np.isnan(scores), -np.inf, scores)))
+    kept: list[int] = []
+    for candidate in order[: int((~np.isnan(scores)).sum())].tolist():
+        last = kept[-1] if kept else candidate
+        equal = gaps[candidate] == gaps[last] and scores[candidate] == scores[last]
+        if equal or gaps[candidate] < gaps[last]:
+            kept.append(candidate)
+    return kept

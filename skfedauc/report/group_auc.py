@@ -587,8 +587,7 @@ class GroupAUC:
         measure : Measure
             A measure of `skfedauc.measures`: ``PartialAUC(max_fpr=0.1)``,
             ``PartialAUC(min_tpr=0.9)``, ``Sensitivity(specificity=0.9)``,
-            ``Specificity(sensitivity=0.9)``, ``AveragePrecision()``, ``Gini()`` or
-            ``KolmogorovSmirnov()``.
+            ``Specificity(sensitivity=0.9)``, or ``AveragePrecision()``.
 
         Returns
         -------
@@ -601,7 +600,7 @@ class GroupAUC:
         TypeError
             If `measure` is not a measure.
         DisclosureError
-            If the counts are a summary by group, which determines only transformed AUCs (`Gini`).
+            If the counts are a summary by group, which determines no part of the ROC curve.
         ValueError
             If pairs consist of rows of the same fold only, unless the measure is a transformed AUC.
             If `undefined` is a number that the measure cannot have.
@@ -609,8 +608,6 @@ class GroupAUC:
         See Also
         --------
         AveragePrecision : Average precision.
-        Gini : Gini coefficient.
-        KolmogorovSmirnov : Kolmogorov-Smirnov distance.
         Measure : A measure of your own.
         PartialAUC : Partial AUC.
         Sensitivity : Sensitivity at a specificity.

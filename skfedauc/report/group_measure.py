@@ -163,7 +163,7 @@ class GroupMeasure:
         confidence_level : float, default=0.95
             Confidence level of the intervals.
         method : {"logit", "delong", "exact"}, default=None
-            Method of the intervals of a transformed AUC (`Gini`), as in
+            Method of the intervals of the whole AUC (``PartialAUC(max_fpr=1)``), as in
             `GroupAUC.confidence_intervals`; None means "logit". Other measures have one method
             each, see the notes.
         of : {"groups", "statistics"}, default="groups"
@@ -183,9 +183,9 @@ class GroupMeasure:
         ------
         ValueError
             If an argument is not as described. If the measure has no intervals with this `method`.
-            If rows belong to several test sets. If rows have clusters, and the measure is not a
-            transformed AUC. If the method is "exact", and the scores are out-of-fold scores of
-            several models.
+            If rows belong to several test sets. If rows have clusters, and the measure is not the
+            whole AUC. If the method is "exact", and the scores are out-of-fold scores of several
+            models.
 
         Notes
         -----
@@ -196,9 +196,6 @@ class GroupMeasure:
           `skfedauc.inference.group_curves`.
         - "wilson" for sensitivities and specificities: Wilson's limits with an effective number of
           rows, which accounts for the sampling error of the threshold.
-        - "exact" for the Kolmogorov-Smirnov distance: limits that hold for any distribution of the
-          scores, and are therefore wide. With weights, these limits are approximate. The method
-          refuses out-of-fold scores of several models, as in `GroupAUC.confidence_intervals`.
 
         For out-of-fold scores of several models, the methods "logit" and "wilson" describe the
         pooled scores, and are approximate: both methods treat the scores as scores of one model.
@@ -210,17 +207,15 @@ class GroupMeasure:
         lower limit is small or the smallest possible value, and `note` has a remark.
 
         Measures of small groups have a bias. With 20 positives, 80 negatives and an AUC of .8, the
-        average precision is .03 too high on average, and the Kolmogorov-Smirnov distance is .08 too
-        high. An average over groups has the same bias, and its interval does not allow for the
-        bias. Averages of the average precision therefore have no interval: for 100 such groups, its
-        coverage would be 18 %. Intervals of their mean partial AUC (``max_fpr=0.1``) have a
-        coverage of 82 %. For 10 such
-        groups, the coverage is 84 % for ``min_tpr=0.9`` and 43 % for the specificity at a
+        average precision is .03 too high on average. An average over groups has the same bias, and
+        its interval does not allow for the bias. Averages of the average precision therefore have
+        no interval: for 100 such groups, its coverage would be 18 %. Intervals of their mean
+        partial AUC (``max_fpr=0.1``) have a coverage of 82 %. For 10 such groups, it is 84 % for ``min_tpr=0.9`` and 43 % for the specificity at a
         sensitivity of .95. The note of an average counts the groups with few rows within the rates.
 
-        A `Gini` coefficient has the transformed intervals of `GroupAUC.confidence_intervals`. The
-        intervals of the difference of other measures combine the limits of the groups, with
-        Bonferroni's correction for the lower limit, and are therefore wider.
+        The whole AUC has the intervals of `GroupAUC.confidence_intervals`. The intervals of the
+        difference of other measures combine the limits of the groups, with Bonferroni's correction
+        for the lower limit, and are therefore wider.
 
         The interval of the pooled value for fixed groups treats the rows of all groups as one
         sample. The variance is therefore too large if the scores of the groups differ. As in
@@ -243,8 +238,6 @@ class GroupMeasure:
                 f"{_words.shortened(method)}."
             )
         self._measured.pairs.check_independent_rows(f"the interval of {self.measure.name!r}")
-        if curve_measures.method_of(self.measure) == "exact":
-            self._measured.pairs.check_one_model(f"the interval of {self.measure.name!r}")
         tail = (1.0 - level) / 2.0
         return self._of_groups(tail) if of == "groups" else self._of_statistics(tail, over)
 

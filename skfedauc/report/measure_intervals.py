@@ -18,7 +18,6 @@ from skfedauc.inference.group_curves import LogitErrors
 from skfedauc.inference.over_groups import OverGroups, variance_over_groups
 from skfedauc.inference.paired_measures import has_valid_averages
 from skfedauc.inference.variances import clustered_variance
-from skfedauc.measures import KolmogorovSmirnov
 from skfedauc.report.bounds import Bounds, certain_range
 from skfedauc.report.measure_statistics import MeasureEstimates
 from skfedauc.report.measured import Measured
@@ -81,8 +80,6 @@ def statistic_limits(
         Whether the groups are a sample from a population of groups.
     """
     measured = estimates.measured
-    if new_groups and isinstance(measured.measure, KolmogorovSmirnov):
-        raise NotDefined("no interval for new groups: distances depend on the sizes of groups")
     if name == "worst":
         return _of_worst(estimates, tail)
     if name == "difference":

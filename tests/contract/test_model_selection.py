@@ -52,7 +52,6 @@ from skfedauc import (
     WithinGroupStratifiedKFold,
     group_auc_scoring,
     make_group_auc_scorer,
-    pareto_front,
     select_within_gap,
 )
 from skfedauc.datasets import make_group_scores
@@ -596,7 +595,6 @@ def test_failed_candidates_are_left_out(hospitals, limit):
         search.fit(X, y)
     assert np.isnan(search.cv_results_["mean_test_pooled"]).tolist() == [True] + [False] * 4
     assert features_of(search) == ["dose"]
-    assert 0 not in pareto_front(search, score="pooled").index
 
 
 def raise_for_dose_alone(estimator, X, y):
@@ -679,33 +677,6 @@ def test_halving_takes_no_second_score(hospitals, limit):
         halving(hospitals, scoring, limit)
 
 
-@pytest.mark.parametrize("kind", SEARCHES)
-def test_front_of_a_search(hospitals, truth, kind):
-    X, y = hospitals
-    search = hospital_search(False, kind=kind).fit(X, y)
-    front = pareto_front(search, score="pooled")
-    scores, gaps = truth["pooled"], -truth["neg_difference"]
-    unbeaten = [
-        i
-        for i in range(4)
-        if not any(scores[j] > scores[i] and gaps[j] < gaps[i] for j in range(4))
-    ]
-    unbeaten.sort(key=lambda i: -scores[i])
-    assert [FEATURES.index(features_of(search, i)) for i in front.index] == unbeaten
-    assert 1 < len(front) < 4
-    assert front.columns.tolist() == ["pooled", "difference", CHOICE]
-    assert_same(front["pooled"], scores[unbeaten])
-    assert_same(front["difference"], gaps[unbeaten])
-
-
-def test_front_of_another_gap(hospitals, truth):
-    X, y = hospitals
-    front = pareto_front(hospital_search(False).fit(X, y), score="macro", gap="cross_difference")
-    assert front.columns.tolist()[:2] == ["macro", "cross_difference"]
-    assert_same(front["macro"], truth["macro"][front.index])
-    assert_same(front["cross_difference"], -truth["neg_cross_difference"][front.index])
-
-
 def test_tau_in_a_search_is_averaged_as_a_square():
     devices = make_group_scores("different", 60, 90, random_state=0)
     X = pd.DataFrame({"x": devices.y_score, "noise": np.arange(600) % 7, "device": devices.groups})
@@ -726,6 +697,3 @@ def test_tau_in_a_search_is_averaged_as_a_square():
         report = GroupAUC.from_predictions(y[test], scores, groups=X["device"].iloc[test])
         square = report.by_group["auc"].var() - report.variances.unbiased.mean()
         assert search.cv_results_[f"split{number}_test_neg_tau"][1] == pytest.approx(-square)
-    front = pareto_front(search, score="pooled", gap="tau")
-    means = -search.cv_results_["mean_test_neg_tau"][front.index]
-    assert_same(front["tau"], np.sqrt(np.maximum(means, 0)))
