@@ -22,7 +22,7 @@ from skfedauc.privacy import PrivateCounts, drawing
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
 from skfedauc.privacy.laplace import variance_of
 from skfedauc.privacy.noisy_pairs import NoisyCounts, NoisyPairs
-from skfedauc.privacy.releases import Ledger, Release
+from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State
 
 BINS = Bins.of_probabilities(octaves=3, parts=2)
@@ -32,12 +32,6 @@ def geometric(rng, epsilon, shape):
     """Discrete Laplace noise as the difference of two geometric variables."""
     success = -np.expm1(-epsilon)
     return rng.geometric(success, shape) - rng.geometric(success, shape)
-
-
-@pytest.fixture(autouse=True)
-def ledger(monkeypatch):
-    """Give each test a separate record of releases."""
-    monkeypatch.setattr(drawing, "LEDGER", Ledger())
 
 
 @pytest.fixture(autouse=True)
@@ -419,64 +413,7 @@ def test_binned_counts_are_released_in_coarser_bins_only():
         released(counts, bins=Bins.at([0.3]))
 
 
-# Spending epsilon twice ----------------------------------------------------------------------
-
-
-def test_releasing_equal_counts_twice_warns_of_the_sum():
-    counts = counts_of()
-    released(counts, epsilon=0.5)
-    with pytest.warns(UserWarning, match=r"with epsilon 0\.5\..* together is epsilon 1\.5\."):
-        released(counts, epsilon=1.0, bins=Bins.at([0.3]))
-    with pytest.warns(UserWarning, match=r"with epsilon 3\..* together is epsilon 3\.2\."):
-        released(counts_of(), epsilon=0.2, rows_per_person=2)  # the same counts, made a second time
-
-
-def test_releasing_the_rows_of_a_group_or_in_other_groups_warns():
-    counts = counts_of()
-    released(counts)
-    with pytest.warns(UserWarning, match="released before"):
-        released(counts.select_groups([1]))
-    with pytest.warns(UserWarning, match="released before"):
-        PrivateCounts.from_counts(counts.without_groups(), BINS, None, epsilon=1.0)
-    with pytest.warns(UserWarning, match="released before"):
-        released(counts.reduced(BINS))
-
-
-def test_releases_before_and_after_binning_add_up():
-    counts, others = counts_of(), Bins.at([0.3])
-    released(counts)
-    with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
-        released(counts.reduced(BINS))
-    with pytest.warns(UserWarning, match=r"with epsilon 2\..* together is epsilon 3\."):
-        released(counts, bins=others)
-
-
-def test_releases_that_a_later_release_connects_add_up():
-    counts, others = counts_of(), Bins.at([0.3])
-    released(counts.reduced(BINS))
-    released(counts.reduced(others), epsilon=2.0, bins=others)
-    with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
-        released(counts)
-    with pytest.warns(UserWarning, match=r"with epsilon 4\..* together is epsilon 4\.5\."):
-        released(counts, epsilon=0.5, bins=others)
-
-
-def test_releases_of_different_groups_do_not_add_up():
-    counts = counts_of()
-    released(counts)
-    for group in (0, 1):
-        with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
-            released(counts.select_groups([group]))
-    with pytest.warns(UserWarning, match=r"with epsilon 2\..* together is epsilon 3\."):
-        PrivateCounts.from_counts(counts.without_groups(), BINS, None, epsilon=1.0)
-
-
-def test_releasing_other_rows_does_not_warn():
-    for seed in range(3):
-        released(counts_of(seed))
-    nobody = counts_of().select_groups([])
-    for _ in range(2):
-        PrivateCounts.from_counts(nobody, BINS, ["a"], epsilon=1.0)
+# Exact parts ---------------------------------------------------------------------------------
 
 
 def test_exact_parts_have_no_noise(tmp_path):

@@ -13,7 +13,7 @@ from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.origin import check_source
 from skfedauc.counts.vectors import Grid, vector_of
 from skfedauc.privacy.laplace import MOST_SCALE, with_noise
-from skfedauc.privacy.releases import LEDGER, Release
+from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State
 
 
@@ -47,7 +47,6 @@ def drawn_state(
     negatives, positives = with_noise(
         exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
     )
-    LEDGER.spend(counts, binned, epsilon, rows_per_person)
     released = () if grid.labels is None else tuple(grid.labels.tolist())
     release = Release(secrets.token_hex(16), source, epsilon, rows_per_person, released)
     pos_label = counts.origin.classes.pos_label

@@ -86,9 +86,9 @@ class PrivateCounts:
 
     *Composition.* If no person has rows at two sites, the releases of all sites together have the
     largest of their epsilons (parallel composition). Otherwise the epsilons of the person's sites
-    add up. The epsilons of several releases of the same rows also add up. `from_counts` warns if
-    the process released equal counts before. The warning does not cover releases by other
-    processes, releases of overlapping but unequal rows, or earlier exact counts.
+    add up. The epsilons of several releases of the same rows also add up, and `from_counts` keeps
+    no record of them. Draw the noise once for each set of rows, keep the file, and send this file
+    again.
 
     *Noise.* The noise of each count has the distribution ``P(x) = (1 - a) / (1 + a) * a**abs(x)``
     with ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
@@ -194,11 +194,6 @@ class PrivateCounts:
         ImportError
             If OpenDP is missing, or is older than 0.14.2: ``pip install
             "skfedauc[privacy]"``.
-
-        Warns
-        -----
-        UserWarning
-            If this process has released equal counts before, of all rows or of one group.
 
         Examples
         --------
