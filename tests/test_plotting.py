@@ -28,6 +28,7 @@ from skfedauc import (
     pareto_front,
     select_within_gap,
 )
+from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import (
     CandidatesDisplay,
@@ -351,7 +352,7 @@ def test_critical_difference_leaves_out_groups_and_aligns_labels():
     with pytest.raises(ValueError, match=r"at least two groups with an AUC .* got 1 group"):
         CriticalDifferenceDisplay.from_reports(
             {
-                name: GroupAUC(report.counts.select_groups(np.array([0])))
+                name: GroupAUC(select_groups(report.counts, np.array([0])))
                 for name, report in reports.items()
             }
         )

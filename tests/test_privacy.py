@@ -5,6 +5,7 @@ compares the distributions.
 """
 
 import contextlib
+import copy
 import io
 import json
 import pickle
@@ -17,6 +18,7 @@ from oracles import comparisons
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
+from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.variances import Variances
 from skfedauc.privacy import PrivateCounts, drawing
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
@@ -397,12 +399,75 @@ def test_arguments_are_checked(change, error, message):
 
 def test_counts_that_one_row_changes_by_more_are_refused():
     weighted = ScoreCounts.from_predictions([0, 1], [0.2, 0.7], sample_weight=[2.0, 0.5])
-    with pytest.raises(ValueError, match="must not have sample weights"):
+    with pytest.raises(ValueError, match="these counts have sample weights"):
         PrivateCounts.from_counts(weighted, BINS, None, epsilon=1.0)
     with pytest.raises(ValueError, match="of must be 'groups' or 'statistics'; got 'rows'"):
         released(counts_of()).confidence_intervals(of="rows")
     with pytest.raises(TypeError, match="no public constructor"):
         PrivateCounts()
+
+
+def saved(counts):
+    return ScoreCounts.from_bytes(counts.to_bytes())
+
+
+SUPPRESSED = {
+    "withheld": lambda counts: counts.reduced(BINS, min_count=10),
+    "joined": lambda counts: counts.reduced(BINS, min_count=10, small_groups="join"),
+    "number": lambda counts: counts.reduced(BINS, min_count=10, tell_withheld="number"),
+    "report": lambda counts: GroupAUC(counts).without_small_groups(10).counts,
+    "repeats": lambda counts: ScoreCounts.merge([counts], repeated="allow"),
+}
+DERIVED = {
+    "itself": lambda counts: counts,
+    "file": saved,
+    "pickle": lambda counts: pickle.loads(pickle.dumps(counts)),
+    "copy": copy.deepcopy,
+    "state": lambda counts: restored_by_state(counts),
+    "merge": lambda counts: (
+        ScoreCounts.merge([counts_of().reduced(counts.bins or "exact"), counts])
+        if counts.ranges is None
+        else counts + counts.regroup(str)
+    ),
+    "select": lambda counts: select_groups(counts, range(len(counts))),
+    "regroup": lambda counts: counts.regroup(str),
+    "no groups": lambda counts: counts.without_groups().regroup({None: "a"}),
+    "coarser": lambda counts: counts.reduced(max_cells=10**6),
+    "file of a file": lambda counts: saved(saved(counts).regroup(str)),
+}
+
+
+def restored_by_state(counts):
+    new = object.__new__(ScoreCounts)
+    new.__setstate__(counts.__getstate__())
+    return new
+
+
+@pytest.mark.parametrize("suppress", SUPPRESSED)
+@pytest.mark.parametrize("derive", DERIVED)
+@pytest.mark.parametrize("n_rows", [9, 10, 3_000])
+def test_suppressed_counts_are_refused_whether_rows_were_withheld_or_not(suppress, derive, n_rows):
+    """One row decides whether a group appears, so noise cannot hide the row."""
+    y = np.tile([0, 1], n_rows)
+    counts = ScoreCounts.from_predictions(y, np.linspace(0, 1, 2 * n_rows), groups=["a"] * y.size)
+    found = DERIVED[derive](SUPPRESSED[suppress](counts))
+    message = "merged with repeated='allow'" if suppress == "repeats" else "without suppression"
+    for release in (
+        lambda: PrivateCounts.from_counts(found, BINS, list("abc"), epsilon=1.0),
+        lambda: found.to_vector(BINS, list("abc")),
+    ):
+        with pytest.raises(ValueError, match=f"differential privacy and secure sums.*{message}"):
+            release()
+
+
+def test_files_of_earlier_versions_that_list_withheld_groups_are_refused():
+    counts = counts_of().reduced(BINS, min_count=2_000)
+    assert counts.withheld.n_groups
+    origin = counts.origin._replace(is_suppressed=False)
+    without_mark = ScoreCounts._of(counts._state._replace(origin=origin))
+    assert b"is_suppressed" not in without_mark.to_bytes()
+    with pytest.raises(ValueError, match="without suppression"):
+        PrivateCounts.from_counts(saved(without_mark), BINS, list("abc"), epsilon=1.0)
 
 
 def test_binned_counts_are_released_in_coarser_bins_only():
@@ -429,7 +494,7 @@ def test_exact_parts_have_no_noise(tmp_path):
         [exact, private],
         [binned, private],
         [tmp_path / "lyon.skfa", tmp_path / "oslo.skfa"],
-        [PrivateCounts.merge([private, unsaved.select_groups([0])]), unsaved.select_groups([1])],
+        [PrivateCounts.merge([private, select_groups(unsaved, [0])]), select_groups(unsaved, [1])],
     ):
         found = PrivateCounts.merge(parts)
         assert found == merged
@@ -444,7 +509,7 @@ def test_exact_parts_have_no_noise(tmp_path):
     assert merged.epsilon == private.epsilon
     assert repr(merged).endswith("16 bins, epsilon 1 for one row, with exact counts of 2 groups)")
     table = merged.confidence_intervals()
-    report = GroupAUC(exact.select_groups([1]).reduced(BINS))
+    report = GroupAUC(select_groups(exact, [1]).reduced(BINS))
     assert table.auc["c"] == pytest.approx(report.pooled, rel=1e-12)
     assert table.se_noise["c"] == 0.0
     limits = report.confidence_intervals().loc["c", ["ci_low", "ci_high"]]

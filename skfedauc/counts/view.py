@@ -236,9 +236,9 @@ class CountsView:
         >>> counts = ScoreCounts.from_predictions(
         ...     [0, 1, 0, 1, 1, 0, 1], [0.2, 0.6, 0.5, 0.4, 0.7, 0.1, 0.3], groups=list("aabaabb")
         ... )
-        >>> withheld = counts.reduced("bins", min_count=2).withheld
+        >>> withheld = counts.reduced("bins", min_count=3).withheld
         >>> withheld.n_groups, withheld.n_positives, withheld.n_negatives, withheld.most_negatives
-        (2, 4, None, 3)
+        (1, None, None, 2)
         """
         return self.origin.withheld
 

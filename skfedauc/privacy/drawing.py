@@ -9,9 +9,8 @@ import numpy as np
 
 from skfedauc import _input, _words
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.origin import check_source
-from skfedauc.counts.vectors import Grid, vector_of
+from skfedauc.counts.vectors import Grid
 from skfedauc.privacy.laplace import MOST_SCALE, with_noise
 from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State
@@ -28,11 +27,6 @@ def drawn_state(
     """Draw the noise of `PrivateCounts.from_counts`, and return the counts with noise."""
     if not isinstance(counts, ScoreCounts):
         raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
-    if cells_for(counts, "PrivateCounts").weights is not None:
-        raise ValueError(
-            "counts must not have sample weights, because the noise is for counts that one row "
-            "changes by 1; count the rows again without sample_weight."
-        )
     grid = Grid(bins, groups)
     epsilon = _check_epsilon(epsilon)
     rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
@@ -42,8 +36,7 @@ def drawn_state(
             f"{MOST_SCALE:g} rows; pass a larger epsilon."
         )
     check_source(source)
-    binned = counts.reduced(bins)
-    exact = vector_of(binned.cells, binned.labels, grid)
+    exact = counts.to_vector(bins, groups)  # refuses counts for which epsilon would not hold
     negatives, positives = with_noise(
         exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
     )
