@@ -11,6 +11,8 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +22,7 @@ from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.variances import Variances
-from skfedauc.privacy import PrivateCounts, drawing
+from skfedauc.privacy import PrivateCounts, drawing, merging
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
 from skfedauc.privacy.laplace import variance_of
 from skfedauc.privacy.noisy_pairs import NoisyCounts, NoisyPairs
@@ -73,12 +75,21 @@ def released(counts, epsilon=1.0, bins=BINS, **options):
     return PrivateCounts.from_counts(counts, bins, counts.groups, epsilon=epsilon, **options)
 
 
+def without_noise(counts, bins=BINS):
+    """A release as of earlier versions, which permitted an epsilon without noise."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "with_noise", lambda exact, *_: exact)
+        state = released(counts, bins=bins).state
+    (release,) = state.releases
+    return PrivateCounts._of(state._replace(releases=(release._replace(epsilon=500.0),)))
+
+
 # Estimates -----------------------------------------------------------------------------------
 
 
 def test_without_noise_estimates_are_those_of_binned_counts():
     counts = counts_of()
-    private = released(counts, epsilon=500.0)  # noise of 1 has the probability 1e-217
+    private = without_noise(counts)  # noise of 1 has the probability 1e-217
     report = GroupAUC(counts.reduced(BINS))
     by_group = private.confidence_intervals()
     np.testing.assert_allclose(by_group.auc, report.by_group.auc, rtol=1e-12)
@@ -94,7 +105,7 @@ def test_without_noise_estimates_are_those_of_binned_counts():
 def test_intervals_without_noise_contain_those_of_exact_counts():
     counts = counts_of()
     exact = GroupAUC(counts).confidence_intervals()
-    found = released(counts, epsilon=500.0).confidence_intervals()
+    found = without_noise(counts).confidence_intervals()
     assert (found.ci_low < exact.ci_low).all()
     assert (found.ci_high > exact.ci_high).all()
     # The widths of the bins and of the interval of exact counts add up, to first order.
@@ -111,7 +122,7 @@ def test_the_bounds_of_the_bins_are_those_of_all_pairs():
         low, high = BINS.ranges_of(numbers)
         moved = numbers + np.where((low < high) & (y == 1), move, 0.0)
         shares.append(comparisons(moved[y == 1], moved[y == 0]).mean())
-    found = released(counts, epsilon=500.0).confidence_intervals()
+    found = without_noise(counts).confidence_intervals()
     assert found.bin_width.to_list() == pytest.approx([shares[1] - shares[0]], rel=1e-9)
 
 
@@ -358,7 +369,7 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
     y, score, groups = rows_of(np.random.default_rng(4), 300)
     swapped = ScoreCounts.from_predictions(1 - y, score, groups=groups, pos_label=0)
     with pytest.raises(ValueError, match="part 0 and part 1 have different positive labels, 1, 0"):
-        PrivateCounts.merge([first, released(swapped)])
+        PrivateCounts.merge([first, released(swapped, pos_label=0)])
     with pytest.raises(ValueError, match=r"one PrivateCounts; got ScoreCounts only, which"):
         PrivateCounts.merge([counts_of(5)])
     with pytest.raises(TypeError, match="got one of type int"):
@@ -387,6 +398,11 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         ({"epsilon": np.nan}, ValueError, "epsilon must be a finite number above 0.*; got nan"),
         ({"epsilon": "1"}, ValueError, "epsilon must be a finite number above 0.*; got '1'"),
         ({"epsilon": 1e-12}, ValueError, "pass a larger epsilon"),
+        ({"epsilon": 10.1}, ValueError, "epsilon of at most 10 per row"),
+        ({"epsilon": 1e300, "rows_per_person": 9}, ValueError, "epsilon of at most 10 per row"),
+        ({"pos_label": None}, ValueError, "positive label that all sites agree on.*got None"),
+        ({"pos_label": np.nan}, ValueError, "positive label that all sites agree on.*got nan"),
+        ({"pos_label": "yes"}, ValueError, "'yes' is not the positive label of these counts, 1"),
         ({"rows_per_person": 0}, ValueError, "rows_per_person must be a whole number"),
         ({"source": 7}, TypeError, "source must be a str or None; got int 7"),
     ],
@@ -472,7 +488,7 @@ def test_files_of_earlier_versions_that_list_withheld_groups_are_refused():
 
 def test_binned_counts_are_released_in_coarser_bins_only():
     counts = counts_of().reduced(Bins.at([0.25, 0.5, 0.75]))
-    private = released(counts, epsilon=500.0, bins=Bins.at([0.5]))
+    private = without_noise(counts, bins=Bins.at([0.5]))
     assert private.positives.sum() == counts.n_positives.sum()
     with pytest.raises(ValueError, match="cannot be reduced"):
         released(counts, bins=Bins.at([0.3]))
@@ -626,20 +642,98 @@ def test_files_give_back_the_same_counts(groups, tmp_path):
     assert columns["n_positives"] == private.positives.reshape(-1).tolist()
 
 
-def test_a_file_holds_nothing_that_depends_on_the_rows_without_noise():
-    """Two sites, one of which lacks a class, a group and some scores, differ in noise only."""
-    full = ScoreCounts.from_predictions(
-        [0, 1, 1], [0.1, 0.8, 0.3], groups=["a", "b", None], missing="drop"
-    )
-    less = ScoreCounts.from_predictions([1], [0.4], groups=["a"])
+INPUTS = {
+    "rows": lambda t: ScoreCounts.from_predictions(
+        *(t[name].to_numpy() for name in "ys"), groups=t["g"].to_numpy()
+    ),
+    "frames": lambda t: ScoreCounts.from_predictions(t["y"], t["s"], groups=t[["g"]]),
+    "missing": lambda t: ScoreCounts.from_predictions(
+        t["y"], t["s"], groups=t["g"].where(t["g"] == "a"), missing="drop"
+    ),
+    "table": lambda t: ScoreCounts.from_table(t, label="y", score="s", group="g"),
+    "lazy": lambda t: ScoreCounts.from_table(
+        pl.from_pandas(t).lazy(), label="y", score="s", group="g"
+    ),
+    "batches": lambda t: ScoreCounts.from_batches([t[:1], t[1:]], label="y", score="s", group="g"),
+    "counts": lambda t: ScoreCounts.from_counts(
+        g=t["g"], score=t["s"], n_negatives=1 - t["y"], n_positives=t["y"]
+    ),
+    "file": lambda t: saved(ScoreCounts.from_predictions(t["y"], t["s"], groups=t["g"])),
+    "merge": lambda t: ScoreCounts.merge(
+        [
+            ScoreCounts.from_predictions(part["y"], part["s"], groups=part["g"])
+            for part in (t[:1], t[1:])
+        ]
+    ),
+    "bins": lambda t: ScoreCounts.from_predictions(t["y"], t["s"], groups=t["g"], disclosure=BINS),
+    "vector": lambda t: ScoreCounts.from_vector(
+        ScoreCounts.from_predictions(t["y"], t["s"], groups=t["g"]).to_vector(BINS, ["a", "b"]),
+        BINS,
+        ["a", "b"],
+    ),
+}
+
+
+@pytest.mark.parametrize("pos_label", [None, 1])
+@pytest.mark.parametrize("count", INPUTS)
+def test_neighbouring_sites_have_files_that_differ_in_noise_and_identifier_only(count, pos_label):
+    """Also sites without rows, of one class, of one group, and of negatives with the label -1."""
+    table = pd.DataFrame({"y": [0, 1, 1, 0], "s": [0.1, 0.8, 0.3, 0.0], "g": list("abba")})
     found = []
-    for counts in (full, less):
-        private = PrivateCounts.from_counts(counts, BINS, ["a", "b"], epsilon=1.0)
-        table = pq.read_table(io.BytesIO(private.to_bytes()))
-        facts = json.loads(table.schema.metadata[b"skfedauc"])
+    for rows in (table, table[:3], table[:1], table[1:2], table[:0]):
+        counts = INPUTS[count](rows)
+        label = {} if pos_label is None else {"pos_label": pos_label}
+        private = PrivateCounts.from_counts(counts, BINS, ["a", "b"], epsilon=1.0, **label)
+        content = pq.read_table(io.BytesIO(private.to_bytes()))
+        facts = json.loads(content.schema.metadata[b"skfedauc"])
         del facts["sha256"], facts["releases"][0]["identifier"]
-        found.append((facts, table["group"].to_pylist(), table["bin"].to_pylist()))
-    assert found[0] == found[1]
+        columns = [content[name].to_pylist() for name in ("group", "bin")]
+        found.append((facts, content.schema.remove_metadata(), content.num_rows, columns))
+        assert private.pos_label == 1
+    assert all(one == found[0] for one in found)
+
+
+def test_a_positive_label_of_the_agreement_is_written_by_an_empty_site():
+    for y, score in ((["ill", "well"], [0.7, 0.2]), ([], [])):
+        counts = ScoreCounts.from_predictions(y, score, pos_label="ill")
+        private = PrivateCounts.from_counts(counts, BINS, None, epsilon=1.0, pos_label="ill")
+        assert private.pos_label == "ill"
+        with pytest.raises(ValueError, match="pos_label=1 is not the positive label of these"):
+            PrivateCounts.from_counts(counts, BINS, None, epsilon=1.0)
+
+
+@pytest.mark.parametrize("value", [10**15, -(10**15) + 200, -100, 2**62, -(2**62)])
+def test_counts_that_no_rows_and_noise_have_are_refused(value):
+    private = released(counts_of())
+    negatives = private.negatives.copy()
+    negatives[0, 0] = value
+    with pytest.raises(ValueError, match=r"damaged: it has .*(more rows|cannot have)"):
+        PrivateCounts._of(private.state._replace(negatives=negatives))
+
+
+def test_sums_beyond_64_bits_are_refused():
+    most = 2**40 * 50_000
+    parts = []
+    for seed in range(120):
+        state = released(counts_of(seed, n_rows=30)).state
+        positives = state.positives.copy()
+        positives[0, 0] = most
+        parts.append(state._replace(positives=positives))
+    with pytest.raises(ValueError, match="is impossible: it has more rows than can be counted"):
+        merging.merged(parts, [f"part {i}" for i in range(len(parts))])
+
+
+def test_show_has_the_noise_of_each_group(tmp_path, capsys):
+    parts = [released(counts_of(1, groups=("a", "b"))), released(counts_of(2, groups=("b",)), 0.1)]
+    PrivateCounts.merge(parts).save(tmp_path / "both.skfa")
+    assert main(["show", str(tmp_path / "both.skfa")]) == 0
+    text = capsys.readouterr().out
+    assert (
+        "of a number of a, of a group, a bin and a class, has a standard deviation of 1.36" in text
+    )
+    assert (
+        "of a number of b, of a group, a bin and a class, has a standard deviation of 14.2" in text
+    )
 
 
 def test_files_of_the_other_kind_are_named():
@@ -815,8 +909,9 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
         "- For someone who knows that the rows were counted, their classes change this probability "
         "at most by the factor 2.718, exp(2 epsilon).",
         "- The noise of a number, of a group, a bin and a class, has a standard deviation of 5.64 "
-        "rows. A number of rows well above this can be seen in its bin. The noise of the number of "
-        "rows of a class in a group adds up over the bins, to 22.6.",
+        "rows. The noise of the number of rows of a class in a group adds up over the bins, to "
+        "22.6.",
+        "- A number of rows well above its noise can be seen in its bin.",
     ):
         assert line in lines
     assert main(["show", str(paths[2])]) == 0
