@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from skfedauc import _input, _words
@@ -89,6 +90,16 @@ class Origin(NamedTuple):
             Withheld.merged([origin.withheld for origin in origins]),
             any(origin.is_suppressed for origin in origins),
             any(origin.may_repeat for origin in origins),
+        )
+
+    @property
+    def identifier(self) -> str:
+        """Identifier of the sources, which are random."""
+        found = [source.identifier for source in self.sources]
+        return (
+            found[0]
+            if len(found) == 1
+            else sha256("".join(sorted(found)).encode()).hexdigest()[:32]
         )
 
     def regrouped(self) -> Origin:

@@ -1176,10 +1176,33 @@ default=None
         """
         from skfedauc.counts.files import content_of
 
+        state = self._identified(source)
+        return content_of(state if disclosure is None else at_level(state, disclosure))
+
+    def _identified(self, source: str | None = None) -> State:
+        """Give the counts their random identifier, if there is none, and return their state."""
         with _IDENTIFYING:
             state = self._state._replace(origin=self.origin.saved(source))
             object.__setattr__(self, "_state", state)
-        return content_of(state if disclosure is None else at_level(state, disclosure))
+        return state
+
+    @property
+    def identifier(self) -> str:
+        """Random identifier of these counts, 32 hexadecimal digits, which discloses nothing.
+
+        `save` keeps the identifier, so that a page or document can be matched with the archived
+        counts. The identifier is that of `sources`; merged counts have an identifier that depends
+        only on the identifiers of their sources. Counts made from these counts, such as binned
+        counts, have the same identifier. Counting the same rows again gives another identifier.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7])
+        >>> ScoreCounts.from_bytes(counts.to_bytes()).identifier == counts.identifier
+        True
+        """
+        return self._identified().origin.identifier
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> ScoreCounts:
