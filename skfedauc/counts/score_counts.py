@@ -663,9 +663,8 @@ default=None
     def _named(cls, parts: Iterable[Any]) -> Iterator[tuple[str, ScoreCounts, bool]]:
         """Yield the name of each part, its score counts, and whether the caller keeps the part."""
         is_kept = isinstance(parts, Sequence | Mapping)
-        is_named = isinstance(parts, Mapping)
-        for number, part in enumerate(parts.items() if is_named else parts):
-            name, part = part if is_named else (None, part)
+        named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
+        for number, (name, part) in enumerate(named):
             if isinstance(part, str | os.PathLike):
                 yield name or repr(os.fspath(part)), cls.load(part), False
             elif isinstance(part, ScoreCounts):

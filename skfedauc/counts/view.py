@@ -237,7 +237,7 @@ class CountsView:
         ... )
         >>> withheld = counts.reduced("bins", min_count=3).withheld
         >>> withheld.n_groups, withheld.n_positives, withheld.n_negatives, withheld.most_negatives
-        (1, None, None, 2)
+        (2, None, None, 5)
         """
         return self.origin.withheld
 
