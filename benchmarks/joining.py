@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.counts.score_counts import select_groups
 
 OUTPUT = Path("benchmarks/joining.md")
 # Rows of the streams, and their batches
@@ -150,7 +151,7 @@ def measure_small() -> Iterator[list[str]]:
                 if 0 in (counts.n_negatives.sum(), counts.n_positives.sum()):
                     yield [*row, "-", "-", "-", "-", "-"]
                     continue
-                sent = exact.select_groups([exact.groups.index(g) for g in counts.groups])
+                sent = select_groups(exact, [exact.groups.index(g) for g in counts.groups])
                 bins = sent.reduced("bins")
                 together = joined_together(bins, least)
                 yield [

@@ -12,6 +12,7 @@ from skfedauc._input.encoding import number_integers
 from skfedauc._words import all_shortened, described
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import needs_scores
+from skfedauc.counts.score_counts import select_groups, with_weights_over
 
 Numbers = NDArray[np.intp]
 
@@ -134,7 +135,7 @@ class ClusterCounts:
 
     def with_weights_over(self, exponent: int) -> ClusterCounts:
         """Return the counts with weights divided by two to the power `exponent`."""
-        return self.with_units(self.units.with_weights_over(exponent))
+        return self.with_units(with_weights_over(self.units, exponent))
 
     def without_groups(self) -> ClusterCounts:
         """Return the counts with all rows in one group; a cluster can then have several units."""
@@ -159,7 +160,7 @@ class ClusterCounts:
         kept = np.flatnonzero(place[self.group_of] >= 0)
         cluster_of, distinct = number_integers(self.cluster_of[kept])
         return ClusterCounts(
-            self.units.select_groups(kept),
+            select_groups(self.units, kept),
             place[self.group_of[kept]],
             cluster_of,
             numbers.size,

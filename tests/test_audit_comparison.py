@@ -378,7 +378,7 @@ def test_estimators_are_compared_by_scores_and_decisions():
             names={"model": name},
         )  # fmt: skip
         assert audit.threshold == alone.threshold == 0.4
-        assert audit.facts["sha256_of_audit"] == alone.facts["sha256_of_audit"]
+        assert audit.facts | {"identifier": ""} == alone.facts | {"identifier": ""}
         pd.testing.assert_frame_equal(audit.sweep().rates, alone.sweep().rates)
         assert -0.6 in audit.sweep().gaps.index
     ranking = AuditComparison.from_estimators(models, X, y, groups="site", threshold=None)
@@ -447,7 +447,7 @@ def test_documents_have_facts_and_tables(tmp_path):
     assert (facts["favorable"], facts["tolerances"]) == ("positive", LIMITS)
     assert (facts["n_rows"], facts["n_groups"], facts["n_small_groups"]) == (700, 4, 1)
     assert list(facts["models"]) == ["old", "new"]
-    assert facts["models"]["old"]["sha256"] != facts["models"]["new"]["sha256"]
+    assert facts["models"]["old"]["identifier"] != facts["models"]["new"]["identifier"]
     assert document["findings"] == list(comparison.findings)
     for group in document["groups"]:
         for quantity in QUANTITIES:

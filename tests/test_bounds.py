@@ -11,6 +11,7 @@ from oracles import STATISTICS, Case, all_pairs, random_case
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit.decisions import bin_of_threshold
 from skfedauc.cli.main import main
+from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.equal_groups import nearest_to_equal
 from skfedauc.pairs import GroupPairs
@@ -296,7 +297,7 @@ def test_the_interval_of_the_difference_covers_both_extremes():
 
 
 def select(counts, groups):
-    return counts.select_groups(np.array(groups))
+    return select_groups(counts, np.array(groups))
 
 
 @pytest.mark.parametrize("reference", [None, "rest", 1])
@@ -612,7 +613,7 @@ def test_reports_say_that_groups_were_withheld(tmp_path, capsys, without_plots):
         ("labels", 3, [2, None, 53, 5, 53], [["few", 1], ["few", 2]]),
         ("rows", 3, [2, None, 53, 5, 53], None),
         ("number", 3, [2, None, None, None, None], None),
-        ("labels", 1, [0, 0, 0, 0, 0], []),
+        ("labels", None, [0, 0, 0, 0, 0], []),
     ],
 )
 def test_the_document_has_the_groups_that_were_withheld(
@@ -624,7 +625,9 @@ def test_the_document_has_the_groups_that_were_withheld(
     y = np.concatenate([np.repeat([1, 0], sizes) for _, _, *sizes in rows])
     counts = ScoreCounts.from_predictions(
         y, np.linspace(0, 1, y.size), groups=np.array(groups, object), disclosure=COARSE
-    ).reduced(min_count=min_count, tell_withheld=tell)
+    )
+    if min_count is not None:
+        counts = counts.reduced(min_count=min_count, tell_withheld=tell)
     path = str(tmp_path / "counts.skfa")
     counts.save(path)
     assert main(["report", path, "--json"]) == 0

@@ -5,11 +5,14 @@ compares the distributions.
 """
 
 import contextlib
+import copy
 import io
 import json
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,12 +20,13 @@ from oracles import comparisons
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
+from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.variances import Variances
-from skfedauc.privacy import PrivateCounts, drawing
+from skfedauc.privacy import PrivateCounts, drawing, merging
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
 from skfedauc.privacy.laplace import variance_of
 from skfedauc.privacy.noisy_pairs import NoisyCounts, NoisyPairs
-from skfedauc.privacy.releases import Ledger, Release
+from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State
 
 BINS = Bins.of_probabilities(octaves=3, parts=2)
@@ -32,12 +36,6 @@ def geometric(rng, epsilon, shape):
     """Discrete Laplace noise as the difference of two geometric variables."""
     success = -np.expm1(-epsilon)
     return rng.geometric(success, shape) - rng.geometric(success, shape)
-
-
-@pytest.fixture(autouse=True)
-def ledger(monkeypatch):
-    """Give each test a separate record of releases."""
-    monkeypatch.setattr(drawing, "LEDGER", Ledger())
 
 
 @pytest.fixture(autouse=True)
@@ -77,12 +75,21 @@ def released(counts, epsilon=1.0, bins=BINS, **options):
     return PrivateCounts.from_counts(counts, bins, counts.groups, epsilon=epsilon, **options)
 
 
+def without_noise(counts, bins=BINS):
+    """A release as of earlier versions, which permitted an epsilon without noise."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "with_noise", lambda exact, *_: exact)
+        state = released(counts, bins=bins).state
+    (release,) = state.releases
+    return PrivateCounts._of(state._replace(releases=(release._replace(epsilon=500.0),)))
+
+
 # Estimates -----------------------------------------------------------------------------------
 
 
 def test_without_noise_estimates_are_those_of_binned_counts():
     counts = counts_of()
-    private = released(counts, epsilon=500.0)  # noise of 1 has the probability 1e-217
+    private = without_noise(counts)  # noise of 1 has the probability 1e-217
     report = GroupAUC(counts.reduced(BINS))
     by_group = private.confidence_intervals()
     np.testing.assert_allclose(by_group.auc, report.by_group.auc, rtol=1e-12)
@@ -98,7 +105,7 @@ def test_without_noise_estimates_are_those_of_binned_counts():
 def test_intervals_without_noise_contain_those_of_exact_counts():
     counts = counts_of()
     exact = GroupAUC(counts).confidence_intervals()
-    found = released(counts, epsilon=500.0).confidence_intervals()
+    found = without_noise(counts).confidence_intervals()
     assert (found.ci_low < exact.ci_low).all()
     assert (found.ci_high > exact.ci_high).all()
     # The widths of the bins and of the interval of exact counts add up, to first order.
@@ -115,7 +122,7 @@ def test_the_bounds_of_the_bins_are_those_of_all_pairs():
         low, high = BINS.ranges_of(numbers)
         moved = numbers + np.where((low < high) & (y == 1), move, 0.0)
         shares.append(comparisons(moved[y == 1], moved[y == 0]).mean())
-    found = released(counts, epsilon=500.0).confidence_intervals()
+    found = without_noise(counts).confidence_intervals()
     assert found.bin_width.to_list() == pytest.approx([shares[1] - shares[0]], rel=1e-9)
 
 
@@ -362,7 +369,7 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
     y, score, groups = rows_of(np.random.default_rng(4), 300)
     swapped = ScoreCounts.from_predictions(1 - y, score, groups=groups, pos_label=0)
     with pytest.raises(ValueError, match="part 0 and part 1 have different positive labels, 1, 0"):
-        PrivateCounts.merge([first, released(swapped)])
+        PrivateCounts.merge([first, released(swapped, pos_label=0)])
     with pytest.raises(ValueError, match=r"one PrivateCounts; got ScoreCounts only, which"):
         PrivateCounts.merge([counts_of(5)])
     with pytest.raises(TypeError, match="got one of type int"):
@@ -391,6 +398,11 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         ({"epsilon": np.nan}, ValueError, "epsilon must be a finite number above 0.*; got nan"),
         ({"epsilon": "1"}, ValueError, "epsilon must be a finite number above 0.*; got '1'"),
         ({"epsilon": 1e-12}, ValueError, "pass a larger epsilon"),
+        ({"epsilon": 10.1}, ValueError, "epsilon of at most 10 per row"),
+        ({"epsilon": 1e300, "rows_per_person": 9}, ValueError, "epsilon of at most 10 per row"),
+        ({"pos_label": None}, ValueError, "positive label that all sites agree on.*got None"),
+        ({"pos_label": np.nan}, ValueError, "positive label that all sites agree on.*got nan"),
+        ({"pos_label": "yes"}, ValueError, "'yes' is not the positive label of these counts, 1"),
         ({"rows_per_person": 0}, ValueError, "rows_per_person must be a whole number"),
         ({"source": 7}, TypeError, "source must be a str or None; got int 7"),
     ],
@@ -403,7 +415,7 @@ def test_arguments_are_checked(change, error, message):
 
 def test_counts_that_one_row_changes_by_more_are_refused():
     weighted = ScoreCounts.from_predictions([0, 1], [0.2, 0.7], sample_weight=[2.0, 0.5])
-    with pytest.raises(ValueError, match="must not have sample weights"):
+    with pytest.raises(ValueError, match="these counts have sample weights"):
         PrivateCounts.from_counts(weighted, BINS, None, epsilon=1.0)
     with pytest.raises(ValueError, match="of must be 'groups' or 'statistics'; got 'rows'"):
         released(counts_of()).confidence_intervals(of="rows")
@@ -411,72 +423,78 @@ def test_counts_that_one_row_changes_by_more_are_refused():
         PrivateCounts()
 
 
+def saved(counts):
+    return ScoreCounts.from_bytes(counts.to_bytes())
+
+
+SUPPRESSED = {
+    "withheld": lambda counts: counts.reduced(BINS, min_count=10),
+    "joined": lambda counts: counts.reduced(BINS, min_count=10, small_groups="join"),
+    "number": lambda counts: counts.reduced(BINS, min_count=10, tell_withheld="number"),
+    "report": lambda counts: GroupAUC(counts).without_small_groups(10).counts,
+    "repeats": lambda counts: ScoreCounts.merge([counts], repeated="allow"),
+}
+DERIVED = {
+    "itself": lambda counts: counts,
+    "file": saved,
+    "pickle": lambda counts: pickle.loads(pickle.dumps(counts)),
+    "copy": copy.deepcopy,
+    "state": lambda counts: restored_by_state(counts),
+    "merge": lambda counts: (
+        ScoreCounts.merge([counts_of().reduced(counts.bins or "exact"), counts])
+        if counts.ranges is None
+        else counts + counts.regroup(str)
+    ),
+    "select": lambda counts: select_groups(counts, range(len(counts))),
+    "regroup": lambda counts: counts.regroup(str),
+    "no groups": lambda counts: counts.without_groups().regroup({None: "a"}),
+    "coarser": lambda counts: counts.reduced(max_cells=10**6),
+    "file of a file": lambda counts: saved(saved(counts).regroup(str)),
+}
+
+
+def restored_by_state(counts):
+    new = object.__new__(ScoreCounts)
+    new.__setstate__(counts.__getstate__())
+    return new
+
+
+@pytest.mark.parametrize("suppress", SUPPRESSED)
+@pytest.mark.parametrize("derive", DERIVED)
+@pytest.mark.parametrize("n_rows", [9, 10, 3_000])
+def test_suppressed_counts_are_refused_whether_rows_were_withheld_or_not(suppress, derive, n_rows):
+    """One row decides whether a group appears, so noise cannot hide the row."""
+    y = np.tile([0, 1], n_rows)
+    counts = ScoreCounts.from_predictions(y, np.linspace(0, 1, 2 * n_rows), groups=["a"] * y.size)
+    found = DERIVED[derive](SUPPRESSED[suppress](counts))
+    message = "merged with repeated='allow'" if suppress == "repeats" else "without suppression"
+    for release in (
+        lambda: PrivateCounts.from_counts(found, BINS, list("abc"), epsilon=1.0),
+        lambda: found.to_vector(BINS, list("abc")),
+    ):
+        with pytest.raises(ValueError, match=f"differential privacy and secure sums.*{message}"):
+            release()
+
+
+def test_files_of_earlier_versions_that_list_withheld_groups_are_refused():
+    counts = counts_of().reduced(BINS, min_count=2_000)
+    assert counts.withheld.n_groups
+    origin = counts.origin._replace(is_suppressed=False)
+    without_mark = ScoreCounts._of(counts._state._replace(origin=origin))
+    assert b"is_suppressed" not in without_mark.to_bytes()
+    with pytest.raises(ValueError, match="without suppression"):
+        PrivateCounts.from_counts(saved(without_mark), BINS, list("abc"), epsilon=1.0)
+
+
 def test_binned_counts_are_released_in_coarser_bins_only():
     counts = counts_of().reduced(Bins.at([0.25, 0.5, 0.75]))
-    private = released(counts, epsilon=500.0, bins=Bins.at([0.5]))
+    private = without_noise(counts, bins=Bins.at([0.5]))
     assert private.positives.sum() == counts.n_positives.sum()
     with pytest.raises(ValueError, match="cannot be reduced"):
         released(counts, bins=Bins.at([0.3]))
 
 
-# Spending epsilon twice ----------------------------------------------------------------------
-
-
-def test_releasing_equal_counts_twice_warns_of_the_sum():
-    counts = counts_of()
-    released(counts, epsilon=0.5)
-    with pytest.warns(UserWarning, match=r"with epsilon 0\.5\..* together is epsilon 1\.5\."):
-        released(counts, epsilon=1.0, bins=Bins.at([0.3]))
-    with pytest.warns(UserWarning, match=r"with epsilon 3\..* together is epsilon 3\.2\."):
-        released(counts_of(), epsilon=0.2, rows_per_person=2)  # the same counts, made a second time
-
-
-def test_releasing_the_rows_of_a_group_or_in_other_groups_warns():
-    counts = counts_of()
-    released(counts)
-    with pytest.warns(UserWarning, match="released before"):
-        released(counts.select_groups([1]))
-    with pytest.warns(UserWarning, match="released before"):
-        PrivateCounts.from_counts(counts.without_groups(), BINS, None, epsilon=1.0)
-    with pytest.warns(UserWarning, match="released before"):
-        released(counts.reduced(BINS))
-
-
-def test_releases_before_and_after_binning_add_up():
-    counts, others = counts_of(), Bins.at([0.3])
-    released(counts)
-    with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
-        released(counts.reduced(BINS))
-    with pytest.warns(UserWarning, match=r"with epsilon 2\..* together is epsilon 3\."):
-        released(counts, bins=others)
-
-
-def test_releases_that_a_later_release_connects_add_up():
-    counts, others = counts_of(), Bins.at([0.3])
-    released(counts.reduced(BINS))
-    released(counts.reduced(others), epsilon=2.0, bins=others)
-    with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
-        released(counts)
-    with pytest.warns(UserWarning, match=r"with epsilon 4\..* together is epsilon 4\.5\."):
-        released(counts, epsilon=0.5, bins=others)
-
-
-def test_releases_of_different_groups_do_not_add_up():
-    counts = counts_of()
-    released(counts)
-    for group in (0, 1):
-        with pytest.warns(UserWarning, match=r"with epsilon 1\..* together is epsilon 2\."):
-            released(counts.select_groups([group]))
-    with pytest.warns(UserWarning, match=r"with epsilon 2\..* together is epsilon 3\."):
-        PrivateCounts.from_counts(counts.without_groups(), BINS, None, epsilon=1.0)
-
-
-def test_releasing_other_rows_does_not_warn():
-    for seed in range(3):
-        released(counts_of(seed))
-    nobody = counts_of().select_groups([])
-    for _ in range(2):
-        PrivateCounts.from_counts(nobody, BINS, ["a"], epsilon=1.0)
+# Exact parts ---------------------------------------------------------------------------------
 
 
 def test_exact_parts_have_no_noise(tmp_path):
@@ -492,7 +510,7 @@ def test_exact_parts_have_no_noise(tmp_path):
         [exact, private],
         [binned, private],
         [tmp_path / "lyon.skfa", tmp_path / "oslo.skfa"],
-        [PrivateCounts.merge([private, unsaved.select_groups([0])]), unsaved.select_groups([1])],
+        [PrivateCounts.merge([private, select_groups(unsaved, [0])]), select_groups(unsaved, [1])],
     ):
         found = PrivateCounts.merge(parts)
         assert found == merged
@@ -507,7 +525,7 @@ def test_exact_parts_have_no_noise(tmp_path):
     assert merged.epsilon == private.epsilon
     assert repr(merged).endswith("16 bins, epsilon 1 for one row, with exact counts of 2 groups)")
     table = merged.confidence_intervals()
-    report = GroupAUC(exact.select_groups([1]).reduced(BINS))
+    report = GroupAUC(select_groups(exact, [1]).reduced(BINS))
     assert table.auc["c"] == pytest.approx(report.pooled, rel=1e-12)
     assert table.se_noise["c"] == 0.0
     limits = report.confidence_intervals().loc["c", ["ci_low", "ci_high"]]
@@ -624,20 +642,98 @@ def test_files_give_back_the_same_counts(groups, tmp_path):
     assert columns["n_positives"] == private.positives.reshape(-1).tolist()
 
 
-def test_a_file_holds_nothing_that_depends_on_the_rows_without_noise():
-    """Two sites, one of which lacks a class, a group and some scores, differ in noise only."""
-    full = ScoreCounts.from_predictions(
-        [0, 1, 1], [0.1, 0.8, 0.3], groups=["a", "b", None], missing="drop"
-    )
-    less = ScoreCounts.from_predictions([1], [0.4], groups=["a"])
+INPUTS = {
+    "rows": lambda t: ScoreCounts.from_predictions(
+        *(t[name].to_numpy() for name in "ys"), groups=t["g"].to_numpy()
+    ),
+    "frames": lambda t: ScoreCounts.from_predictions(t["y"], t["s"], groups=t[["g"]]),
+    "missing": lambda t: ScoreCounts.from_predictions(
+        t["y"], t["s"], groups=t["g"].where(t["g"] == "a"), missing="drop"
+    ),
+    "table": lambda t: ScoreCounts.from_table(t, label="y", score="s", group="g"),
+    "lazy": lambda t: ScoreCounts.from_table(
+        pl.from_pandas(t).lazy(), label="y", score="s", group="g"
+    ),
+    "batches": lambda t: ScoreCounts.from_batches([t[:1], t[1:]], label="y", score="s", group="g"),
+    "counts": lambda t: ScoreCounts.from_counts(
+        g=t["g"], score=t["s"], n_negatives=1 - t["y"], n_positives=t["y"]
+    ),
+    "file": lambda t: saved(ScoreCounts.from_predictions(t["y"], t["s"], groups=t["g"])),
+    "merge": lambda t: ScoreCounts.merge(
+        [
+            ScoreCounts.from_predictions(part["y"], part["s"], groups=part["g"])
+            for part in (t[:1], t[1:])
+        ]
+    ),
+    "bins": lambda t: ScoreCounts.from_predictions(t["y"], t["s"], groups=t["g"], disclosure=BINS),
+    "vector": lambda t: ScoreCounts.from_vector(
+        ScoreCounts.from_predictions(t["y"], t["s"], groups=t["g"]).to_vector(BINS, ["a", "b"]),
+        BINS,
+        ["a", "b"],
+    ),
+}
+
+
+@pytest.mark.parametrize("pos_label", [None, 1])
+@pytest.mark.parametrize("count", INPUTS)
+def test_neighbouring_sites_have_files_that_differ_in_noise_and_identifier_only(count, pos_label):
+    """Also sites without rows, of one class, of one group, and of negatives with the label -1."""
+    table = pd.DataFrame({"y": [0, 1, 1, 0], "s": [0.1, 0.8, 0.3, 0.0], "g": list("abba")})
     found = []
-    for counts in (full, less):
-        private = PrivateCounts.from_counts(counts, BINS, ["a", "b"], epsilon=1.0)
-        table = pq.read_table(io.BytesIO(private.to_bytes()))
-        facts = json.loads(table.schema.metadata[b"skfedauc"])
+    for rows in (table, table[:3], table[:1], table[1:2], table[:0]):
+        counts = INPUTS[count](rows)
+        label = {} if pos_label is None else {"pos_label": pos_label}
+        private = PrivateCounts.from_counts(counts, BINS, ["a", "b"], epsilon=1.0, **label)
+        content = pq.read_table(io.BytesIO(private.to_bytes()))
+        facts = json.loads(content.schema.metadata[b"skfedauc"])
         del facts["sha256"], facts["releases"][0]["identifier"]
-        found.append((facts, table["group"].to_pylist(), table["bin"].to_pylist()))
-    assert found[0] == found[1]
+        columns = [content[name].to_pylist() for name in ("group", "bin")]
+        found.append((facts, content.schema.remove_metadata(), content.num_rows, columns))
+        assert private.pos_label == 1
+    assert all(one == found[0] for one in found)
+
+
+def test_a_positive_label_of_the_agreement_is_written_by_an_empty_site():
+    for y, score in ((["ill", "well"], [0.7, 0.2]), ([], [])):
+        counts = ScoreCounts.from_predictions(y, score, pos_label="ill")
+        private = PrivateCounts.from_counts(counts, BINS, None, epsilon=1.0, pos_label="ill")
+        assert private.pos_label == "ill"
+        with pytest.raises(ValueError, match="pos_label=1 is not the positive label of these"):
+            PrivateCounts.from_counts(counts, BINS, None, epsilon=1.0)
+
+
+@pytest.mark.parametrize("value", [10**15, -(10**15) + 200, -100, 2**62, -(2**62)])
+def test_counts_that_no_rows_and_noise_have_are_refused(value):
+    private = released(counts_of())
+    negatives = private.negatives.copy()
+    negatives[0, 0] = value
+    with pytest.raises(ValueError, match=r"damaged: it has .*(more rows|cannot have)"):
+        PrivateCounts._of(private.state._replace(negatives=negatives))
+
+
+def test_sums_beyond_64_bits_are_refused():
+    most = 2**40 * 50_000
+    parts = []
+    for seed in range(120):
+        state = released(counts_of(seed, n_rows=30)).state
+        positives = state.positives.copy()
+        positives[0, 0] = most
+        parts.append(state._replace(positives=positives))
+    with pytest.raises(ValueError, match="is impossible: it has more rows than can be counted"):
+        merging.merged(parts, [f"part {i}" for i in range(len(parts))])
+
+
+def test_show_has_the_noise_of_each_group(tmp_path, capsys):
+    parts = [released(counts_of(1, groups=("a", "b"))), released(counts_of(2, groups=("b",)), 0.1)]
+    PrivateCounts.merge(parts).save(tmp_path / "both.skfa")
+    assert main(["show", str(tmp_path / "both.skfa")]) == 0
+    text = capsys.readouterr().out
+    assert (
+        "of a number of a, of a group, a bin and a class, has a standard deviation of 1.36" in text
+    )
+    assert (
+        "of a number of b, of a group, a bin and a class, has a standard deviation of 14.2" in text
+    )
 
 
 def test_files_of_the_other_kind_are_named():
@@ -813,8 +909,9 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
         "- For someone who knows that the rows were counted, their classes change this probability "
         "at most by the factor 2.718, exp(2 epsilon).",
         "- The noise of a number, of a group, a bin and a class, has a standard deviation of 5.64 "
-        "rows. A number of rows well above this can be seen in its bin. The noise of the number of "
-        "rows of a class in a group adds up over the bins, to 22.6.",
+        "rows. The noise of the number of rows of a class in a group adds up over the bins, to "
+        "22.6.",
+        "- A number of rows well above its noise can be seen in its bin.",
     ):
         assert line in lines
     assert main(["show", str(paths[2])]) == 0

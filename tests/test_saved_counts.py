@@ -25,6 +25,8 @@ from sklearn.metrics import roc_auc_score
 import skfedauc
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.counts import files, merging, parquet
+from skfedauc.counts.score_counts import select_groups, with_n_missing
+from skfedauc.privacy import PrivateCounts
 
 DATA = Path(__file__).parent / "data"
 
@@ -341,13 +343,13 @@ def test_the_same_counting_is_not_added_twice(tmp_path):
         lambda: sum([counts, again]),
         lambda: ScoreCounts.merge(iter([counts, again])),
         lambda: again + again.map_scores(np.round),
-        lambda: again + again.select_groups([0]),
+        lambda: again + select_groups(again, [0]),
         lambda: again + again.regroup(str.upper),
         lambda: again.without_groups() + again.without_groups(),
         lambda: again + pickle.loads(pickle.dumps(again)),
         lambda: again + copy.deepcopy(again),
         lambda: again + ScoreCounts.merge([again, other]),
-        lambda: again + again.with_n_missing(3),
+        lambda: again + with_n_missing(again, 3),
     ):
         with pytest.raises(ValueError, match=of_parts):
             add()
@@ -365,7 +367,7 @@ def test_the_same_counting_is_not_added_twice(tmp_path):
 def test_groups_of_one_counting_are_merged_on_request():
     counts = some_counts()
     counts.to_bytes()
-    halves = [counts.select_groups([number]) for number in (0, 1)]
+    halves = [select_groups(counts, [number]) for number in (0, 1)]
     message = "so rows may count twice. Leave one .* no row in common, .* pass repeated='allow'"
     with pytest.raises(ValueError, match=message):
         ScoreCounts.merge(halves)
@@ -575,7 +577,7 @@ def through_skops(counts):
     ],
 )
 def test_pickles_and_skops_keep_the_sources(again, name):
-    counts = CASES[name].select_groups(np.arange(len(CASES[name])))
+    counts = select_groups(CASES[name], np.arange(len(CASES[name])))
     counts = again(counts)
     assert_same(counts, CASES[name])
     counts.to_bytes(source="north")
@@ -706,7 +708,8 @@ def test_files_that_cannot_be_merged_are_named(change, error, message, tmp_path)
             r"iterable of score counts or paths, such as a list; got str 'counts.skfa'",
         ),
         (Path("counts.skfa"), "such as a list; got PosixPath"),
-        ({"a.skfa": 1}, "such as a list; got dict"),
+        ({"a.skfa": 1}, "one of type int"),
+        ({7: some_counts()}, "mapping from names to score counts or paths; got the name int 7"),
         ([b"counts.skfa"], "paths of files; got one of type bytes. ScoreCounts.from_bytes reads"),
         (pd.DataFrame({"counts": [1]}), r"got a DataFrame. Pass the column of .*table\['counts'\]"),
         (pl.DataFrame({"counts": [1]}), "got a DataFrame. Pass the column of score counts"),
@@ -826,3 +829,15 @@ def test_a_weighted_file_of_version_1_is_read():
 
 def test_every_file_of_version_1_has_its_test():
     assert {path.stem for path in DATA.glob("*.skfa")} == {*VERSION_1, "weighted"}
+
+
+def test_a_file_descriptor_is_no_path():
+    read, write = os.pipe()
+    try:
+        for kind in (ScoreCounts, PrivateCounts):
+            with pytest.raises(TypeError, match=r"path must be a str or os\.PathLike; got int"):
+                kind.load(read)
+        os.fstat(read)  # raises an error for a closed descriptor
+    finally:
+        os.close(read)
+        os.close(write)

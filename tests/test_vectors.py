@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skfedauc import Bins, ScoreCounts
+from skfedauc.counts.score_counts import select_groups
 
 BINS = Bins.of_probabilities(octaves=4, parts=2)
 SITES = ["bern", "lima", "oslo"]
@@ -38,7 +39,7 @@ def test_the_vector_counts_rows_by_class_group_and_bin():
 @pytest.mark.parametrize("seed", range(5))
 def test_the_sum_of_vectors_is_the_merged_state(groups, seed):
     sites = [counts_of([seed, site], groups, n=30) for site in range(4)]
-    sites.append(sites[0].select_groups([0]) if groups else counts_of(9, None, n=0))
+    sites.append(select_groups(sites[0], [0]) if groups else counts_of(9, None, n=0))
     total = sum(site.to_vector(BINS, groups) for site in sites)
     merged = ScoreCounts.merge([site.reduced(BINS) for site in sites])
     again = ScoreCounts.from_vector(total, BINS, groups)
@@ -137,7 +138,7 @@ def test_bins_without_a_fixed_number_are_refused(bins, error, message):
 
 def test_weighted_rows_are_refused():
     counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1.0, 2.0])
-    with pytest.raises(ValueError, match="these rows have weights"):
+    with pytest.raises(ValueError, match="these counts have sample weights"):
         counts.to_vector(BINS)
 
 
@@ -154,9 +155,9 @@ def test_withheld_groups_and_joined_cells_have_no_vector():
     rows = ScoreCounts.from_counts(["a", "a", "b"], [0.2, 0.8, 0.5], [30, 20, 1], [20, 30, 2])
     withheld = rows.reduced(BINS, min_count=5)
     assert withheld.groups == ("a",)
-    with pytest.raises(ValueError, match="lack rows of groups that were withheld"):
+    with pytest.raises(ValueError, match="need counts without suppression"):
         withheld.to_vector(BINS, ["a", "b"])
-    joined = counts_of(1).reduced(BINS, min_count=20)
+    joined = counts_of(1).reduced(BINS).reduced(max_cells=20)
     with pytest.raises(ValueError, match="cannot be reduced to"):
         joined.to_vector(BINS, SITES)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference import calibration as calibrating
 from skfedauc.inference.cluster_calibration import ClusterCells
 from skfedauc.inference.equal_calibration import (
@@ -49,7 +50,7 @@ def equal_calibration(
     chosen = np.flatnonzero(is_compared)
     if chosen.size < 2:
         return EqualCalibration(np.nan, 0, np.nan, *of_groups)
-    kept = counts if chosen.size == is_compared.size else counts.select_groups(chosen.tolist())
+    kept = counts if chosen.size == is_compared.size else select_groups(counts, chosen)
     cells = calibrating.cells_of_probabilities(kept, "equal_calibration")
     if clusters is None:
         test = test_equal_calibration(cells)

@@ -118,15 +118,11 @@ def _rows_of(document: Document) -> tuple[Any, ...]:
 
 def _evaluation_data(document: Document) -> str:
     facts = document["facts"]
-    hashes = {
-        "SHA-256 of the counts": facts["sha256"],
-        "SHA-256 of the audit": facts["sha256_of_audit"],
-    }
-    return as_list(evaluation_data(facts, hashes))
+    return as_list(evaluation_data(facts, {"Identifier of the counts": facts["identifier"]}))
 
 
-def evaluation_data(facts: Mapping[str, Any], hashes: Mapping[str, str]) -> Iterator[str]:
-    """Yield the facts on the rows, and hashes of counts by description."""
+def evaluation_data(facts: Mapping[str, Any], identifiers: Mapping[str, str]) -> Iterator[str]:
+    """Yield the facts on the rows, and identifiers of counts by description."""
     yield (
         f"{_words.counted(facts['n_rows'], 'row')}: "
         f"{_words.counted(facts['n_positives'], 'positive')} and "
@@ -155,8 +151,8 @@ def evaluation_data(facts: Mapping[str, Any], hashes: Mapping[str, str]) -> Iter
     reference = "the other groups" if facts["reference"] is None else label_of(facts["reference"])
     yield f"Reference of each group: {reference}"
     yield f"Date: {facts['date']}"
-    for name, digest in hashes.items():
-        yield f"{name}: `{digest}`"
+    for name, identifier in identifiers.items():
+        yield f"{name}: `{identifier}`"
     yield f"Versions: {', '.join(f'{name} {v}' for name, v in facts['versions'].items())}"
 
 

@@ -496,9 +496,7 @@ class AuditComparison:
         """Declared facts and provenance of the comparison, as plain values.
 
         The facts are those of `FairnessAudit.facts`. The entry `models` has the facts of each model
-        by name: `threshold`, `has_decisions`, `sha256`, `sha256_of_decisions` and
-        `sha256_of_audit`. The hashes are those of the counts of the scores and of the decisions of
-        the model, and of the audit of the model.
+        by name: `threshold`, `has_decisions`, and the random `identifier` of the model's counts.
 
         Examples
         --------

@@ -44,13 +44,13 @@ def card_of(document: Document) -> str:
     """Return a model card section from the result of `AuditComparison.to_dict`."""
     facts = document["facts"]
     models = {name: escaped(name) for name in facts["models"]}
-    hashes = {
-        f"SHA-256 of the counts of {models[name]}": of["sha256"]
+    identifiers = {
+        f"Identifier of the counts of {models[name]}": of["identifier"]
         for name, of in facts["models"].items()
     }
     sections = {
         "Models": as_list(_models(facts, list(models.values()))),
-        "Evaluation data": as_list(evaluation_data(facts, hashes)),
+        "Evaluation data": as_list(evaluation_data(facts, identifiers)),
         "Changes": _changes(document, list(models.values())),
         "Changes by group": _groups(document, list(models.values())),
         "Tolerances": _tolerances(document, list(models.values())),

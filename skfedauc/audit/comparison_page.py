@@ -159,7 +159,7 @@ def _facts(tables: ComparisonTables) -> dict[str, str]:
     declared = tables.facts["names"].items()
     of_models = tables.facts["models"].values()
     decided = [_decided(of) for of in of_models]
-    before, after = (of["sha256"] for of in of_models)
+    before, after = (of["identifier"] for of in of_models)
     facts = {
         **{key.capitalize(): _words.shortened_label(name) for key, name in declared if name},
         "Before": first,
@@ -175,8 +175,8 @@ def _facts(tables: ComparisonTables) -> dict[str, str]:
         "Decisions": " and ".join(dict.fromkeys(decided)),
         "Favorable outcome": f"the {tables.favorable} class" if tables.favorable else "",
         "Date": tables.facts["date"],
-        "SHA-256 of the counts before": before,
-        "SHA-256 of the counts after": after,
+        "Identifier of the counts before": before,
+        "Identifier of the counts after": after,
     }
     return {name: text for name, text in facts.items() if text}
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import importlib.metadata
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ from skfedauc.counts import ScoreCounts, version_of_package
 # What the user can name
 NAMES = ("model", "label", "score")
 # Facts of an audit that differ between models on the same rows
-_OF_A_MODEL = ("threshold", "has_decisions", "sha256", "sha256_of_decisions", "sha256_of_audit")
+_OF_A_MODEL = ("threshold", "has_decisions", "identifier")
 _PACKAGES = ("scikit-learn", "numpy", "fairlearn")
 
 
@@ -61,7 +59,7 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
     clusters = comparison.report.pairs.clusters
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     positive, negative = classes_of(counts)
-    covered = {
+    return {
         **declared,
         "columns": list(comparison.columns),
         "within": {name: plain_label(label) for name, label in comparison.within_levels.items()},
@@ -81,21 +79,10 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
         "n_shared_clusters": None if clusters is None else clusters.n_shared,
         "is_weighted": counts.is_weighted,
         "disclosure": counts.disclosure,
-        "sha256": counts.sha256,
-        "sha256_of_clusters": None if clusters is None else clusters.units.sha256,
-        "sha256_of_decisions": None if decisions is None else decisions.sha256,
-    }
-    return {
-        **covered,
-        "sha256_of_audit": _digest(covered),
+        "identifier": counts.identifier,
         "date": date,
         "versions": versions(),
     }
-
-
-def _digest(facts: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of facts, for any order of their names."""
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def facts_of_models(

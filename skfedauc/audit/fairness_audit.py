@@ -170,6 +170,8 @@ class FairnessAudit:
         self.favorable = arguments.check_favorable(favorable)
         self.names = arguments.check_names(names)
         self.date = date_of_now()
+        # Audits by other columns derive their counts from these counts, with the same identifier.
+        self._identifier = report.counts.identifier
         self._limits = tolerating.check_tolerances(tolerances, self.favorable)
         self.reference = reference
         label = arguments.check_reference(reference, report.counts, min_per_class)
@@ -1167,12 +1169,9 @@ class FairnessAudit:
         without a group (`n_missing`) and withheld groups, `is_weighted`, and the level of
         `disclosure` of the scores.
 
-        The provenance is `sha256` of the score counts (see `ScoreCounts.sha256`),
-        `sha256_of_decisions` (None without decisions), `sha256_of_audit`, the `date`, and the
-        `versions` of skfedauc, scikit-learn, numpy and fairlearn. `sha256_of_audit` covers all
-        facts except the date and the versions: the declared facts, the counted facts and both other
-        hashes. The hash does not depend on the order of the rows. The hash does not cover other
-        audits with which `adjusted_together` adjusts the p values.
+        The provenance is the random `identifier` of the score counts (see
+        `ScoreCounts.identifier`), the `date`, and the `versions` of skfedauc, scikit-learn, numpy
+        and fairlearn. The file of ``audit.report.counts.save(path)`` has the same identifier.
 
         Examples
         --------
@@ -1183,8 +1182,7 @@ class FairnessAudit:
         ... )
         >>> audit.facts["names"]
         {'model': 'credit score 3', 'label': None, 'score': None}
-        >>> counts = ScoreCounts.from_predictions(*rows, groups=["a", "a", "b", "b"])
-        >>> audit.facts["sha256"] == counts.sha256
+        >>> audit.facts["identifier"] == audit.report.counts.identifier
         True
         """
         declared = {

@@ -18,6 +18,7 @@ from skfedauc.audit.names import crossed, named_in
 from skfedauc.audit.rates import RateCounts, cluster_sums
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import select_groups, with_n_missing
 from skfedauc.inference import proportions
 from skfedauc.inference.calibration import are_exact_probabilities
 from skfedauc.inference.cluster_ratios import ClusterSums
@@ -102,14 +103,14 @@ class GroupComparison:
         found = {}
         for level, chosen in numbers.items():
             # A row without a group has no known label of the column.
-            of_level, own = counts.select_groups(chosen).with_n_missing(0), None
+            of_level, own = with_n_missing(select_groups(counts, chosen), 0), None
             decisions = self.decisions
             if clusters is not None:
                 own = clusters.select_groups(np.array(chosen))
             if self.decision_clusters is not None:
                 decisions = self.decision_clusters.select_groups(np.array(chosen)).units
             elif decisions is not None:
-                decisions = decisions.select_groups(chosen)
+                decisions = select_groups(decisions, chosen)
             levels = self.within_levels | {column: level}
             found[level] = self._of_groups(
                 GroupPairs(of_level, clusters=own), decisions, others, levels

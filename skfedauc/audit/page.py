@@ -78,7 +78,7 @@ def page_of(sections: Sequence[Section], subject: str = "") -> str:
     if len(sections) == 1 or not sections[0].tables.within:
         # The groups by all columns determine the groups by each column.
         for of_section in facts:
-            of_section |= _hashes(sections[-1])
+            of_section |= _identifiers(sections[-1])
     shared = {
         name: text
         for name, text in facts[0].items()
@@ -237,11 +237,10 @@ def _grouped(sections: Sequence[Section]) -> str:
     return f"{names} within each {' and '.join(map(_words.shortened_label, tables.within))}"
 
 
-def _hashes(section: Section) -> dict[str, str]:
+def _identifiers(section: Section) -> dict[str, str]:
     facts = section.tables.facts
     return {
-        "SHA-256 of the counts": facts["sha256"],
-        "SHA-256 of the audit": facts["sha256_of_audit"],
+        "Identifier of the counts": facts["identifier"],
     }
 
 
@@ -288,7 +287,7 @@ def _facts(section: Section) -> dict[str, str]:
     if tables.reference is not None:
         facts["Reference"] = _words.shortened_label(tables.reference)
     facts["Date"] = tables.facts["date"]
-    return facts | _hashes(section)
+    return facts | _identifiers(section)
 
 
 def _decided(tables: AuditTables) -> str:

@@ -27,6 +27,7 @@ from skfedauc import _input
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows
+from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference import proportions
 from skfedauc.inference.cluster_ratios import ClusterSums
 from skfedauc.inference.intervals import check_confidence_level, normal_quantile
@@ -74,7 +75,7 @@ class RateCounts(NamedTuple):
     @classmethod
     def of(cls, decisions: ScoreCounts) -> RateCounts:
         """Count the rows of decisions, whose scores are 0 and 1."""
-        counts = decisions.with_weights_over(decisions.weight_exponent)
+        counts = with_weights_over(decisions, decisions.weight_exponent)
         starts, scores, negatives, positives, weights = counts.cells
         selected = scores > 0.5
         n = (negatives, positives)

@@ -12,6 +12,7 @@ from skfedauc import GroupAUC, ScoreCounts, _input
 from skfedauc._words import counted, listed, shortened, shortened_label
 from skfedauc.cli.arguments import SMALL
 from skfedauc.cli.errors import CommandError
+from skfedauc.counts.score_counts import select_groups, with_n_missing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,7 +189,9 @@ class Counted:
             chosen.setdefault(label[place], []).append(g)
         dropped = [{self.columns.index(name)} for name in columns if name in self.dropped]
         return {
-            level: _without(self.counts.select_groups(groups).with_n_missing(0), dropped).n_missing
+            level: _without(
+                with_n_missing(select_groups(self.counts, groups), 0), dropped
+            ).n_missing
             for level, groups in chosen.items()
         }
 
@@ -232,9 +235,9 @@ def _without(counts: ScoreCounts, places: list[set[int]]) -> ScoreCounts:
     missing = [_missing_places(label) for label in counts.groups or ()]
     kept = [g for g, own in enumerate(missing) if not any(own >= some for some in places)]
     n_rows = int(counts.n_positives.sum() + counts.n_negatives.sum())
-    counts = counts.select_groups(kept)
+    counts = select_groups(counts, kept)
     n_kept = int(counts.n_positives.sum() + counts.n_negatives.sum())
-    return counts.with_n_missing(counts.n_missing + n_rows - n_kept)
+    return with_n_missing(counts, counts.n_missing + n_rows - n_kept)
 
 
 def _missing_places(label: Any) -> set[int]:

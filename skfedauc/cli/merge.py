@@ -19,6 +19,7 @@ from skfedauc.cli.errors import CommandError
 from skfedauc.cli.spelling import warn_of_spellings
 from skfedauc.counts import MergeError, ScoreCounts
 from skfedauc.counts.levels import common_level
+from skfedauc.counts.score_counts import merge_named
 
 # Kinds of group labels in messages
 _KINDS = {"str": "text", "int": "integers", "bool": "booleans", "date": "dates"}
@@ -47,7 +48,7 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
             yield path, counts
 
     try:
-        whole = ScoreCounts.merge_named(
+        whole = merge_named(
             read(),
             repeated="allow" if arguments.allow_repeated else "raise",
             disclosure=level_of(arguments),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 
 from skfedauc._words import shortened
@@ -256,10 +257,10 @@ def _add_small_counts(parser: argparse.ArgumentParser) -> None:
     add(
         "--min-count",
         metavar="N",
-        type=_at_least_1,
+        type=functools.partial(_at_least, 3),
         help="with --disclosure bins or summary: write no number of rows of a class from 1 to N - "
-        "1; neighboring bins of a group and class are joined, and --small-groups treats groups "
-        "with fewer rows of a class",
+        "1, for N of 3 or more; neighboring bins of a group and class are joined, and "
+        "--small-groups treats groups with fewer rows of a class",
     )
     add(
         "--small-groups",
@@ -327,7 +328,7 @@ def _add_min_per_class(parser: argparse.ArgumentParser, shown_by: str) -> None:
     parser.add_argument(
         "--min-per-class",
         metavar="N",
-        type=_at_least_1,
+        type=functools.partial(_at_least, 1),
         default=SMALL,
         help="least number of positives and of negatives of a group whose AUC is compared, and "
         f"least number of rows for a comparison of rates; {shown_by} shows smaller groups without "
@@ -459,13 +460,13 @@ def _encoding(text: str) -> str:
     return codecs.lookup(text).name
 
 
-def _at_least_1(text: str) -> int:
+def _at_least(least: int, text: str) -> int:
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
+        number = least - 1
+    if number < least:
         raise argparse.ArgumentTypeError(
-            f"must be a whole number of at least 1; got {shortened(text)}"
+            f"must be a whole number of at least {least}; got {shortened(text)}"
         )
     return number

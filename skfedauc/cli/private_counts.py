@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from typing import Any
 
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, versions_of
@@ -86,16 +87,13 @@ def _disclosures(counts: PrivateCounts) -> list[str]:
     factor, of_class = (math.exp(min(n * counts.epsilon, 700.0)) for n in (1, 2))
     protected = sorted({release.protected for release in counts.releases})
     of_sites = " at each site" if len(counts.releases) > 1 else ""
-    noise = math.sqrt(float(counts.state.variance.max()))
-    in_class = noise * math.sqrt(counts.negatives.shape[1])
     sentences = [
         f"Noise protects {enumerated(protected, 'or')}{of_sites}: whether the rows were counted "
         f"changes the probability of any result at most by the factor {_factor(factor)}.",
         "For someone who knows that the rows were counted, their classes change this probability "
         f"at most by the factor {_factor(of_class)}, exp(2 epsilon).",
-        f"The noise of a number, of a group, a bin and a class, has a standard deviation of "
-        f"{noise:,.3g} rows. A number of rows well above this can be seen in its bin. The noise of "
-        f"the number of rows of a class in a group adds up over the bins, to {in_class:,.3g}.",
+        *_noise_by_group(counts),
+        "A number of rows well above its noise can be seen in its bin.",
         "The factor holds for all that anyone computes from this file. Another release of the same "
         "rows adds its epsilon.",
         "The labels of the groups, the bins, the positive label and the names of the releases are "
@@ -111,5 +109,23 @@ def _disclosures(counts: PrivateCounts) -> list[str]:
             of_groups = f" of {counted(len(counts.exact_groups), 'group')}"
         sentences.append(
             f"Exact counts{of_groups} were added. Noise and epsilon do not protect their rows."
+        )
+    return sentences
+
+
+def _noise_by_group(counts: PrivateCounts) -> list[str]:
+    """Return the noise of the numbers of each group; groups of equal noise share a sentence."""
+    labels = counts.groups or (None,)
+    found: dict[float, list[Any]] = {}
+    for label, variance in zip(labels, counts.state.variance.tolist(), strict=True):
+        found.setdefault(math.sqrt(variance), []).append(label)
+    sentences = []
+    for noise in sorted(found):
+        of_groups = "" if len(found) == 1 else f" of {labels_in_words(found[noise])}"
+        in_class = noise * math.sqrt(counts.negatives.shape[1])
+        sentences.append(
+            f"The noise of a number{of_groups}, of a group, a bin and a class, has a standard "
+            f"deviation of {noise:,.3g} rows. The noise of the number of rows of a class in a "
+            f"group adds up over the bins, to {in_class:,.3g}."
         )
     return sentences

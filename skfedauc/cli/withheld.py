@@ -30,8 +30,8 @@ def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: CountA
     n_rows = int(exact.n_positives.sum() + exact.n_negatives.sum())
     join = "" if arguments.small_groups == "join" else "--small-groups join, "
     raise CommandError(
-        f"{arguments.file_name}: all groups have {_few(arguments.min_count)} of a class, so "
-        f"--min-count {arguments.min_count} withholds all {counted(n_rows, 'row')}; pass "
+        f"{arguments.file_name}: all groups have 1 to {arguments.min_count - 1} rows of a class, "
+        f"so --min-count {arguments.min_count} withholds all {counted(n_rows, 'row')}; pass "
         f"{join}fewer --group columns or a smaller number"
     )
 
@@ -57,7 +57,7 @@ def small_groups_in_words(
         labels = _labels([exact.groups[group] for group in small])
         yield (
             f"{'Withheld' if withheld else 'Joined'}: {counted(small.size, 'group')} with "
-            f"{_few(arguments.min_count)} of a class: {labels}"
+            f"1 to {arguments.min_count - 1} rows of a class: {labels}"
         )
         if withheld:
             yield f"The file discloses of these groups: {withheld_in_words(counts.withheld)}"
@@ -82,10 +82,6 @@ def withheld_in_words(withheld: Withheld) -> str:
     if of_classes:
         phrase += f", {' and '.join(of_classes)}"
     return f"{phrase}: {_labels(withheld.labels)}" if withheld.labels else phrase
-
-
-def _few(min_count: int) -> str:
-    return "1 row" if min_count == 2 else f"1 to {min_count - 1} rows"
 
 
 def _labels(labels: Sequence[Any]) -> str:

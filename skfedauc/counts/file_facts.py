@@ -28,6 +28,8 @@ from skfedauc.counts.withheld import Withheld
 # Versions of files of exact counts, of binned counts and of summaries
 EXACT, BINNED, SUMMARY = 1, 2, 3
 _LEVELS = {EXACT: None, BINNED: "bins", SUMMARY: "summary"}
+# Metadata that a file has only if they are true
+_MARKS = ("is_suppressed", "may_repeat")
 # Types of the metadata that every file has
 _TYPES: dict[str, type] = {
     "package": str,
@@ -97,6 +99,7 @@ def facts_of(
         facts["has_limits"] = summary.lowest is not None
     if origin.withheld != Withheld():
         facts["withheld"] = _facts_of_withheld(origin.withheld)
+    facts.update({name: True for name in _MARKS if getattr(origin, name)})
     if checkpoint is not None:
         facts["checkpoint"] = checkpoint
     return facts
@@ -138,6 +141,7 @@ def origin_of(facts: Mapping[str, Any]) -> Origin:
         bool(sources),
         None if bins is None else Bins.from_dict(bins),
         _withheld_of(facts),
+        *(facts.get(name, False) for name in _MARKS),
     )
 
 
@@ -223,6 +227,8 @@ def _check_origin(facts: dict[str, Any]) -> None:
         and isinstance(withheld["labels"], list | None)
     ):
         raise ValueError("its metadata has withheld groups that are none")
+    if not all(facts.get(name, True) is True for name in _MARKS):
+        raise ValueError("its metadata has a mark that is not true")
 
 
 def _check_group_columns(columns: Any) -> None:

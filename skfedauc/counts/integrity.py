@@ -46,6 +46,8 @@ def checksum_of(arrays: Sequence[NDArray[Any]], labels: NDArray[Any] | None, ori
         names = origin.withheld.labels
         texts = None if names is None else [*map(text_of_label, names)]
         known += [tuple(origin.withheld._replace(labels=None)), texts]
+    if origin.is_suppressed or origin.may_repeat:
+        known += [origin.is_suppressed, origin.may_repeat]
     return zlib.crc32(repr(known).encode(), checksum)
 
 
@@ -211,6 +213,8 @@ def _wrong_origin(origin: Any) -> str | None:
         return "the names of its groups are none"
     if not isinstance(origin.bins, Bins | None):
         return "its bins are none"
+    if type(origin.is_suppressed) is not bool or type(origin.may_repeat) is not bool:
+        return "its marks are neither set nor unset"
     wrong = wrong_sources(origin.sources, origin.is_complete) or wrong_withheld(origin.withheld)
     if wrong is not None:
         return wrong

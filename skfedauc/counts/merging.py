@@ -66,7 +66,10 @@ def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | 
             waiting, size = [sum_of(waiting)], 0
     if not waiting:
         raise ValueError("merge needs at least one ScoreCounts; got none.")
-    return sum_of(waiting)
+    merged = sum_of(waiting)
+    if repeated == "allow":
+        merged = merged._replace(origin=merged.origin._replace(may_repeat=True))
+    return merged
 
 
 def _n_cells(state: State) -> int:
@@ -115,7 +118,15 @@ def check_iterable(parts: Any, kind: type) -> None:
     """
     if isinstance(parts, kind):
         raise TypeError("merge takes an iterable of score counts; got a single one.")
-    if isinstance(parts, str | bytes | os.PathLike | Mapping):
+    if isinstance(parts, Mapping):
+        wrong = [name for name in parts if not isinstance(name, str) or not name]
+        if wrong:
+            raise TypeError(
+                "merge takes a mapping from names to score counts or paths; got the name "
+                f"{described(wrong[0])}."
+            )
+        return
+    if isinstance(parts, str | bytes | os.PathLike):
         raise TypeError(
             "merge takes an iterable of score counts or paths, such as a list; got "
             f"{described(parts)}."

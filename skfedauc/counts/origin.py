@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from skfedauc import _input, _words
@@ -49,6 +50,11 @@ class Origin(NamedTuple):
         bins of one rule.
     withheld : Withheld
         Groups that `reduced` withheld because they have few rows of a class.
+    is_suppressed : bool
+        Whether small groups or small counts of any part were subject to suppression, even if none
+        was small. The mark must not depend on the rows, because a mark that does discloses a row.
+    may_repeat : bool
+        Whether a merge permitted that rows count several times, even if none did.
     """
 
     n_missing: int = 0
@@ -58,6 +64,8 @@ class Origin(NamedTuple):
     is_complete: bool = False
     bins: Bins | None = None
     withheld: Withheld = Withheld()
+    is_suppressed: bool = False
+    may_repeat: bool = False
 
     @classmethod
     def merged(cls, origins: list[Origin]) -> Origin:
@@ -80,6 +88,18 @@ class Origin(NamedTuple):
             all(origin.is_complete for origin in origins),
             bins.pop() if len(bins) == 1 else None,
             Withheld.merged([origin.withheld for origin in origins]),
+            any(origin.is_suppressed for origin in origins),
+            any(origin.may_repeat for origin in origins),
+        )
+
+    @property
+    def identifier(self) -> str:
+        """Identifier of the sources, which are random."""
+        found = [source.identifier for source in self.sources]
+        return (
+            found[0]
+            if len(found) == 1
+            else sha256("".join(sorted(found)).encode()).hexdigest()[:32]
         )
 
     def regrouped(self) -> Origin:

@@ -8,6 +8,7 @@ from skfedauc.counts.joining import within
 from skfedauc.counts.levels import at_level
 from skfedauc.counts.small_bins import check_protects, with_small_bins_joined
 from skfedauc.counts.small_groups import (
+    LEAST_MIN_COUNT,
     SmallGroups,
     ToldOfWithheld,
     check_small_groups,
@@ -31,7 +32,7 @@ def reduced(
     """
     check_small_groups(small_groups, tell_withheld, has_min_count=min_count is not None)
     if min_count is not None:
-        min_count = _input.check_whole_number(min_count, "min_count")
+        min_count = _input.check_whole_number(min_count, "min_count", LEAST_MIN_COUNT)
         check_protects(state, disclosure)
         # Small groups come first, because summaries of groups cannot be joined.
         if small_groups == "join":

@@ -584,7 +584,8 @@ default=None
     @classmethod
     def merge(
         cls,
-        parts: Iterable[ScoreCounts | str | os.PathLike[str]],
+        parts: Iterable[ScoreCounts | str | os.PathLike[str]]
+        | Mapping[str, ScoreCounts | str | os.PathLike[str]],
         *,
         repeated: Literal["raise", "allow"] = "raise",
         disclosure: Disclosure | None = None,
@@ -593,13 +594,15 @@ default=None
 
         Parameters
         ----------
-        parts : iterable of ScoreCounts, str or os.PathLike
+        parts : iterable of ScoreCounts, str or os.PathLike, or mapping to these
             At least one `ScoreCounts` or path of a file from `save`; either all have groups or none
             has groups. The method merges groups with equal labels, and reads one file at a time.
+            Messages show the keys of a mapping as the names of the parts.
         repeated : {"raise", "allow"}, default="raise"
             Treatment of a saved or sent counting in several `parts`. "raise" raises a ValueError,
             because rows may count several times, and warns about different countings that may have
-            the same rows. "allow" adds up all parts.
+            the same rows. "allow" adds up all parts; `PrivateCounts` and `to_vector` refuse the
+            result, even if no part is repeated.
         disclosure : "exact", "bins", "summary", Bins or None, default=None
             Level of disclosure of the result. The method first reduces each part to this level; see
             `reduced`. None requires that all parts have the same level and bins. No group may be in
@@ -652,62 +655,22 @@ default=None
         ... ]
         >>> ScoreCounts.merge(shops)
         ScoreCounts(2 groups, 6 rows: 3 positives and 3 negatives, 2 distinct scores)
+        >>> ScoreCounts.merge({"monday": shops[0], "tuesday": shops[1]})
+        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
         """
         check_iterable(parts, ScoreCounts)
         return cls._merged(cls._named(parts), repeated, disclosure)
 
     @classmethod
-    def merge_named(
-        cls,
-        parts: Iterable[tuple[str, ScoreCounts]],
-        *,
-        repeated: Literal["raise", "allow"] = "raise",
-        disclosure: Disclosure | None = None,
-    ) -> ScoreCounts:
-        """Add up score counts with names, which errors and warnings show.
-
-        Parameters
-        ----------
-        parts : iterable of (str, ScoreCounts)
-            At least one pair of a name and score counts. A generator may read one part at a time.
-        repeated : {"raise", "allow"}, default="raise"
-            As in `merge`.
-        disclosure : "exact", "bins", "summary", Bins or None, default=None
-            As in `merge`.
-
-        Returns
-        -------
-        ScoreCounts
-            The counts of all rows.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As in `merge`.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> shops = {
-        ...     "north": ScoreCounts.from_predictions([0, 1], [0.1, 0.6]),
-        ...     "south": ScoreCounts.from_predictions([0, 1], [0.3, 0.4]),
-        ... }
-        >>> ScoreCounts.merge_named(shops.items())
-        ScoreCounts(no groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
-        """
-        is_kept = isinstance(parts, Collection)
-        named = ((name, counts, is_kept) for name, counts in parts)
-        return cls._merged(named, repeated, disclosure)
-
-    @classmethod
     def _named(cls, parts: Iterable[Any]) -> Iterator[tuple[str, ScoreCounts, bool]]:
         """Yield the name of each part, its score counts, and whether the caller keeps the part."""
-        is_kept = isinstance(parts, Sequence)
-        for number, part in enumerate(parts):
+        is_kept = isinstance(parts, Sequence | Mapping)
+        named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
+        for number, (name, part) in enumerate(named):
             if isinstance(part, str | os.PathLike):
-                yield repr(os.fspath(part)), cls.load(part), False
+                yield name or repr(os.fspath(part)), cls.load(part), False
             elif isinstance(part, ScoreCounts):
-                yield f"part {number}", part, is_kept
+                yield name or f"part {number}", part, is_kept
             else:
                 raise wrong_part(part)
 
@@ -820,30 +783,6 @@ default=None
         """
         return self._with(regrouping.with_scores(self._state, function))
 
-    def select_groups(self, numbers: ArrayLike) -> ScoreCounts:
-        """Select groups by their positions in `groups`.
-
-        Parameters
-        ----------
-        numbers : array-like of int, shape (n_selected,)
-            Positions in `groups`, in increasing order.
-
-        Returns
-        -------
-        ScoreCounts
-            Counts of the rows of these groups. `n_missing` does not change. The method returns
-            score counts without groups unchanged.
-
-        Raises
-        ------
-        ValueError
-            If the positions are not increasing.
-        """
-        if self.labels is None:
-            return self
-        chosen = regrouping.positions_of(numbers, len(self))
-        return self._with(regrouping.with_groups(self._state, chosen))
-
     def without_groups(self) -> ScoreCounts:
         """Combine all groups into one without a label.
 
@@ -853,37 +792,6 @@ default=None
             Counts of the same rows, with `groups` None.
         """
         return self._with(regrouping.without_groups(self._state))
-
-    def with_n_missing(self, n_missing: int) -> ScoreCounts:
-        """Return the counts with another number of omitted rows.
-
-        Parameters
-        ----------
-        n_missing : int
-            Number of omitted rows without a group label.
-
-        Returns
-        -------
-        ScoreCounts
-            The same counts, with this `n_missing`.
-        """
-        origin = self.origin._replace(n_missing=n_missing)
-        return self._with(self._state._replace(origin=origin))
-
-    def with_weights_over(self, exponent: int) -> ScoreCounts:
-        """Return the counts with weights divided by a power of two, without rounding.
-
-        Parameters
-        ----------
-        exponent : int
-            Exponent of the power of two.
-
-        Returns
-        -------
-        ScoreCounts
-            Counts with the new weights.
-        """
-        return self._with(self._state.over(exponent))
 
     # Levels of disclosure ----------------------------------------------------------
 
@@ -908,7 +816,8 @@ default=None
             pairs, and the sums that determine the variance of the AUC. With sample weights, a
             summary also holds the sums of the weights.
         min_count : int, default=None
-            Smallest number of rows of a class, other than 0, that the result discloses. In each
+            Smallest number of rows of a class, other than 0, that the result discloses: 3 or more,
+            because 2 leaves single rows determined. In each
             group and class, the method joins neighboring bins until each count is 0 or at least
             `min_count`. The argument `small_groups` determines the treatment of groups with fewer
             rows of a class, but more than 0. The method withholds a smaller `n_missing`. The
@@ -943,6 +852,7 @@ default=None
             within a bin of `disclosure`. If `min_count` comes without bins or a summary, or
             `max_cells` with a summary.
         ValueError
+            If `min_count` is not a whole number of at least 3.
             If a score is outside the domain of the bins. If `small_groups` or `tell_withheld` comes
             without `min_count`. If `small_groups` is "join", and the counts already have a group
             ``"(missing)"``. If `max_cells` is less than the number of groups.
@@ -966,7 +876,10 @@ default=None
         summaries only if no group is in two summaries.
 
         Apply `min_count` only once, at the site, before sending or merging counts: two results from
-        overlapping rows can differ by a single row.
+        overlapping rows can differ by a single row. Noise does not mend this: a group that appears
+        with 10 rows and not with 9 tells a row with certainty. `PrivateCounts` and `to_vector`
+        therefore refuse counts that went through `min_count`, also from files and merges, and also
+        if nothing was withheld. A table of `to_counts` does not record it.
 
         With `max_cells`, the result takes 32 bytes per cell (64 with weights). The result holds
         ranges of scores even without joins. `merge` and `reduced` accept such results in any order:
@@ -1061,9 +974,9 @@ default=None
         ------
         ValueError
             If the counts have a group that is not among `groups`; the message names the group. If
-            rows have weights, or the counts lack withheld groups. If `bins` has no fixed number of
-            bins, or a count is above `max_count`. If `bins` cannot hold the scores or ranges of the
-            counts.
+            rows have weights, the counts went through `min_count` or `without_small_groups`, or a
+            merge had ``repeated="allow"``. If `bins` has no fixed number of bins, or a count is
+            above `max_count`. If `bins` cannot hold the scores or ranges of the counts.
         TypeError
             If an argument is not as described.
 
@@ -1238,7 +1151,7 @@ default=None
         OSError
             If the file cannot be read.
         TypeError
-            If `path` is bytes, which `from_bytes` reads.
+            If `path` is not a path, such as bytes, which `from_bytes` reads, or an integer.
         ImportError
             If pyarrow is not installed: ``pip install "skfedauc[files]"``.
 
@@ -1275,10 +1188,33 @@ default=None
         """
         from skfedauc.counts.files import content_of
 
+        state = self._identified(source)
+        return content_of(state if disclosure is None else at_level(state, disclosure))
+
+    def _identified(self, source: str | None = None) -> State:
+        """Give the counts their random identifier, if there is none, and return their state."""
         with _IDENTIFYING:
             state = self._state._replace(origin=self.origin.saved(source))
             object.__setattr__(self, "_state", state)
-        return content_of(state if disclosure is None else at_level(state, disclosure))
+        return state
+
+    @property
+    def identifier(self) -> str:
+        """Random identifier of these counts, 32 hexadecimal digits, which discloses nothing.
+
+        `save` keeps the identifier, so that a page or document can be matched with the archived
+        counts. The identifier is that of `sources`; merged counts have an identifier that depends
+        only on the identifiers of their sources. Counts made from these counts, such as binned
+        counts, have the same identifier. Counting the same rows again gives another identifier.
+
+        Examples
+        --------
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7])
+        >>> ScoreCounts.from_bytes(counts.to_bytes()).identifier == counts.identifier
+        True
+        """
+        return self._identified().origin.identifier
 
     @classmethod
     def from_bytes(
@@ -1338,3 +1274,54 @@ default=None
             raise AttributeError("ScoreCounts is immutable; its state cannot be set.")
         counts: ScoreCounts = ScoreCounts.from_bytes(state["content"])
         object.__setattr__(self, "_state", counts._state)
+
+
+# Internal derived counts -------------------------------------------------------------------------
+# These functions are no methods, because their callers must keep the counts consistent.
+
+
+def select_groups(counts: ScoreCounts, numbers: ArrayLike, *, by_size: bool = False) -> ScoreCounts:
+    """Return the counts of some groups; counts without groups are returned unchanged.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+    numbers : array-like of int, shape (n_selected,)
+        Increasing positions in `groups`. `n_missing` does not change.
+    by_size : bool, default=False
+        Whether the selection leaves out small groups, which is a suppression.
+
+    Raises
+    ------
+    ValueError
+        If the positions are not increasing.
+    """
+    state = counts._state  # noqa: SLF001
+    if by_size:
+        state = state._replace(origin=state.origin._replace(is_suppressed=True))
+    if counts.labels is not None:
+        state = regrouping.with_groups(state, regrouping.positions_of(numbers, len(counts)))
+    return counts._with(state)  # noqa: SLF001
+
+
+def merge_named(
+    parts: Iterable[tuple[str, ScoreCounts]],
+    *,
+    repeated: Literal["raise", "allow"] = "raise",
+    disclosure: Disclosure | None = None,
+) -> ScoreCounts:
+    """Add up pairs of a name and score counts; a generator may read one part at a time."""
+    is_kept = isinstance(parts, Collection)
+    named = ((name, counts, is_kept) for name, counts in parts)
+    return ScoreCounts._merged(named, repeated, disclosure)  # noqa: SLF001
+
+
+def with_n_missing(counts: ScoreCounts, n_missing: int) -> ScoreCounts:
+    """Return the counts with another number of rows without a group label."""
+    origin = counts.origin._replace(n_missing=n_missing)
+    return counts._with(counts._state._replace(origin=origin))  # noqa: SLF001
+
+
+def with_weights_over(counts: ScoreCounts, exponent: int) -> ScoreCounts:
+    """Return the counts with weights divided by ``2**exponent``, without rounding."""
+    return counts._with(counts._state.over(exponent))  # noqa: SLF001

@@ -17,6 +17,8 @@ from skfedauc.counts.withheld import Withheld
 
 # Treatment of groups with few rows of a class
 SmallGroups: TypeAlias = Literal["withhold", "join"]
+# Smallest permitted `min_count`: with 2, totals and the ranges of two rows determine single rows
+LEAST_MIN_COUNT = 3
 # Disclosed facts about withheld groups
 ToldOfWithheld: TypeAlias = Literal["number", "rows", "labels"]
 
@@ -151,7 +153,7 @@ def without_small(state: State, min_count: int, tell: ToldOfWithheld) -> State:
     if 0 < n_missing < min_count:
         n_missing, found = 0, found._replace(is_n_missing_low=True)
     withheld = Withheld.merged([state.origin.withheld, found])
-    origin = state.origin._replace(n_missing=n_missing, withheld=withheld)
+    origin = state.origin._replace(n_missing=n_missing, withheld=withheld, is_suppressed=True)
     if small.any():
         state = with_groups(state, np.flatnonzero(~small))
     return state._replace(origin=origin)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.disclosure import DisclosureError, cells_for
 from skfedauc.counts.label_entries import entry_of
 from skfedauc.counts.levels import at_level
 from skfedauc.counts.limits import MOST_ROWS
@@ -138,23 +138,36 @@ class Grid:
         return place[mine]
 
 
-def vector_of_state(state: State, grid: Grid, max_count: int | None) -> NDArray[np.int64]:
+def vector_of_state(state: State, grid: Grid, max_count: int | None = None) -> NDArray[np.int64]:
     """Reduce score counts to the bins of the grid, and return the vector of the counts.
+
+    Every secure sum and every count for differential privacy comes from this function.
 
     Raises
     ------
+    DisclosureError
+        If the counts are a summary, or were subject to suppression.
     ValueError
-        If rows have weights, the counts lack withheld groups, or a range crosses bins of the grid.
+        If rows have weights or may count several times, or a range crosses bins of the grid.
     """
-    if cells_for(state, "to_vector").weights is not None:
+    if cells_for(state, "a release of counts by bin").weights is not None:
         raise ValueError(
-            "vectors hold numbers of rows, and these rows have weights; count the rows without "
-            "sample_weight."
+            "differential privacy and secure sums need counts that one row changes by 1, and these "
+            "counts have sample weights; count the rows again without sample_weight."
         )
-    if state.origin.withheld != Withheld():
+    # Files of earlier versions have no mark, but list withheld groups.
+    if state.origin.is_suppressed or state.origin.withheld != Withheld():
+        raise DisclosureError(
+            "differential privacy and secure sums need counts without suppression; these counts "
+            "went through min_count or without_small_groups, and a single row decides which groups "
+            "these leave out. Count the rows again without suppression: random errors or the "
+            "secure sum then protect small counts."
+        )
+    if state.origin.may_repeat:
         raise ValueError(
-            "vectors hold all rows, and these counts lack rows of groups that were withheld; count "
-            "the rows without min_count. The sum hides small counts of a single site."
+            "differential privacy and secure sums need counts that one row changes by 1, and these "
+            "counts were merged with repeated='allow', so that a row may count several times. "
+            "Leave repeated parts out, and merge without repeated='allow'."
         )
     return vector_of(at_level(state, grid.bins).cells, state.labels, grid, max_count)
 

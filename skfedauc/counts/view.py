@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells, Concordance, concordance
 from skfedauc.counts.disclosure import cells_for
-from skfedauc.counts.fingerprint import sha256_of
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
 from skfedauc.counts.ranges import Ranges, n_distinct
@@ -236,30 +235,11 @@ class CountsView:
         >>> counts = ScoreCounts.from_predictions(
         ...     [0, 1, 0, 1, 1, 0, 1], [0.2, 0.6, 0.5, 0.4, 0.7, 0.1, 0.3], groups=list("aabaabb")
         ... )
-        >>> withheld = counts.reduced("bins", min_count=2).withheld
+        >>> withheld = counts.reduced("bins", min_count=3).withheld
         >>> withheld.n_groups, withheld.n_positives, withheld.n_negatives, withheld.most_negatives
-        (2, 4, None, 3)
+        (2, None, None, 5)
         """
         return self.origin.withheld
-
-    @functools.cached_property
-    def sha256(self) -> str:
-        """SHA-256 of the counts and of the group labels, 64 hexadecimal digits.
-
-        Equal score counts (``==``) have equal hashes on every platform, also after `save` and
-        `load`. The hash therefore shows that archived counts are the counts of a report. Without
-        sample weights, the order of the rows and of merges has no effect. With sample weights, sums
-        of weights depend on the order by rounding error. The hash leaves out `n_missing`,
-        `withheld`, the names of columns, the class labels and the sources.
-
-        Examples
-        --------
-        >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7])
-        >>> counts.sha256 == ScoreCounts.from_predictions([1, 0, 1], [0.7, 0.2, 0.4]).sha256
-        True
-        """
-        return sha256_of(self._state)
 
     # Sums by group -----------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from skfedauc import _input, _words
 from skfedauc.counts import Disclosure, DisclosureError, MergeError, ScoreCounts, Withheld
 from skfedauc.counts.disclosure import check_disclosure
 from skfedauc.counts.limits import LimitError, Limits, check_limits
+from skfedauc.counts.score_counts import merge_named
 from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
@@ -463,9 +464,7 @@ def _check_sources(replies: list[_Reply]) -> None:
 def _merged(replies: list[_Reply], disclosure: Disclosure | None) -> ScoreCounts:
     """Merge the counts of all replies, or raise an error that names the first unsuitable reply."""
     try:
-        return ScoreCounts.merge_named(
-            [(reply.name, reply.counts) for reply in replies], disclosure=disclosure
-        )
+        return merge_named([(reply.name, reply.counts) for reply in replies], disclosure=disclosure)
     except MergeError as error:
         raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
 

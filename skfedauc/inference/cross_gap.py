@@ -32,6 +32,7 @@ from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
+from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference.group_comparisons import holm
 from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.variances import Variances, cluster_corrections, satterthwaite
@@ -292,7 +293,7 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> tuple[Floats, Floa
     `counts` gives the AUC of each group's positives, and `others`, which has the same rows, gives
     the AUC of the other groups' positives.
     """
-    counts, others = (one.with_weights_over(one.weight_exponent) for one in (counts, others))
+    counts, others = (with_weights_over(one, one.weight_exponent) for one in (counts, others))
     variances = Variances(counts)
     negatives, positives = variances.negatives, variances.positives
     other_negatives, other_positives = negatives.others(), positives.others()

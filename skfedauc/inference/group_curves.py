@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
+from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference.intervals import limits, t_quantile
 from skfedauc.inference.variances import LEAST_EFFECTIVE, satterthwaite
 
@@ -82,7 +83,7 @@ class GroupCurves(NamedTuple):
     @classmethod
     def of(cls, counts: ScoreCounts) -> GroupCurves:
         """Return the curves of the groups of score counts."""
-        counts = counts.with_weights_over(counts.weight_exponent)
+        counts = with_weights_over(counts, counts.weight_exponent)
         cells, groups = counts.cells, counts.cells.groups
         negatives, positives = counts.rows_by_class
         amounts = [column.astype(np.float64) for column in cells.amounts]

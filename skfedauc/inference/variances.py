@@ -37,6 +37,7 @@ from skfedauc.counts.moments import (
     is_rounding_error,
     ratio,
 )
+from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference.pair_moments import PairMoments
 from skfedauc.ranks import ranks_among_all, u2_over_all
 
@@ -87,7 +88,7 @@ class Variances:
         # Fourth powers of very small or large weights underflow or overflow. All results are
         # ratios, which do not depend on the scale of the weights.
         self.exponent = counts.weight_exponent if exponent is None else exponent
-        self._counts = counts = counts.with_weights_over(self.exponent)
+        self._counts = counts = with_weights_over(counts, self.exponent)
         self.negatives, self.positives = counts.rows_by_class
         self.defined = self.negatives.weight * self.positives.weight > 0
         # Weights that are equal within each group and class have no effect on variances.

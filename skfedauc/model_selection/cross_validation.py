@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv, cross_validate
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
+from skfedauc.counts.score_counts import select_groups, with_n_missing
 from skfedauc.inference import intervals
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import (
@@ -247,9 +248,9 @@ class GroupAUCCrossValidation:
     def _fold_counts(self) -> list[ScoreCounts]:
         folds = np.array([fold for fold, _ in self.counts.groups or ()])
         return [
-            self.counts.select_groups(np.flatnonzero(folds == fold))
-            .with_n_missing(n_missing)
-            .regroup(_label)
+            with_n_missing(
+                select_groups(self.counts, np.flatnonzero(folds == fold)), n_missing
+            ).regroup(_label)
             for fold, n_missing in enumerate(self._n_missing)
         ]
 

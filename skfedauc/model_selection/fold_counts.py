@@ -19,6 +19,7 @@ from sklearn.utils import get_tags
 
 from skfedauc import _input, _sklearn
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import select_groups, with_n_missing
 from skfedauc.report import GroupAUC
 
 
@@ -84,8 +85,8 @@ class FittedOnRows:
         if not lacks_label.any():
             return FoldCounts(counts)
         n_dropped = int((counts.n_positives + counts.n_negatives)[lacks_label].sum())
-        labeled = counts.select_groups(np.flatnonzero(~lacks_label))
-        return FoldCounts(labeled.with_n_missing(counts.n_missing + n_dropped))
+        labeled = select_groups(counts, np.flatnonzero(~lacks_label))
+        return FoldCounts(with_n_missing(labeled, counts.n_missing + n_dropped))
 
 
 class FoldCounts(Number):

@@ -9,11 +9,10 @@ import numpy as np
 
 from skfedauc import _input, _words
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.origin import check_source
-from skfedauc.counts.vectors import Grid, vector_of
-from skfedauc.privacy.laplace import MOST_SCALE, with_noise
-from skfedauc.privacy.releases import LEDGER, Release
+from skfedauc.counts.vectors import Grid
+from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
+from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State
 
 
@@ -23,16 +22,12 @@ def drawn_state(
     groups: Any,
     epsilon: float,
     rows_per_person: int,
+    pos_label: Any,
     source: str | None,
 ) -> State:
     """Draw the noise of `PrivateCounts.from_counts`, and return the counts with noise."""
     if not isinstance(counts, ScoreCounts):
         raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
-    if cells_for(counts, "PrivateCounts").weights is not None:
-        raise ValueError(
-            "counts must not have sample weights, because the noise is for counts that one row "
-            "changes by 1; count the rows again without sample_weight."
-        )
     grid = Grid(bins, groups)
     epsilon = _check_epsilon(epsilon)
     rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
@@ -41,17 +36,42 @@ def drawn_state(
             f"epsilon={epsilon:g} with rows_per_person={rows_per_person} gives noise of more than "
             f"{MOST_SCALE:g} rows; pass a larger epsilon."
         )
+    if epsilon / rows_per_person > MOST_EPSILON:
+        raise ValueError(
+            f"epsilon={epsilon:g} with rows_per_person={rows_per_person} leaves practically all "
+            f"counts without noise; pass an epsilon of at most {MOST_EPSILON:g} per row. Exact "
+            "counts for a recipient who may see single rows are ScoreCounts."
+        )
+    label = _agreed_label(pos_label, counts)
     check_source(source)
-    binned = counts.reduced(bins)
-    exact = vector_of(binned.cells, binned.labels, grid)
+    exact = counts.to_vector(bins, groups)  # refuses counts for which epsilon would not hold
     negatives, positives = with_noise(
         exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
     )
-    LEDGER.spend(counts, binned, epsilon, rows_per_person)
     released = () if grid.labels is None else tuple(grid.labels.tolist())
     release = Release(secrets.token_hex(16), source, epsilon, rows_per_person, released)
-    pos_label = counts.origin.classes.pos_label
-    return State(negatives, positives, grid.labels, bins, (release,), counts.group_names, pos_label)
+    return State(negatives, positives, grid.labels, bins, (release,), counts.group_names, label)
+
+
+def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
+    """Return the agreed positive label, which must not depend on the rows.
+
+    Counts without rows have no positive label unless the user named one.
+    """
+    (label,) = _input.Classes.of([pos_label], None).seen
+    found = counts.origin.classes.pos_label
+    if pos_label is None or label != label:
+        raise ValueError(
+            f"pos_label must be the positive label that all sites agree on, such as 1; got "
+            f"{_words.shortened(pos_label)}."
+        )
+    if found not in (None, label):
+        raise ValueError(
+            f"pos_label={_words.shortened(pos_label)} is not the positive label of these counts, "
+            f"{_words.shortened(found)}. Pass the label that all sites agree on, and count the "
+            "rows with it."
+        )
+    return label
 
 
 def _check_epsilon(epsilon: Any) -> float:

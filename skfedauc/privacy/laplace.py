@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 
 # Largest scale of the noise. Sums of counts with such noise are far within int64.
 MOST_SCALE = 1e9
+# Largest epsilon per row. At 10, one of 11,000 counts has noise.
+MOST_EPSILON = 10.0
 # First version whose noise had the right distribution in tests/engines/test_opendp.py
 _LEAST_OPENDP = (0, 14, 2)
 

@@ -13,7 +13,7 @@ from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.origin import Source, in_order
 from skfedauc.privacy.releases import Release
-from skfedauc.privacy.state import State
+from skfedauc.privacy.state import State, wrong_total
 
 
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
@@ -87,6 +87,9 @@ def merged(parts: Sequence[State], names: Sequence[str]) -> State:
     if first.labels is not None:
         numbers, labels = _input.unite_labels([p.labels for p in parts if p.labels is not None])
     shape = (1 if labels is None else labels.size), first.negatives.shape[1]
+    wrong = wrong_total([counts for part in parts for counts in (part.negatives, part.positives)])
+    if wrong is not None:
+        raise ValueError(f"the sum of {names[0]} to {names[-1]} is impossible: {wrong}.")
     negatives, positives = np.zeros((2, *shape), np.int64)
     for part, rows in zip(parts, numbers, strict=True):
         negatives[rows] += part.negatives

@@ -86,9 +86,9 @@ class PrivateCounts:
 
     *Composition.* If no person has rows at two sites, the releases of all sites together have the
     largest of their epsilons (parallel composition). Otherwise the epsilons of the person's sites
-    add up. The epsilons of several releases of the same rows also add up. `from_counts` warns if
-    the process released equal counts before. The warning does not cover releases by other
-    processes, releases of overlapping but unequal rows, or earlier exact counts.
+    add up. The epsilons of several releases of the same rows also add up, and `from_counts` keeps
+    no record of them. Draw the noise once for each set of rows, keep the file, and send this file
+    again.
 
     *Noise.* The noise of each count has the distribution ``P(x) = (1 - a) / (1 + a) * a**abs(x)``
     with ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
@@ -111,7 +111,8 @@ class PrivateCounts:
     >>> rows = make_group_scores("identical", 2_000, 6_000, random_state=0)
     >>> counts = ScoreCounts.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
     >>> bins = Bins.at([i / 8 for i in range(-16, 25)])
-    >>> private = PrivateCounts.from_counts(counts, bins, counts.groups, epsilon=1.0)
+    >>> agreed = ["device 1", "device 2", "device 3", "device 4"]
+    >>> private = PrivateCounts.from_counts(counts, bins, agreed, epsilon=1.0)
     >>> private
     PrivateCounts(4 groups, 42 bins, epsilon 1 for one row)
     >>> table = private.confidence_intervals(of="statistics")
@@ -157,6 +158,7 @@ class PrivateCounts:
         *,
         epsilon: float,
         rows_per_person: int = 1,
+        pos_label: int | float | str = 1,
         source: str | None = None,
     ) -> PrivateCounts:
         """Draw the noise of a site's counts; call this method once for the rows of a site.
@@ -174,10 +176,15 @@ class PrivateCounts:
             without rows gets counts of pure noise, which hides that the group is empty.
         epsilon : float
             Privacy loss of the release, above 0, for all bins of all groups together. Common values
-            are from 0.1 to 5.
+            are from 0.1 to 5; the method refuses more than 10 per row, which leaves practically no
+            noise.
         rows_per_person : int, default=1
             Largest number of rows of one person. Epsilon protects all rows of the person. The
             method cannot check this number, because counts do not identify persons.
+        pos_label : int, float or str, default=1
+            Positive label that all sites agree on, which the file names. The label never comes from
+            the rows, because a site without rows has none. Pass the label again if the rows were
+            counted with another `pos_label` than 1.
         source : str, default=None
             Name of the site.
 
@@ -190,15 +197,12 @@ class PrivateCounts:
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described, or the counts have a group that `groups` lacks.
+            If an argument is not as described, or the counts have a group that `groups` lacks. If
+            the counts have sample weights, another positive label than `pos_label`, went through
+            `min_count` or `without_small_groups`, or were merged with ``repeated="allow"``.
         ImportError
             If OpenDP is missing, or is older than 0.14.2: ``pip install
             "skfedauc[privacy]"``.
-
-        Warns
-        -----
-        UserWarning
-            If this process has released equal counts before, of all rows or of one group.
 
         Examples
         --------
@@ -213,7 +217,9 @@ class PrivateCounts:
         >>> private.positives.shape
         (2, 2)
         """
-        return cls._of(drawn_state(counts, bins, groups, epsilon, rows_per_person, source))
+        return cls._of(
+            drawn_state(counts, bins, groups, epsilon, rows_per_person, pos_label, source)
+        )
 
     @classmethod
     def merge(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,15 @@ from skfedauc import _input
 from skfedauc._words import shortened
 from skfedauc.counts import Bins
 from skfedauc.counts.integrity import wrong_sources
+from skfedauc.counts.limits import MOST_ROWS
 from skfedauc.counts.origin import Source
 from skfedauc.privacy.laplace import MOST_SCALE
 from skfedauc.privacy.releases import Release
 
-# Largest absolute count: 2**40 rows of a class and noise, at many sites
-_MOST = 1 << 60
+# Largest sum of the absolute counts, so that no sum of counts overflows
+_MOST = 1 << 62
+# Noise beyond this multiple of its scale has a probability below 1e-21
+_MOST_NOISE = 50.0
 
 
 class State(NamedTuple):
@@ -51,12 +55,20 @@ class State(NamedTuple):
     @property
     def variance(self) -> NDArray[np.float64]:
         """Variance of the noise of each count by group, summed over the releases of the group."""
+        return self._by_group([release.variance for release in self.releases])
+
+    @property
+    def scale(self) -> NDArray[np.float64]:
+        """Scale of the noise of each count by group, summed over the releases of the group."""
+        return self._by_group([r.rows_per_person / r.epsilon for r in self.releases])
+
+    def _by_group(self, of_releases: Sequence[float]) -> NDArray[np.float64]:
         if self.labels is None:
-            return np.array([sum(release.variance for release in self.releases)])
+            return np.array([sum(of_releases)])
         position = {label: g for g, label in enumerate(self.labels.tolist())}
         found = np.zeros(self.labels.size)
-        for release in self.releases:
-            found[[position[label] for label in release.groups]] += release.variance
+        for release, value in zip(self.releases, of_releases, strict=True):
+            found[[position[label] for label in release.groups]] += value
         return found
 
 
@@ -69,6 +81,7 @@ def check_state(state: State, name: str) -> None:
         If no sum of releases has this content. The message names the reason.
     """
     wrong = _wrong_counts(state) or _wrong_releases(state) or _wrong_names(state)
+    wrong = wrong or _wrong_sizes(state)
     wrong = wrong or wrong_sources(state.sources, bool(state.sources))
     if wrong is not None:
         raise ValueError(f"{name} is damaged: {wrong}. Ask for another copy.")
@@ -89,8 +102,22 @@ def _wrong_counts(state: State) -> str | None:
     for counts in (negatives, positives):
         if not isinstance(counts, np.ndarray) or counts.dtype != np.int64 or counts.shape != shape:
             return "its counts do not match its groups and bins"
-        if int(counts.min()) < -_MOST or int(counts.max()) > _MOST:
-            return "it has more rows than can be counted"
+    return wrong_total([negatives, positives])
+
+
+def wrong_total(counts: Sequence[NDArray[np.int64]]) -> str | None:
+    """Return why the sum of these counts is impossible; None if int64 holds it."""
+    total = sum(float(np.abs(part.astype(np.float64)).sum()) for part in counts)
+    return "it has more rows than can be counted" if total > _MOST else None
+
+
+def _wrong_sizes(state: State) -> str | None:
+    """Return why no rows with the noise of the releases can have these counts."""
+    noise = _MOST_NOISE * state.scale[:, None]
+    most = MOST_ROWS * float(len(state.releases) + len(state.sources))
+    for counts in (state.negatives, state.positives):
+        if (counts < -noise).any() or (counts > most + noise).any():
+            return "it has counts that rows and the noise of its releases cannot have"
     return None
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from skfedauc import _input, _sklearn
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference import heterogeneity, intervals, pairwise
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.margins import MarginTest
@@ -771,7 +772,8 @@ class GroupAUC:
         if clusters is not None and self.counts.labels is not None:
             clusters = clusters.select_groups(kept)
         pairs = GroupPairs(
-            self.counts.select_groups(kept),
+            # The remaining groups tell whether a group has enough rows.
+            select_groups(self.counts, kept, by_size=least > 0),
             clusters=clusters,
             is_over_folds=self.pairs.is_over_folds,
             is_multiclass=self.pairs.is_multiclass,

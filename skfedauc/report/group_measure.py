@@ -210,8 +210,9 @@ class GroupMeasure:
         average precision is .03 too high on average. An average over groups has the same bias, and
         its interval does not allow for the bias. Averages of the average precision therefore have
         no interval: for 100 such groups, its coverage would be 18 %. Intervals of their mean
-        partial AUC (``max_fpr=0.1``) have a coverage of 82 %. For 10 such groups, it is 84 % for ``min_tpr=0.9`` and 43 % for the specificity at a
-        sensitivity of .95. The note of an average counts the groups with few rows within the rates.
+        partial AUC (``max_fpr=0.1``) have a coverage of 82 %. For 10 such groups, it is 84 % for
+        ``min_tpr=0.9`` and 43 % for the specificity at a sensitivity of .95. The note of an average
+        counts the groups with few rows within the rates.
 
         The whole AUC has the intervals of `GroupAUC.confidence_intervals`. The intervals of the
         difference of other measures combine the limits of the groups, with Bonferroni's correction

@@ -10,6 +10,7 @@ from cli_cases import COLUMNS
 from skfedauc import Bins, ScoreCounts
 from skfedauc.cli.known_classes import known_classes
 from skfedauc.cli.main import main
+from skfedauc.counts.score_counts import with_n_missing
 
 BINS = Bins.of_scores(parts=2)
 OPTIONS = ["--disclosure", "bins", "--bins", "scores", "--parts", "2"]
@@ -425,7 +426,7 @@ def test_what_is_withheld_of_rows_without_a_group(uneven, tmp_path, printed_by):
     assert line in printed
     assert line in printed_by("show", path)
     counts = ScoreCounts.load(path)
-    counts.with_n_missing(30).save(path)
+    with_n_missing(counts, 30).save(path)
     printed = printed_by("show", path)
     assert "Left out: 30 rows without a group label\n" in printed
     assert "Withheld: the number of more rows without a group label, because it is small" in printed
@@ -438,8 +439,8 @@ def test_what_is_withheld_of_rows_without_a_group(uneven, tmp_path, printed_by):
         (["--disclosure", "exact", "--min-count", "5"], "--min-count needs --disclosure bins or "),
         ([*OPTIONS, "--small-groups", "join"], "--small-groups needs --min-count; pass it as well"),
         ([*OPTIONS, "--tell-withheld", "rows"], "--tell-withheld needs --min-count; pass it as "),
-        ([*OPTIONS, "--min-count", "0"], "--min-count: must be a whole number of at least 1; got"),
-        ([*OPTIONS, "--min-count", "1.5"], "must be a whole number of at least 1; got '1.5'"),
+        ([*OPTIONS, "--min-count", "2"], "--min-count: must be a whole number of at least 3; got"),
+        ([*OPTIONS, "--min-count", "1.5"], "must be a whole number of at least 3; got '1.5'"),
         (
             [*OPTIONS, "--min-count", "300"],
             "all groups have 1 to 299 rows of a class, so --min-count 300 withholds all 400 rows; "

@@ -79,7 +79,7 @@ def test_private_counts_are_the_counts_with_noise():
         ["a", "b"] * 2, [0.2, 0.2, 0.7, 0.7], [9, 4, 2, 3], [1, 5, 8, 6]
     )
     bins = Bins.at([0.5])
-    exact = PrivateCounts.from_counts(counts, bins, ["c", "a", "b"], epsilon=100.0)
+    exact = PrivateCounts.from_counts(counts, bins, ["c", "a", "b"], epsilon=10.0)
     assert exact.negatives.tolist() == [[9, 2], [4, 3], [0, 0]]
     assert exact.positives.tolist() == [[1, 8], [5, 6], [0, 0]]
 
