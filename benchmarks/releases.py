@@ -91,7 +91,7 @@ def document(n_runs: int = 10_000) -> str:
             "# Neighbouring data sets distinguished by private counts\n",
             f"`python -m benchmarks.releases`: {2 * n_runs:,} releases per line, half of each of "
             "two data sets that differ in one row; every hundredth release is also a file. The "
-            "table has the largest lower bound of epsilon over all statistics; all bounds of a line "
+            "table has the highest lower bound of epsilon over all statistics; bounds of a line "
             "hold together with 95 %. A bound above epsilon would show a leak.\n",
             "| data sets | epsilon | largest bound | statistic | statistics |",
             "|---|---|---|---|---|",
