@@ -965,3 +965,14 @@ def test_names_in_a_file_of_private_counts_cannot_control_the_terminal(tmp_path,
     assert main(["show", str(path)]) == 0
     printed = capsys.readouterr().out
     assert all(char.isprintable() or char == "\n" for char in printed)
+
+
+def test_no_statistic_tells_neighbouring_sites_apart_beyond_epsilon():
+    """Also those that do not depend on the rows: labels, groups and metadata."""
+    from benchmarks.releases import CASES, bounds, statistics
+    from benchmarks.releases import counts_of as counts_of_sizes
+
+    for sizes in (*CASES.values(), ([0, 0], [1, 0])):
+        found = bounds(*(statistics(counts_of_sizes(one), 1.0, 300, 50) for one in sizes))
+        assert max(found.values()) < 1.0
+        assert {found[name] for name in ("groups", "label", "text of the facts")} == {0.0}
