@@ -340,7 +340,7 @@ class GroupComparison:
         counts = self.report.counts
         if self.decisions is None or not are_exact_probabilities(counts):
             return False
-        return not np.isin(counts.cells.scores, (0.0, 1.0)).all()
+        return not deciding.are_decisions(counts)
 
     @functools.cached_property
     def equal_calibration(self) -> EqualCalibration:

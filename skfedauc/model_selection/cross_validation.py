@@ -297,7 +297,7 @@ def cross_validate_group_auc(
     params: Mapping[str, Any] | None = None,
     sample_weight: Any = None,
     pos_label: Any = None,
-    response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+    response_method: str | tuple[str, ...] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     pre_dispatch: int | str = "2*n_jobs",
@@ -336,8 +336,9 @@ def cross_validate_group_auc(
         receives the weights.
     pos_label : int, float, bool or str, default=None
         The positive label. None means ``estimator.classes_[1]``.
-    response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores. The function uses the first available method.
+    response_method : str, tuple of str or None, default=None
+        Methods of the estimator that return scores, in order of preference. None means
+        "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
     n_jobs : int, default=None
         Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all
         processors.

@@ -15,6 +15,7 @@ from skfedauc.report.multiclass import (
     check_class_average,
     check_no_two_classes,
 )
+from skfedauc.report.responses import responses_of
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -61,5 +62,6 @@ __all__ = [
     "check_statistic",
     "check_undefined",
     "of_one_label",
+    "responses_of",
     "shares",
 ]

@@ -323,7 +323,7 @@ class GroupAUC:
         groups: Any,
         sample_weight: Any = None,
         pos_label: Any = None,
-        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        response_method: str | tuple[str, ...] | None = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
@@ -346,9 +346,9 @@ class GroupAUC:
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
-        response_method : str or tuple of str, default=("decision_function", \
-"predict_proba")
-            Methods of the estimator that return scores, in order of preference.
+        response_method : str, tuple of str or None, default=None
+            Methods of the estimator that return scores, in order of preference. None means
+            "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -392,16 +392,13 @@ class GroupAUC:
                 "clusters": of_clusters,
             }
         )
-        positive, is_other = _sklearn.positive_class(estimator, pos_label)
-        scores = _input.column_of(
-            _sklearn.response_values(estimator, X, response_method), "y_score"
-        )
+        model = _sklearn.scores_of(estimator, X, response_method, pos_label)
         rows = _input.check_rows(
             y,
-            -scores if is_other else scores,
+            model.scores,
             labels,
             sample_weight,
-            positive,
+            model.positive,
             missing=missing,
             warn_labels=False,
             clusters=of_clusters,
@@ -845,8 +842,8 @@ class GroupAUC:
         ``bnsp_auc``: AUC of the group's positives against the background's negatives. A low value
         means that the group's positives have low scores, which leads to many false negatives.
 
-        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if the model scores
-        the group higher than the background.
+        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if positives of the group outrank
+        negatives of the background more often than the reverse.
 
         ``positive_aeg``, ``negative_aeg``: average equality gaps of the positives and of the
         negatives. The gap is the probability that a row of the group scores above a background row

@@ -81,12 +81,14 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     groups : str, list of str, pandas.Series or None
     undefined : {"skip", "ignore", "raise"} or float
     pos_label : int, float, bool, str or None
-    response_method : str or tuple of str
+    response_method : str, tuple of str or None
     label : object, default=None
         Label of the group whose AUC is the score, if `statistic` is "group".
     missing : {"raise", "drop", "group"}, default="raise"
     measure : Measure, default=None
     """
+
+    _default_responses: str | tuple[str, ...] = _sklearn.TWO_CLASSES
 
     def __init__(
         self,
@@ -94,7 +96,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         groups: Any,
         undefined: Undefined,
         pos_label: Any,
-        response_method: str | tuple[str, ...],
+        response_method: str | tuple[str, ...] | None,
         label: Any = None,
         missing: _input.Missing = "raise",
         measure: Measure | None = None,
@@ -102,6 +104,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         self.__name__ = name_of_score(statistic, label, measure)
         sign = -1 if statistic.startswith("neg_") else 1
         metric = _StatisticOfLabels(self.__name__.removeprefix("neg_"))
+        if response_method is None:
+            response_method = self._default_responses
         super().__init__(metric, sign, {}, response_method)
         self._statistic = statistic
         self._groups = groups
@@ -212,15 +216,15 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         sample_weight: Any,
     ) -> GroupEstimates:
         y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
-        positive, is_other = _sklearn.positive_class(estimator, self._pos_label)
-        scores = _sklearn.shared_scores(method_caller, estimator, X, self._response_method)
-        scores = _input.column_of(scores, "y_score")
+        model = _sklearn.scores_of(
+            estimator, X, self._response_method, self._pos_label, method_caller=method_caller
+        )
         rows = _input.check_rows(
             y_true,
-            -scores if is_other else scores,
+            model.scores,
             labels,
             sample_weight,
-            positive,
+            model.positive,
             missing=self._missing,
             warn_labels=False,
         )
@@ -312,7 +316,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             parts.append(f"undefined={self._undefined!r}")
         if self._pos_label is not None:
             parts.append(f"pos_label={self._pos_label!r}")
-        if self._response_method != ("decision_function", "predict_proba"):
+        if self._response_method != self._default_responses:
             parts.append(f"response_method={self._response_method!r}")
         if self._missing != "raise":
             parts.append(f"missing={self._missing!r}")
