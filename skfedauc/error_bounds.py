@@ -395,6 +395,9 @@ def _checked_labels(y: Any) -> NDArray[Any]:
     n_missing = _input.count_missing(labels)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing labels of {labels.size}; drop these rows.")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        n_infinite = int(np.isinf(labels).sum())
+        raise ValueError(f"y has {n_infinite} infinite labels of {labels.size}; drop these rows.")
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise ValueError(
             "y must hold labels of classes; got numbers with fractions, "

@@ -9,10 +9,21 @@ import warnings
 import joblib
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.naive_bayes import GaussianNB
 
-from skfedauc import GroupAUC, ScoreCounts, compare_roc_auc, group_roc_auc_score
+from skfedauc import (
+    FairnessAudit,
+    GroupAUC,
+    MulticlassCounts,
+    ScoreCounts,
+    WithinGroupStratifiedKFold,
+    compare_roc_auc,
+    group_roc_auc_score,
+)
+from skfedauc.error_bounds import fit_with_error_bound
 
 SCORES = [0.2, 0.7]
 
@@ -209,6 +220,50 @@ def test_devices_of_negatives_are_not(label, pos_label):
 def test_missing_values_are_no_labels(pos_label):
     with pytest.raises(ValueError, match=r"pos_label must be a label; got .*a missing value"):
         device(0, 0, pos_label=pos_label)
+
+
+INFINITE_ROWS = [1.0, np.inf] * 4, np.linspace(0, 1, 8), ["a", "b"] * 4
+# Functions of labels, scores and groups
+ENTRANCES = {
+    "metric": lambda y, s, g, p: group_roc_auc_score(
+        y, s, groups=g, statistic="pooled", pos_label=p
+    ),
+    "counts": lambda y, s, g, p: ScoreCounts.from_predictions(y, s, groups=g, pos_label=p),
+    "batches": lambda y, s, g, p: ScoreCounts.from_batches([(y, s, g)], pos_label=p),
+    "table": lambda y, s, g, p: ScoreCounts.from_table(
+        pd.DataFrame({"y": y, "s": s, "g": g}), label="y", score="s", group="g", pos_label=p
+    ),
+    "lazy table": lambda y, s, g, p: ScoreCounts.from_table(
+        pl.LazyFrame({"y": y, "s": s, "g": g}, strict=False), label="y", score="s", group="g",
+        pos_label=p,
+    ),
+    "report": lambda y, s, g, p: GroupAUC.from_predictions(y, s, groups=g, pos_label=p),
+    "audit": lambda y, s, g, p: FairnessAudit.from_predictions(y, s, groups=g, pos_label=p),
+    "models": lambda y, s, g, p: compare_roc_auc(y, s, -np.array(s), groups=g, pos_label=p),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES.values(), ids=ENTRANCES)
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("kind", [float, object])
+def test_infinite_numbers_are_no_labels(entrance, sign, kind):
+    y, scores, groups = INFINITE_ROWS
+    y = sign * np.array(y, kind)
+    for pos_label in (sign * 1.0, sign * np.inf):
+        with pytest.raises(ValueError, match=r"4 infinite labels of 8|got -?inf\.|labels? .*inf"):
+            entrance(y, scores, groups, pos_label)
+    with pytest.raises(ValueError, match=r"infinite labels|got inf\.|labels? .*inf"):
+        entrance(np.zeros(8), scores, groups, np.inf)
+
+
+def test_infinite_labels_of_several_classes_folds_and_error_bounds():
+    y, scores, groups = [1, 2, 3, np.inf] * 3, np.ones((12, 4)), ["a"] * 12
+    with pytest.raises(ValueError, match="3 infinite labels of 12"):
+        MulticlassCounts.from_predictions(y, scores, groups=groups)
+    with pytest.raises(ValueError, match="3 infinite labels of 12"):
+        next(WithinGroupStratifiedKFold(3).split(np.zeros((12, 1)), y, groups))
+    with pytest.raises(ValueError, match="3 infinite labels of 12"):
+        fit_with_error_bound(GaussianNB(), np.arange(12)[:, None], y)
 
 
 @pytest.mark.parametrize("pos_label", [2, -1, 0.5])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from skfedauc._input.arrays import (
     count_missing,
     not_single_values,
+    number_of_rows,
     object_array,
     total_of_rows,
     warn,
@@ -124,6 +127,8 @@ def check_labels(
     is_usual = pos_label is None or isinstance(pos_label, str | bytes | int | np.integer)
     if not is_usual and count_missing(object_array([pos_label])):
         raise ValueError(f"pos_label must be a label; got {shortened(pos_label)}, a missing value.")
+    if is_infinite(pos_label):
+        raise ValueError(f"pos_label must be a label; got {shortened(pos_label)}.")
     if isinstance(pos_label, str):
         check_text([pos_label], "pos_label")
     if y.dtype.kind == "b":
@@ -202,10 +207,30 @@ def _refuse_missing(n_missing: int, n_rows: int) -> None:
     raise ValueError(f"y_true has {n_missing} missing labels of {n_rows}; drop these rows first.")
 
 
+def _refuse_infinite(
+    classes: Iterable[Any], y: NDArray[Any], n_rows: NDArray[np.int64] | None
+) -> None:
+    """Raise an error for infinite labels, which are results of a division, not classes."""
+    infinite = [label for label in classes if is_infinite(label)]
+    if infinite:
+        n_infinite = number_of_rows(np.isin(y, infinite), n_rows)
+        raise ValueError(
+            f"y_true has {n_infinite} infinite labels of {total_of_rows(y.size, n_rows)}; drop "
+            "these rows first."
+        )
+
+
+def is_infinite(label: Any) -> bool:
+    """Return whether a label is an infinite number."""
+    return isinstance(label, numbers.Number | Decimal) and label in (math.inf, -math.inf)
+
+
 def classes_of(y: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> list[Any]:
     """Return the sorted distinct class labels as Python objects."""
     if y.dtype.kind in "iufb":
-        return list(np.unique(y).tolist())
+        distinct = list(np.unique(y).tolist())
+        _refuse_infinite(distinct, y, n_rows)
+        return distinct
     if y.dtype.kind not in "OUTS":
         raise TypeError(
             f"y_true must hold labels of two classes (numbers, booleans or strings); got "
@@ -219,6 +244,7 @@ def classes_of(y: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> list
     except TypeError as error:
         raise not_single_values(y, "y_true") from error
     check_text((label for label in classes if isinstance(label, str)), "y_true")
+    _refuse_infinite(classes, y, n_rows)
     try:
         return sorted(classes)
     except TypeError as error:

@@ -299,6 +299,11 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         missing = _input.count_missing(y)
         if missing:
             raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")
+        if y.dtype.kind == "f" and np.isinf(y).any():
+            raise ValueError(
+                f"y has {int(np.isinf(y).sum())} infinite labels of {y.size}; drop these rows "
+                "first."
+            )
         kind = type_of_target(y)
         if kind not in ("binary", "multiclass"):
             raise ValueError(
