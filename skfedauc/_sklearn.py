@@ -42,6 +42,7 @@ __all__ = [
     "RepeatedSplits",
     "class_scores_of",
     "is_routing_enabled",
+    "is_scored_by_a_tool",
     "number_of_rows",
     "of_rows",
     "refuse_unrouted",
@@ -93,6 +94,13 @@ def weight_name(estimator: Any) -> str:
 def number_of_rows(X: Any) -> int:
     """Return the number of rows of an array, a sparse matrix or a DataFrame."""
     return int(_num_samples(X))
+
+
+def is_scored_by_a_tool() -> bool:
+    """Return whether scikit-learn or joblib calls a scorer, and not the user."""
+    # The base class of scorers, and a decorator of its ``__call__``, are on the way.
+    through = (BaseScorer.__module__, _check_response_method.__module__)
+    return _input.is_called_by(("sklearn", "joblib"), through)
 
 
 def rows_of(X: Any, rows: Any) -> Any:

@@ -113,7 +113,7 @@ const FIRST_STATE = withCase(
     proportional: true,
     digits: 2,
   },
-  "same_negatives",
+  "different",
 );
 
 // The link

@@ -24,6 +24,7 @@ from skfedauc._input.arrays import (
     check_weights,
     column_of,
     count_missing,
+    is_called_by,
     kind_in_words,
     warn,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "groups_of_rows",
     "hard_labels",
     "header_of",
+    "is_called_by",
     "is_column_names",
     "is_number",
     "is_series",

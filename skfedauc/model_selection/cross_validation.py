@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# Advice where the folds already have each group's share of both classes
+_FEWER_FOLDS = " Use fewer folds, or merge small groups."
+
+
 class FoldEffect(NamedTuple):
     """Effect of comparing scores across folds on the AUC of pooled out-of-fold scores.
 
@@ -92,9 +96,11 @@ class GroupAUCCrossValidation:
         rows_repeat: bool,
         indices: dict[str, list[NDArray[np.intp]]] | None = None,
         n_missing: list[int] | None = None,
+        remedy: str = FOLDS_REMEDY,
     ) -> None:
         self._n_missing = n_missing or [0] * n_folds
         self._rows_repeat = rows_repeat
+        self._remedy = remedy
         self.indices = indices
         self.counts = counts
         self.n_folds = n_folds
@@ -105,7 +111,7 @@ class GroupAUCCrossValidation:
     def folds(self) -> list[GroupAUC]:
         """Report of each fold."""
         return [
-            GroupAUC(part, undefined=UndefinedPolicy(self.undefined, remedy=FOLDS_REMEDY))
+            GroupAUC(part, undefined=UndefinedPolicy(self.undefined, remedy=self._remedy))
             for part in self._fold_counts
         ]
 
@@ -429,7 +435,8 @@ def cross_validate_group_auc(
         )
     fit_params = dict(params or {})
     rows = Rows(target, codes, weights, fit_params, pos_label, response_method)
-    splits = _splits(cv, X, target, codes, label_of, undefined != "skip")
+    splitter = _splitter(cv, target)
+    splits = _splits(splitter, X, target, codes, label_of, undefined != "skip")
     done = cross_validate(
         FittedOnRows(estimator, rows),
         X,
@@ -459,6 +466,7 @@ def cross_validate_group_auc(
         _is_any_row_tested_twice([test[fold] for fold in counted], target.size),
         {"train": train, "test": test} if return_indices else None,
         [counted[k].n_missing if k in counted else 0 for k in range(len(splits))],
+        _FEWER_FOLDS if isinstance(splitter, SplitsByGroups) else FOLDS_REMEDY,
     )
 
 
@@ -473,18 +481,20 @@ def _is_any_row_tested_twice(tests: list[NDArray[np.intp]], n_rows: int) -> bool
     return bool((tested > 1).any())
 
 
+def _splitter(cv: Any, y: NDArray[Any]) -> Any:
+    if cv is None or isinstance(cv, int | np.integer):
+        return WithinGroupStratifiedKFold(5 if cv is None else int(cv))
+    return check_cv(cv, y, classifier=True)
+
+
 def _splits(
-    cv: Any,
+    splitter: Any,
     X: Any,
     y: NDArray[Any],
     codes: NDArray[np.intp],
     label_of: list[Any],
     is_quiet: bool,
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    if cv is None or isinstance(cv, int | np.integer):
-        splitter = WithinGroupStratifiedKFold(5 if cv is None else int(cv))
-    else:
-        splitter = check_cv(cv, y, classifier=True)
     wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
     if isinstance(splitter, SplitsByGroups):
         splitter = splitter.with_warning(SplitWarning(is_quiet, label_of if wanted else None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import secrets
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,13 @@ from skfedauc.scoring.sharing import shared
 # Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one
 # group.
 FOLDS_REMEDY = (
-    " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
-    "of every group's positives and negatives; a group needs a row of each class for each fold."
+    " In cross-validation, the folds of cv=WithinGroupStratifiedKFold(...) have both classes of "
+    "every group with as many rows of each class as there are folds; merge smaller groups, or use "
+    "fewer folds."
 )
-_ONCE = " Each fold issues this warning once, for any number of undefined scores."
+_ONCE = " A search issues this warning once, for any number of folds and candidates."
+# What the warnings of a search reported, by scorer; scikit-learn copies scorers for each fit
+_REPORTED: dict[str, set[Any]] = {}
 
 
 def name_of_score(statistic: str, label: Any, measure: Measure | None) -> str:
@@ -114,6 +118,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         self._label = label
         self._missing = missing
         self._measure = measure
+        self._identifier = secrets.token_hex(16)
         self._requests: dict[str, Any] = {"sample_weight": None}
         if groups is None:
             self._requests["groups"] = True
@@ -228,8 +233,19 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             missing=self._missing,
             warn_labels=False,
         )
-        policy = UndefinedPolicy(self._undefined, remedy=FOLDS_REMEDY + _ONCE, warns_once=True)
+        policy = UndefinedPolicy(
+            self._undefined,
+            remedy=FOLDS_REMEDY + _ONCE,
+            warns_once=True,
+            reported=self._reported(),
+        )
         return GroupEstimates(GroupPairs(ScoreCounts.of_rows(rows)), policy)
+
+    def _reported(self) -> set[Any] | None:
+        """Return what warnings of a search reported; None for a call outside of a search."""
+        if not _sklearn.is_scored_by_a_tool():
+            return None
+        return _REPORTED.setdefault(self._identifier, set())
 
     def _of_group(
         self, known: tuple[Any, ...], values: NDArray[np.float64], policy: UndefinedPolicy
@@ -253,7 +269,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             raise ValueError(message)
         if self._undefined != "ignore":
             # An absent label may be a misspelling, which no other warning reports.
-            policy.warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
+            about = "absent" if is_absent else "undefined"
+            policy.warn(f"{message}{_ONCE}", about, [self._label])
         return value
 
     # Interface of scikit-learn scorers -------------------------------------------------

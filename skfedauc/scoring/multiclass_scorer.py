@@ -71,7 +71,7 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
         if self._statistic == "group":
             values = report.average_by_group(self._class_average).to_numpy()
             # The policies of the reports name a comparison of classes in their messages.
-            policy = UndefinedPolicy(self._undefined)
+            policy = UndefinedPolicy(self._undefined, warns_once=True, reported=self._reported())
             return self._of_group(report.groups, values, policy)
         statistic = STATISTICS[self._statistic.removeprefix("neg_")]
         return report.averaged(statistic.score or statistic.compute, self._class_average)
