@@ -26,6 +26,7 @@ from skfedauc._input.arrays import (
     count_missing,
     is_called_by,
     kind_in_words,
+    object_array,
     warn,
 )
 from skfedauc._input.classes import (
@@ -106,6 +107,7 @@ __all__ = [
     "kind_of",
     "map_labels",
     "names_of",
+    "object_array",
     "some_labels",
     "unite_kinds",
     "unite_labels",

@@ -26,7 +26,7 @@ from skfedauc.audit.rates import RateMethod
 from skfedauc.audit.summary import headline, summary
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -710,6 +710,11 @@ class FairnessAudit:
         ``pvalue_adjusted`` and ``xauc_pvalue_adjusted`` account for all claims of the audit (see
         `n_claims`). Undefined values and p values without a test are NaN.
         """
+        return listed(self.report.counts, self._by_group)
+
+    @functools.cached_property
+    def _by_group(self) -> pd.DataFrame:
+        """The table `by_group`, with the groups in the order of the counts."""
         return tables.by_group(self.comparison, self._claims)
 
     @functools.cached_property
@@ -1339,7 +1344,7 @@ class FairnessAudit:
             compared=self.compared,
             columns=self.columns,
             within=comparison.within_levels,
-            by_group=self.by_group,
+            by_group=self._by_group,
             gaps=self.gaps,
             quality=self.quality,
             tolerances=self.tolerances,

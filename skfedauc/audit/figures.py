@@ -225,7 +225,7 @@ def _at_thresholds(sweep: ThresholdSweep) -> Iterator[_Drawing]:
 
 def _span(report: GroupAUC) -> str:
     """Return the lowest and the highest group AUC as text."""
-    auc, groups = report.by_group["auc"].to_numpy(), report.counts.groups or ()
+    auc, groups = report.pairs.auc, report.counts.groups or ()
     if np.isnan(auc).all():
         return ""
     ends = int(np.nanargmin(auc)), int(np.nanargmax(auc))

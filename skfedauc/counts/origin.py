@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skfedauc import _input, _words
 from skfedauc.counts.withheld import Withheld
@@ -49,6 +49,10 @@ class Origin(NamedTuple):
         bins of one rule.
     withheld : Withheld
         Groups that `reduced` withheld because they have few rows of a class.
+    orders : tuple of tuples
+        Ordered categories of each group column, in which tables list the groups; () for columns
+        in alphabetical order. Files do not hold the orders, and parts with different orders are
+        merged to ().
     """
 
     n_missing: int = 0
@@ -58,6 +62,7 @@ class Origin(NamedTuple):
     is_complete: bool = False
     bins: Bins | None = None
     withheld: Withheld = Withheld()
+    orders: tuple[tuple[Any, ...], ...] = ()
 
     @classmethod
     def merged(cls, origins: list[Origin]) -> Origin:
@@ -71,6 +76,7 @@ class Origin(NamedTuple):
         # Merged parts with different names have no names, so that the order of merging has no
         # effect.
         names = {origin.group_names for origin in origins}
+        orders = {origin.orders for origin in origins}
         bins = {origin.bins for origin in origins}
         return cls(
             sum(origin.n_missing for origin in origins),
@@ -80,11 +86,12 @@ class Origin(NamedTuple):
             all(origin.is_complete for origin in origins),
             bins.pop() if len(bins) == 1 else None,
             Withheld.merged([origin.withheld for origin in origins]),
+            orders.pop() if len(orders) == 1 else (),
         )
 
     def regrouped(self) -> Origin:
         """Return the metadata of the same rows in other groups."""
-        return self._replace(group_names=(), withheld=self.withheld.without_labels())
+        return self._replace(group_names=(), withheld=self.withheld.without_labels(), orders=())
 
     def saved(self, name: str | None) -> Origin:
         """Return the metadata with a new source for the rows without a source.

@@ -190,7 +190,7 @@ class CrossAUCDisplay(ReportDisplay):
             If an argument is not as described, or the matrix does not fit in memory.
         """
         cls._check_report(report)
-        matrix, pairs = report.cross_matrix.to_numpy(), report.pairs
+        matrix, pairs = report.pairs.cross_auc.copy(), report.pairs
         is_dependent = pairs.is_within_folds or pairs.rows_repeat or pairs.clusters is not None
         errors = None if is_dependent else pair_errors(report.counts)
         display = cls(matrix, errors=errors, groups=labels_of(report), n_missing=report.n_missing)

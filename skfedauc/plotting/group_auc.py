@@ -33,7 +33,7 @@ from skfedauc.plotting.drawing import (
     text_of,
     write_fitting,
 )
-from skfedauc.report import STATISTICS, GroupAUC, StatisticName, Undefined
+from skfedauc.report import STATISTICS, GroupAUC, StatisticName, Undefined, by_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,6 +214,7 @@ class GroupAUCDisplay(ReportDisplay):
             )
         _check_lines(statistics)
         intervals = report.confidence_intervals(confidence_level, method)
+        intervals = by_number(report.counts, intervals)
         display = cls(
             groups=labels_of(report),
             auc=auc_of(report),

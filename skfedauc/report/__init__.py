@@ -4,6 +4,7 @@ from skfedauc.report.agreement import Agreement
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC
 from skfedauc.report.group_measure import GroupMeasure
+from skfedauc.report.listing import by_number, listed
 from skfedauc.report.measure_statistics import (
     MeasureEstimates,
     check_measure_statistic,
@@ -55,12 +56,14 @@ __all__ = [
     "Undefined",
     "UndefinedPolicy",
     "all_statistics",
+    "by_number",
     "check_class_average",
     "check_measure_statistic",
     "check_no_two_classes",
     "check_replacement",
     "check_statistic",
     "check_undefined",
+    "listed",
     "of_one_label",
     "responses_of",
     "shares",

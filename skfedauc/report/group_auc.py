@@ -29,6 +29,7 @@ from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.interval_widths import interval_widths
 from skfedauc.report.intervals import group_intervals, statistic_intervals
+from skfedauc.report.listing import listed
 from skfedauc.report.margins import equivalence_test, worst_test
 from skfedauc.report.ranking import ranking_table
 from skfedauc.report.statistics import (
@@ -717,12 +718,13 @@ class GroupAUC:
         """AUC and class counts of each group.
 
         The DataFrame has a row for each group, and the columns `auc` (NaN if undefined),
-        `n_positives` and `n_negatives`. The index is a MultiIndex if labels are tuples. `ranking`
-        returns shrunken AUCs and ranks of the same groups.
+        `n_positives` and `n_negatives`. Ordered categories of pandas and an Enum of polars keep
+        their order, and other groups have the order of their labels. The index is a MultiIndex if
+        labels are tuples. `ranking` returns shrunken AUCs and ranks of the same groups.
         """
         import pandas as pd
 
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "auc": self.pairs.auc,
                 "n_positives": self.counts.n_positives,
@@ -730,6 +732,7 @@ class GroupAUC:
             },
             index=self._index(),
         )
+        return listed(self.counts, table)
 
     def without_small_groups(self, min_per_class: int = 10) -> GroupAUC:
         """Return a report without the groups that have few rows of a class.
@@ -819,11 +822,12 @@ class GroupAUC:
         import pandas as pd
 
         self.pairs.check_has_scores("cross_matrix")
-        return pd.DataFrame(
+        table = pd.DataFrame(
             self.pairs.cross_auc.copy(),
             index=self._index("positives"),
             columns=self._index("negatives"),
         )
+        return listed(self.counts, listed(self.counts, table).T).T
 
     @property
     def bias_by_group(self) -> pd.DataFrame:
@@ -876,7 +880,7 @@ class GroupAUC:
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        return bias_table(self.pairs, self.index)
+        return listed(self.counts, bias_table(self.pairs, self.index))
 
     def bias_means(self, power: float = -5.0) -> pd.Series:
         """Return the generalized mean over groups of each of the three bias AUCs.
@@ -1212,7 +1216,8 @@ class GroupAUC:
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
-        return group_intervals(self._estimates, self.index, confidence_level, way)
+        table = group_intervals(self._estimates, self.index, confidence_level, way)
+        return listed(self.counts, table)
 
     def interval_widths(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return the width of the interval of each group's AUC by each method.
