@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
+from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
@@ -33,25 +34,32 @@ from skfedauc import _input
 from skfedauc._words import all_shortened, shortened, shortened_text
 
 __all__ = [
+    "OF_CLASSES",
+    "TWO_CLASSES",
     "BaseScorer",
     "GroupsConsumerMixin",
+    "ModelScores",
     "RepeatedSplits",
+    "class_scores_of",
     "is_routing_enabled",
+    "is_scored_by_a_tool",
     "number_of_rows",
     "of_rows",
-    "positive_class",
-    "refuse_pairwise_scores",
     "refuse_unrouted",
     "refuse_without_scores",
-    "response_method_name",
     "response_values",
     "rows_of",
     "score_requests",
-    "shared_scores",
-    "three_classes",
+    "scores_of",
     "wants_groups",
     "weight_name",
 ]
+
+# Methods that return scores, in the order of scikit-learn's scorers "roc_auc" and "roc_auc_ovr".
+# The softmax of several classes is the same for decision values that differ by a constant in each
+# row, so that decision values of different rows cannot be compared.
+TWO_CLASSES = ("decision_function", "predict_proba")
+OF_CLASSES = "predict_proba"
 
 
 def is_routing_enabled() -> bool:
@@ -86,6 +94,13 @@ def weight_name(estimator: Any) -> str:
 def number_of_rows(X: Any) -> int:
     """Return the number of rows of an array, a sparse matrix or a DataFrame."""
     return int(_num_samples(X))
+
+
+def is_scored_by_a_tool() -> bool:
+    """Return whether scikit-learn or joblib calls a scorer, and not the user."""
+    # The base class of scorers, and a decorator of its ``__call__``, are on the way.
+    through = (BaseScorer.__module__, _check_response_method.__module__)
+    return _input.is_called_by(("sklearn", "joblib"), through)
 
 
 def rows_of(X: Any, rows: Any) -> Any:
@@ -133,7 +148,9 @@ def _instead(estimator: Any, response_method: Any) -> str:
     )
 
 
-def refuse_without_scores(estimator: Any, response_method: Any, remedy: str | None = None) -> None:
+def refuse_without_scores(
+    estimator: Any, response_method: Any = None, remedy: str | None = None
+) -> None:
     """Raise an error if an estimator will have none of these methods after fitting.
 
     A message ends with `remedy`; None names the argument `response_method`.
@@ -143,6 +160,7 @@ def refuse_without_scores(estimator: Any, response_method: Any, remedy: str | No
     TypeError
         If the estimator lacks these methods.
     """
+    response_method = TWO_CLASSES if response_method is None else response_method
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
             "estimator must be an estimator, such as LogisticRegression(); got "
@@ -168,6 +186,94 @@ def _shortened(estimator: Any) -> str:
     return shortened_text(" ".join(repr(estimator).split()), 100)
 
 
+class ModelScores(NamedTuple):
+    """Scores of rows from a fitted binary classifier or a regressor.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Higher scores mean the positive class.
+    positive : object
+        Label of the positive class.
+    is_other : bool
+        Whether the scores are minus those of the other class, ``classes_[1]``.
+    method : str
+        Method of the estimator that returned the scores.
+    """
+
+    scores: NDArray[Any]
+    positive: Any
+    is_other: bool
+    method: str
+
+
+def scores_of(
+    estimator: Any,
+    X: Any,
+    response_method: Any = None,
+    pos_label: Any = None,
+    *,
+    method_caller: Any = None,
+    name: str = "y_score",
+) -> ModelScores:
+    """Return the scores of a fitted estimator. All scores of two classes come from here.
+
+    Parameters
+    ----------
+    estimator : estimator object or ModelScores
+        Scores that are known are returned.
+    X : array-like
+    response_method : str, tuple of str or None
+        None means `TWO_CLASSES`.
+    pos_label : object
+        None means ``estimator.classes_[1]``.
+    method_caller : callable, default=None
+        Cached caller of a scikit-learn scorer, which shares the scores of a call.
+    name : str, default="y_score"
+        Name of the scores in messages.
+    """
+    if isinstance(estimator, ModelScores):
+        return estimator
+    positive, is_other = positive_class(estimator, pos_label)
+    asked = TWO_CLASSES if response_method is None else response_method
+    method = response_method_name(estimator, asked)
+    if method_caller is None:
+        values = response_values(estimator, X, method)
+    else:
+        values = _shared_scores(method_caller, estimator, X, method)
+    scores = _input.column_of(values, name)
+    # Negative scores keep the order of the scores exactly, unlike one minus the scores.
+    return ModelScores(-scores if is_other else scores, positive, is_other, method)
+
+
+def class_scores_of(
+    estimator: Any,
+    X: Any,
+    response_method: Any = None,
+    *,
+    remedy: str,
+    method_caller: Any = None,
+) -> tuple[Any, Any]:
+    """Return the classes of a fitted classifier of three or more classes, and a score of each.
+
+    The parameters are those of `scores_of`; `response_method` of None means `OF_CLASSES`, and
+    `remedy` is the end of the message for fewer classes.
+    """
+    classes = _three_classes(estimator, remedy)
+    asked = OF_CLASSES if response_method is None else response_method
+    instead = None
+    if response_method is None and hasattr(estimator, "decision_function"):
+        instead = (
+            "To rank rows by decision values of each class, pass "
+            "response_method='decision_function'."
+        )
+    method = response_method_name(estimator, asked, instead)
+    _refuse_pairwise_scores(estimator, method)
+    if method_caller is None:
+        return classes, response_values(estimator, X, method)
+    return classes, _shared_scores(method_caller, estimator, X, method)
+
+
 def response_values(estimator: Any, X: Any, response_method: Any, remedy: str | None = None) -> Any:
     """Return scores of the class ``classes_[1]``, or the predictions of a regressor."""
     name = response_method_name(estimator, response_method, remedy)
@@ -183,13 +289,12 @@ def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
     return (np.asarray(values) == _input.from_array_api(estimator.classes_)[1]).astype(np.float64)
 
 
-def shared_scores(method_caller: Any, estimator: Any, X: Any, response_method: Any) -> Any:
+def _shared_scores(method_caller: Any, estimator: Any, X: Any, name: str) -> Any:
     """Return scores of the class ``classes_[1]``, shared by all scorers of the call.
 
     Scikit-learn caches predictions by method only. A scorer with another `pos_label` may have
     cached the scores of the other class; a comparison of a few rows detects this.
     """
-    name = response_method_name(estimator, response_method)
     cache = next(iter(getattr(method_caller, "args", ())), None)
     if not isinstance(cache, dict):
         scores = method_caller(estimator, name, X, pos_label=None)
@@ -246,7 +351,7 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     return pos_label, pos_label == known[0]
 
 
-def three_classes(estimator: Any, remedy: str) -> Any:
+def _three_classes(estimator: Any, remedy: str) -> Any:
     """Return the classes of a fitted classifier of three or more classes.
 
     Raises
@@ -264,7 +369,7 @@ def three_classes(estimator: Any, remedy: str) -> Any:
     return classes
 
 
-def refuse_pairwise_scores(estimator: Any, response_method: Any) -> None:
+def _refuse_pairwise_scores(estimator: Any, method: str) -> None:
     """Raise an error for decision values of pairs of classes: 3 classes have as many pairs.
 
     Raises
@@ -273,7 +378,7 @@ def refuse_pairwise_scores(estimator: Any, response_method: Any) -> None:
         If the scores are those of a support vector machine with
         ``decision_function_shape="ovo"``.
     """
-    if response_method_name(estimator, response_method) != "decision_function":
+    if method != "decision_function":
         return
     last = estimator
     while isinstance(last, Pipeline | BaseSearchCV | FrozenEstimator):

@@ -243,7 +243,7 @@ def test_a_claim_on_calibration_is_one_sentence():
     assert ranking.calibration["pvalue"].iloc[0] < 1e-6
     both = FairnessAudit.from_predictions(y, p / 2, groups=groups)
     (text,) = (text for text in both.findings if "calibrated in" in text)
-    assert "calibrated in 'b'; 'a'; 'c': most clearly in 'b', the mean score" in text
+    assert "calibrated in 'b', 'a' and 'c': most clearly in 'b', the mean score" in text
 
 
 def test_size_of_the_test_and_coverage_of_limits():

@@ -479,7 +479,7 @@ def test_what_was_chosen_is_said(without_plots, favorable):
     assert "Positive class" not in facts
     assert facts.get("Favorable outcome") == (f"the {favorable} class" if favorable else None)
     text = words_of(tree)
-    assert ("favors" in text) == (favorable is not None)
+    assert ("advantage of the group" in text) == (favorable is not None)
     assert f"all {audit.n_claims} claims of this page" in text
     headings = [words_of(heading) for heading in tree.iter("th")]
     assert "selection rate" not in headings

@@ -360,12 +360,12 @@ def test_groups_are_small_by_the_rows_that_a_rate_needs():
     assert audit.gaps.loc["demographic_parity_difference", "highest"] == "few"
     said = [text for text in audit.findings if "left out" in text]
     assert said == [
-        "2 of 4 groups have fewer than 10 positives or negatives ('few'; 'none'). They are shown, "
-        "but left out of comparisons of AUCs.",
+        "2 of 4 groups have fewer than 10 positives or negatives ('few' and 'none'). They are "
+        "shown, but left out of comparisons of AUCs.",
         "1 of 4 groups has fewer than 10 rows ('none'). It is shown, but left out of comparisons "
         "of selection rates.",
-        "2 of 4 groups have fewer than 10 positives ('few'; 'none'). They are shown, but left out "
-        "of comparisons of true positive rates.",
+        "2 of 4 groups have fewer than 10 positives ('few' and 'none'). They are shown, but left "
+        "out of comparisons of true positive rates.",
         "1 of 4 groups has fewer than 10 negatives ('none'). It is shown, but left out of "
         "comparisons of false positive rates.",
     ]
@@ -454,7 +454,7 @@ def test_findings_tell_a_gap_across_from_one_within():
     model, within, across, decided, *_ = audit.findings
     assert model.startswith("The AUC of all rows together (pooled) is 0.")
     assert "No difference is established (adjusted p = " in within
-    assert "The model scores 'device 2' higher than the other group:" in across
+    assert across.startswith("The ranking between groups differs: positives of 'device 2' outrank")
     assert "adjusted p < 0.001" in across
     assert "predicts the positive class for 45.2% of 'device 1' and 77.8% of 'device 2'" in decided
     assert audit.findings[-2].startswith("5 claims are tested.")
@@ -479,9 +479,9 @@ def test_findings_tell_a_gap_across_from_one_within():
 @pytest.mark.parametrize(
     ("favorable", "north", "south"),
     [
-        (None, "scores 'north' lower", "scores 'south' higher"),
-        ("positive", "disfavors 'north'", "favors 'south'"),
-        ("negative", "favors 'north'", "disfavors 'south'"),
+        (None, None, None),
+        ("positive", "disadvantage of 'north'", "advantage of 'south'"),
+        ("negative", "advantage of 'north'", "disadvantage of 'south'"),
     ],
 )
 def test_favor_depends_on_the_favorable_outcome(favorable, north, south):
@@ -491,14 +491,15 @@ def test_favor_depends_on_the_favorable_outcome(favorable, north, south):
     score = y + rng.normal(size=group.size) + 0.7 * (group == "south") - 0.7 * (group == "north")
     audit = audit_of(y, score, group, None, threshold=None, favorable=favorable)
     said = " ".join(audit.findings)
-    assert f" {north}" in said
-    assert f" {south}" in said
-    assert ("favors" in said) == (favorable is not None)
+    gap = audit.gaps.loc["xauc_disparity"]
+    assert (gap["highest"] == "south") != (gap["lowest"] == "north")
+    assert ("advantage" in said) == (favorable is not None)
+    if favorable is not None:
+        clearest = south if gap["highest"] == "south" else north
+        assert f"Most clearly, to the {clearest}: positives of" in said
     predicted = audit_of(y, score, group, None, threshold=0.5, favorable=favorable).findings
     outcome = {None: "class for", "positive": "(the favorable", "negative": "(the adverse"}
     assert any(outcome[favorable] in text for text in predicted)
-    gap = audit.gaps.loc["xauc_disparity"]
-    assert (gap["highest"] == "south") != (gap["lowest"] == "north")
 
 
 def test_findings_begin_with_how_good_the_model_is():
@@ -699,8 +700,8 @@ def test_a_tiny_group_does_not_hide_a_favored_group():
     audit = audit_of(y, score, group, None, threshold=0.5)
     assert abs(audit.by_group["xauc_disparity"]).idxmax() == "tiny"
     assert audit.gaps.loc["xauc_disparity", "pvalue"] < 0.001
-    favored = [text for text in audit.findings if "the model scores" in text or "also" in text]
-    assert favored[0].startswith("Most clearly, the model scores ")
+    favored = [text for text in audit.findings if "outrank" in text]
+    assert favored[0].startswith("Most clearly: positives of ")
     named = audit.by_group.index[audit.by_group["xauc_pvalue_adjusted"] < 0.05]
     assert len(named) >= 2
     assert all(any(repr(group) in text for text in favored) for group in named)

@@ -18,6 +18,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_validate
 
 from skfedauc import (
+    AuditComparison,
     FairnessAudit,
     GroupAUC,
     RepeatedWithinGroupStratifiedKFold,
@@ -763,3 +764,98 @@ def test_decimals_that_are_no_labels(number):
     for groups in ([Decimal(number), Decimal(1)], [Decimal(number), 1], [Decimal(number), 2.0]):
         with pytest.raises(TypeError, match=f"^groups .*({message})"):
             ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups)
+
+
+# Ordered categories ----------------------------------------------------------------------------
+
+BANDS = ["0-9", "10-60", "61-100", "100+"]
+
+
+def banded(n=800):
+    rng = np.random.default_rng(0)
+    band, sex = rng.choice(BANDS, n), rng.choice(["f", "m"], n)
+    y = rng.integers(0, 2, n)
+    strength = np.array([0.4, 0.8, 1.2, 2.0])[[BANDS.index(label) for label in band]]
+    score = rng.normal(size=n) + strength * y + 0.5 * (band == "100+")
+    return y, 1 / (1 + np.exp(-score)), band, sex
+
+
+def ordered(kind, band):
+    if kind == "pandas":
+        return pd.Series(pd.Categorical(band, categories=BANDS, ordered=True))
+    if kind == "categorical":
+        return pd.Categorical(band, categories=BANDS, ordered=True)
+    return pl.Series("band", band).cast(pl.Enum(BANDS))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "categorical", "polars"])
+def test_tables_list_ordered_categories_in_their_order(kind):
+    y, score, band, _ = banded()
+    report = GroupAUC.from_predictions(y, score, groups=ordered(kind, band))
+    plain = GroupAUC.from_predictions(y, score, groups=band)
+    assert report.counts == plain.counts
+    assert report.counts.to_bytes(source="a")[:4] == plain.counts.to_bytes(source="a")[:4]
+    for table, expected in (
+        (report.by_group, plain.by_group),
+        (report.confidence_intervals(), plain.confidence_intervals()),
+        (report.bias_by_group, plain.bias_by_group),
+        (report.cross_matrix, plain.cross_matrix),
+    ):
+        assert list(table.index) == BANDS
+        assert list(expected.index) == sorted(BANDS)
+        columns = BANDS if set(table.columns) == set(BANDS) else table.columns
+        assert list(table.columns) == list(columns)
+        pd.testing.assert_frame_equal(
+            table.loc[expected.index, expected.columns], expected, check_names=False
+        )
+    audits = [
+        FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.6)
+        for groups in (ordered(kind, band), band)
+    ]
+    assert list(audits[0].by_group.index) == BANDS
+    pd.testing.assert_frame_equal(
+        audits[0].by_group.loc[sorted(BANDS)], audits[1].by_group, check_names=False
+    )
+    pd.testing.assert_frame_equal(audits[0].gaps, audits[1].gaps)
+    pd.testing.assert_frame_equal(audits[0].quality, audits[1].quality)
+    assert audits[0].findings == audits[1].findings
+    assert audits[0].reversed_groups == audits[1].reversed_groups
+
+
+def test_columns_of_ordered_categories_and_of_labels():
+    y, score, band, sex = banded()
+    frame = pd.DataFrame({"sex": sex, "band": ordered("pandas", band)})
+    audit = FairnessAudit.from_predictions(y, score, groups=frame, threshold=0.6)
+    plain = FairnessAudit.from_predictions(
+        y, score, groups=frame.astype({"band": str}), threshold=0.6
+    )
+    assert list(audit.by_group.index) == [(s, b) for s in "fm" for b in BANDS]
+    pd.testing.assert_frame_equal(audit.by_group.loc[plain.by_group.index], plain.by_group)
+    pd.testing.assert_frame_equal(audit.intersections(depth=2), plain.intersections(depth=2))
+    assert audit.findings == plain.findings
+    scores = {"old": score, "new": score**2}
+    found, expected = (
+        AuditComparison.from_predictions(y, scores, groups=groups, threshold=0.5)
+        for groups in (frame, frame.astype({"band": str}))
+    )
+    pd.testing.assert_frame_equal(found.by_group, expected.by_group)
+    assert found.findings == expected.findings
+
+
+def test_orders_of_merged_parts():
+    """Parts of the same order keep it; the grouping of the merge does not matter."""
+    y, score, band, _ = banded()
+
+    def part(rows, groups):
+        return ScoreCounts.from_predictions(y[rows], score[rows], groups=groups[rows])
+
+    first, second, third = (np.arange(y.size) % 3 == k for k in range(3))
+    ours, plain = ordered("categorical", band), band
+    same = ScoreCounts.merge([part(rows, ours) for rows in (first, second, third)])
+    assert list(GroupAUC(same).by_group.index) == BANDS
+    assert list(GroupAUC(pickle.loads(pickle.dumps(same))).by_group.index) == BANDS
+    a, b, c = part(first, ours), part(second, plain), part(third, ours)
+    for mixed in (a + b + c, a + (b + c), (a + c) + b, ScoreCounts.merge([c, b, a])):
+        assert mixed == same
+        assert list(GroupAUC(mixed).by_group.index) == sorted(BANDS)
+    assert list(GroupAUC(ScoreCounts.from_bytes(same.to_bytes())).by_group.index) == sorted(BANDS)

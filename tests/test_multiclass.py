@@ -349,9 +349,8 @@ def test_scorers_of_one_group_equal_scikit_learns(multi_class, average):
             return super().predict_proba(X[["a", "b"]])
 
     scorer = make_group_auc_scorer(
-        "pooled", groups="site", multi_class=multi_class, class_average=average,
-        response_method="predict_proba",
-    )  # fmt: skip
+        "pooled", groups="site", multi_class=multi_class, class_average=average
+    )
     suffix = "_weighted" if average == "weighted" else ""
     expected = get_scorer(f"roc_auc_{multi_class}{suffix}")(model, X[["a", "b"]], rows.y)
     fitted = OnTwoColumns().fit(X, rows.y)
@@ -369,9 +368,7 @@ def test_scorers_of_gaps_are_negated():
     X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
     model = LogisticRegression().fit(X, rows.y)
     scorer = make_group_auc_scorer("neg_difference", groups="site", multi_class="ovr")
-    report = MulticlassGroupAUC.from_predictions(
-        rows.y, model.decision_function(X), groups=rows.groups
-    )
+    report = MulticlassGroupAUC.from_predictions(rows.y, model.predict_proba(X), groups=rows.groups)
     assert scorer(model, X, rows.y) == pytest.approx(-report.statistic("difference"))
 
 
@@ -383,9 +380,9 @@ def test_several_scorers_equal_single_scorers_and_share_predictions(multi_class,
     calls = []
 
     class Counted(LogisticRegression):
-        def decision_function(self, X):
+        def predict_proba(self, X):
             calls.append(len(X))
-            return super().decision_function(X)
+            return super().predict_proba(X)
 
     named = {"groups": "site", "multi_class": multi_class, "class_average": class_average}
     scoring = group_auc_scoring(["pooled", "worst", "neg_difference"], each_group=[0, 2], **named)
@@ -398,7 +395,7 @@ def test_several_scorers_equal_single_scorers_and_share_predictions(multi_class,
     assert len(calls) == 2
     for fold, (_, test) in enumerate(folds.split(X, rows.y)):
         report = MulticlassGroupAUC.from_predictions(
-            rows.y[test], found["estimator"][fold].decision_function(X.iloc[test]),
+            rows.y[test], found["estimator"][fold].predict_proba(X.iloc[test]),
             groups=rows.groups[test], multi_class=multi_class,
         )  # fmt: skip
         for name, sign in (("pooled", 1), ("worst", 1), ("neg_difference", -1)):
@@ -440,8 +437,7 @@ def test_reports_of_estimators_are_those_of_their_scores(multi_class):
     X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     found = MulticlassGroupAUC.from_estimator(
-        model, X, y, groups="site", multi_class=multi_class, sample_weight=rows.weights,
-        response_method="predict_proba",
+        model, X, y, groups="site", multi_class=multi_class, sample_weight=rows.weights
     )  # fmt: skip
     expected = MulticlassGroupAUC.from_predictions(
         y, model.predict_proba(X), groups=X["site"], multi_class=multi_class,
@@ -463,11 +459,14 @@ def test_decision_values_of_pairs_of_classes_are_refused(wrap):
     X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
     pairs = wrap(SVC(decision_function_shape="ovo")).fit(X, rows.y)
     assert pairs.decision_function(X).shape[1] == 3
-    scorer = make_group_auc_scorer("pooled", groups="site", multi_class="ovr")
+    by_request = {"response_method": "decision_function"}
+    scorer = make_group_auc_scorer("pooled", groups="site", multi_class="ovr", **by_request)
     message = r"returns a score for each pair of classes.*Pass decision_function_shape='ovr'"
     with pytest.raises(ValueError, match=message):
         scorer(pairs, X, rows.y)
     with pytest.raises(ValueError, match=message):
+        MulticlassGroupAUC.from_estimator(pairs, X, rows.y, groups="site", **by_request)
+    with pytest.raises(AttributeError, match=r"each class, pass response_method='decision_fun"):
         MulticlassGroupAUC.from_estimator(pairs, X, rows.y, groups="site")
     model = wrap(SVC()).fit(X, rows.y)
     scores = model.decision_function(X)
@@ -620,7 +619,7 @@ def test_clusters_of_one_row_are_independent_rows_and_copies_change_nothing():
     X = pd.concat([X, X]).rename(columns=str)
 
     class Fitted(LogisticRegression):
-        def decision_function(self, X):
+        def predict_proba(self, X):
             return X[["0", "1", "2"]].to_numpy()
 
     model = Fitted(C=1e-3).fit(X, np.tile(rows.y, 2))

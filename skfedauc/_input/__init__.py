@@ -27,7 +27,9 @@ from skfedauc._input.arrays import (
     column_of,
     count_missing,
     from_array_api,
+    is_called_by,
     kind_in_words,
+    object_array,
     warn,
 )
 from skfedauc._input.classes import (
@@ -104,6 +106,7 @@ __all__ = [
     "groups_of_rows",
     "hard_labels",
     "header_of",
+    "is_called_by",
     "is_column_names",
     "is_number",
     "is_series",
@@ -111,6 +114,7 @@ __all__ = [
     "kind_of",
     "map_labels",
     "names_of",
+    "object_array",
     "some_labels",
     "unite_kinds",
     "unite_labels",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -27,14 +27,27 @@ def check_length(name: str, size: int, other: str, other_size: int) -> None:
 
 def warn(message: str, category: type[Warning]) -> None:
     """Issue a warning that points to the calling line outside this package."""
+    level, _ = _caller()
+    warnings.warn(message, category, stacklevel=level)
+
+
+def is_called_by(packages: Collection[str], through: Collection[str]) -> bool:
+    """Return whether one of these packages called this package, directly or through modules."""
+    return _caller(through)[1].partition(".")[0] in packages
+
+
+def _caller(through: Collection[str] = ()) -> tuple[int, str]:
+    """Return the stack level of the calling line outside this package, and its module."""
     package = __name__.partition(".")[0]
-    level, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_back is not None:
+    frame = inspect.currentframe()
+    level, module = 0, ""  # The level of the function that calls this one is 1.
+    while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] != package and module != "functools":
+        is_own = module.partition(".")[0] == package or module in ("functools", *through)
+        if not is_own or frame.f_back is None:
             break
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    return level, module
 
 
 def from_array_api(values: Any) -> Any:

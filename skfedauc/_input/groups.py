@@ -77,6 +77,28 @@ def encode_groups(
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 
 
+def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
+    """Return the ordered categories of each column of group labels, with () for other columns.
+
+    Ordered are categories of pandas that are declared so, and Enum of polars. The result is () if
+    no column has ordered categories.
+    """
+    if not hasattr(groups, "dtype") and not hasattr(groups, "columns"):
+        return ()
+    columns = [] if isinstance(groups, np.ndarray) else _group_columns(groups, "groups")
+    orders = tuple(map(_categories_of, columns))
+    return orders if any(orders) else ()
+
+
+def _categories_of(column: Any) -> tuple[Any, ...]:
+    dtype = getattr(column, "dtype", None)
+    if getattr(dtype, "ordered", False):
+        return tuple(dtype.categories.tolist())
+    if type(dtype).__name__ == "Enum":
+        return tuple(dtype.categories.to_list())
+    return ()
+
+
 def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels]:
     """Return the group number of each row, and the labels, from several named columns."""
     several = []

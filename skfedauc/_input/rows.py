@@ -22,7 +22,7 @@ from skfedauc._input.classes import (
     warn_if_misspelled,
 )
 from skfedauc._input.encoding import drop_unused
-from skfedauc._input.groups import Missing, encode_groups
+from skfedauc._input.groups import Missing, category_orders, encode_groups
 from skfedauc._input.labels import Labels
 
 
@@ -49,6 +49,8 @@ class Rows(NamedTuple):
         remain.
     clusters : None or ndarray of intp, shape (n_rows,)
         Cluster number of each row; each number from 0 to the largest number occurs.
+    orders : tuple of tuples
+        Ordered categories of each group column, see `category_orders`.
     """
 
     positive: NDArray[np.bool_]
@@ -60,6 +62,7 @@ class Rows(NamedTuple):
     classes: Classes = Classes()
     kept: NDArray[np.bool_] | None = None
     clusters: NDArray[np.intp] | None = None
+    orders: tuple[tuple[Any, ...], ...] = ()
 
 
 def check_rows(
@@ -146,7 +149,10 @@ def check_rows(
     if weights is not None and (weights.size == 0 or bool((weights == 1.0).all())):
         weights = None
     counted = kept if n_rows is not None else None
-    return Rows(positive, scores, codes, labels, weights, n_missing, classes, counted, cluster_of)
+    orders = category_orders(groups)
+    return Rows(
+        positive, scores, codes, labels, weights, n_missing, classes, counted, cluster_of, orders
+    )
 
 
 def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:

@@ -27,7 +27,7 @@ from skfedauc.inference.joint_models import (
 from skfedauc.inference.largest_gap import GroupValues, gap_change
 from skfedauc.inference.paired import PairedRows
 from skfedauc.inference.paired_rates import RateChanges, rate_changes
-from skfedauc.report import shares
+from skfedauc.report import by_number, shares
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 if TYPE_CHECKING:
@@ -129,15 +129,18 @@ class Changes:
         variance = np.where(keep, joint.variance[1, 0], np.nan)
         found = {
             "auc": self._tested(
-                [audit.report.by_group["auc"].to_numpy() for audit in (first, second)],
+                [audit.report.pairs.auc for audit in (first, second)],
                 variance,
                 joint.degrees_of_freedom[1, 0],
             )
         }
         disparity = []
         for audit in (first, second):
-            of_model = audit.report.bias_by_group["xauc_disparity"].to_numpy().copy()
-            of_model[keep] = audit.compared.bias_by_group["xauc_disparity"].to_numpy()
+            of_model, of_compared = (
+                by_number(of.counts, of.bias_by_group)["xauc_disparity"].to_numpy().copy()
+                for of in (audit.report, audit.compared)
+            )
+            of_model[keep] = of_compared
             disparity.append(of_model)
         variance, freedom = np.full((2, keep.size), np.nan)
         if keep.sum() > 1:

@@ -15,7 +15,8 @@ from skfedauc.audit import arguments, comparison_rows
 from skfedauc.audit.changes import Changes, ComparedRows
 from skfedauc.audit.comparison_card import card_of
 from skfedauc.audit.comparison_findings import ComparisonTables, findings
-from skfedauc.audit.comparison_rows import ModelRows, Threshold
+from skfedauc.audit.comparison_rows import ModelRows
+from skfedauc.audit.counting import Threshold
 from skfedauc.audit.document import as_json, comparison_document_of, text_or_file
 from skfedauc.audit.facts import facts_of_models
 from skfedauc.audit.fairness_audit import FairnessAudit
@@ -238,7 +239,7 @@ class AuditComparison:
         threshold: Threshold = "auto",
         sample_weight: Any = None,
         pos_label: Any = None,
-        response_method: str | tuple[str, ...] = ("predict_proba", "decision_function"),
+        response_method: str | tuple[str, ...] | None = None,
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
@@ -269,9 +270,10 @@ class AuditComparison:
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label. None means ``classes_[1]`` of the estimators.
-        response_method : str or tuple of str, default=("predict_proba", "decision_function")
-            Methods of the estimators that return scores. The comparison uses the first available
-            method.
+        response_method : str, tuple of str or None, default=None
+            Methods of the estimators that return scores, in order of preference. None means the own
+            method of each estimator, as in :meth:`FairnessAudit.from_estimator`; an estimator with
+            decisions only, such as fairlearn's ``ThresholdOptimizer``, is compared by `predict`.
         min_per_class : int, default=10
             Least number of rows, positives or negatives for a comparison; see `FairnessAudit`.
         reference : "rest" or a group's label, default="rest"
@@ -313,15 +315,11 @@ class AuditComparison:
         _input.check_groups_given(groups)
         labels = _input.groups_of_rows(groups, X)
         _input.check_row_order({"X": X, "y": y, "groups": labels, "sample_weight": sample_weight})
+        of_rows = {"groups": labels, "sample_weight": sample_weight, "missing": missing}
         predictions, positive = comparison_rows.of_estimators(
-            estimators, X, y, threshold, pos_label, response_method
+            estimators, X, y, threshold, pos_label, response_method, of_rows
         )
-        of_rows = {
-            "groups": labels,
-            "sample_weight": sample_weight,
-            "pos_label": positive,
-            "missing": missing,
-        }
+        of_rows |= {"pos_label": positive, "warn_labels": False}
         comparison = cls._of_models(
             comparison_rows.counted(y, predictions, of_rows, n_jobs, groups),
             predictions.thresholds,

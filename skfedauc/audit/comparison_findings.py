@@ -15,6 +15,7 @@ import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit import tolerances as tolerating
+from skfedauc.audit.decisions import are_decisions
 from skfedauc.audit.findings import SIGNIFICANT, Finding
 from skfedauc.audit.names import listed, named
 from skfedauc.audit.tables import Favorable, row_of
@@ -231,19 +232,14 @@ def _on_groups(tables: ComparisonTables) -> Iterator[Finding]:
         if not len(found):
             yield Finding(f"No change of the {name} of a group is established.", quantity)
             continue
-        # A disparity is better near 0, and an AUC is better if high.
-        is_auc = quantity == "auc"
-        raised = found["change"] if is_auc else found["after"].abs() - found["before"].abs()
-        words = (
-            ("became higher in", "became lower in")
-            if is_auc
-            else ("is farther from 0 in", "is nearer to 0 in")
-        )
-        for words_of, sign in zip(words, (1.0, -1.0), strict=True):
-            mine = (raised * sign)[raised * sign > 0].sort_values(ascending=False, kind="stable")
-            if len(mine):
-                sentence = f"The {name} {words_of} {listed(list(mine.index))}."
-                yield Finding(sentence, quantity)
+        # A change is tested, and not whether a disparity is nearer to 0.
+        by_size = found.sort_values("change", ascending=False, kind="stable", key=abs)
+        shown = "{:.3f}".format if quantity == "auc" else signed
+        changes = {
+            label: f"{named(label)} ({shown(row['before'])} to {shown(row['after'])})"
+            for label, row in zip(by_size.index, by_size.to_dict("records"), strict=True)
+        }
+        yield Finding(f"The {name} changed in {listed(changes, changes.__getitem__)}.", quantity)
 
 
 # Decisions --------------------------------------------------------------------------------
@@ -299,7 +295,13 @@ def _answered(row: Mapping[Any, Any]) -> str:
 
 
 def closing(tables: ComparisonTables) -> Iterator[str]:
-    """Yield a sentence on the number of claims and on changes without a claim."""
+    """Yield sentences on models without scores, on the claims and on changes without a claim."""
+    for model, report in zip(tables.models, tables.reports, strict=True):
+        if report.counts.disclosure == "exact" and are_decisions(report.counts):
+            yield (
+                f"{model} has decisions only, so its AUCs are those of its decisions: the mean of "
+                "the true positive rate and the true negative rate."
+            )
     yield (
         f"{_words.counted(tables.n_claims, 'change')} "
         f"{'is' if tables.n_claims == 1 else 'are'} tested. Adjusted p values account for all of "

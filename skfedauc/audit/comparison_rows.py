@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc.audit import arguments
+from skfedauc.audit import arguments, counting
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.changes import ComparedRows
+from skfedauc.audit.counting import Threshold
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.paired import PairedRows, near_one
 from skfedauc.report import GroupAUC, of_one_label
-
-Threshold = float | Literal["auto"] | None
 
 
 class Predictions(NamedTuple):
@@ -28,7 +26,8 @@ class Predictions(NamedTuple):
     scores : mapping of str to array-like of shape (n_rows,)
         Higher scores mean the positive class.
     selected : mapping of str to ndarray of float64, or None
-        1 for rows with a positive prediction, and 0 for other rows; None if thresholds decide.
+        1 for rows with a positive prediction, and 0 for other rows, of models whose threshold is
+        "auto"; None if thresholds decide.
     thresholds : mapping of str to float, "auto" or None
         Threshold on the scores of each model; "auto" with `selected`.
     """
@@ -106,14 +105,16 @@ def of_estimators(
     y: Any,
     threshold: Any,
     pos_label: Any,
-    response_method: str | tuple[str, ...],
+    response_method: str | tuple[str, ...] | None,
+    of_rows: Mapping[str, Any],
 ) -> tuple[Predictions, Any]:
     """Return the predictions of two fitted estimators, and the label of their positive class.
 
-    The parameters are those of `AuditComparison.from_estimators`.
+    The parameters are those of `AuditComparison.from_estimators`, and those of
+    `counting.of_estimator`.
     """
     models = arguments.check_models(estimators, "estimators")
-    number = arguments.check_threshold(threshold)
+    arguments.check_threshold(threshold)
     classes = [_sklearn.positive_class(estimators[name], pos_label) for name in models]
     (first, _), (second, _) = classes
     if first != second:
@@ -121,23 +122,38 @@ def of_estimators(
             f"the estimators must have the same positive class; got {_words.shortened(first)} "
             f"and {_words.shortened(second)}. Pass pos_label=."
         )
-    scores, selected, thresholds = {}, {}, {}
-    for name, (positive, is_other) in zip(models, classes, strict=True):
-        estimator = estimators[name]
-        values = _input.column_of(
-            _sklearn.response_values(estimator, X, response_method), f"y_scores[{name!r}]"
+    found = {
+        name: counting.of_estimator(
+            estimators[name],
+            X,
+            threshold,
+            pos_label,
+            _own_response(estimators[name]) if response_method is None else response_method,
+            {"y_true": y, **of_rows},
+            f"y_scores[{name!r}]",
         )
-        # Negative scores keep the order of the scores exactly, unlike one minus the scores.
-        scores[name] = -values if is_other else values
-        thresholds[name] = threshold
-        if number is not None:
-            method = _sklearn.response_method_name(estimator, response_method)
-            thresholds[name] = deciding.threshold_of_scores(number, method, is_other)
-        elif threshold == "auto" and is_classifier(estimator):
-            predicted = _input.column_of(estimator.predict(X), f"y_preds[{name!r}]")
-            selected[name] = deciding.predicted_positive(predicted, y, positive)
-    of_both = selected if len(selected) == len(models) else None
-    return Predictions(scores, of_both, thresholds), first
+        for name in models
+    }
+    return Predictions(
+        {name: of.scores.scores for name, of in found.items()},
+        _decisions_of_both(found),
+        {name: of.threshold for name, of in found.items()},
+    ), first
+
+
+def _own_response(estimator: Any) -> str | None:
+    """Return None for an estimator with scores; an estimator without scores has predictions."""
+    has_scores = any(hasattr(estimator, method) for method in _sklearn.TWO_CLASSES)
+    return None if has_scores else "predict"
+
+
+def _decisions_of_both(
+    found: Mapping[str, counting.EstimatorRows],
+) -> dict[str, NDArray[np.float64]] | None:
+    """Return the known decisions of each model, or None unless both models have decisions."""
+    known = {name: of.selected for name, of in found.items() if of.selected is not None}
+    are_all = all(name in known or _input.is_number(of.threshold) for name, of in found.items())
+    return known if known and are_all else None
 
 
 def counted(
@@ -155,7 +171,7 @@ def counted(
         Labels.
     predictions : Predictions
     of_rows : mapping of str to object
-        `groups`, `sample_weight`, `pos_label` and `missing`.
+        `groups`, `sample_weight`, `pos_label`, `missing` and `warn_labels`.
     n_jobs : int or None
         Number of threads.
     names_of_groups : str, list of str, or array-like, default=None
@@ -171,13 +187,12 @@ def counted(
         labels = _input.names_of(rows.labels, of_rows["groups"], names_of_groups)
         report = GroupAUC(ScoreCounts.of_rows(rows, n_jobs, labels), undefined="ignore")
         found[name] = ModelRows(rows, report)
-        if predictions.selected is not None:
+        if predictions.selected is not None and name in predictions.selected:
             decided = _input.check_rows(
                 y_true,
                 predictions.selected[name],
                 name=f"y_preds[{called}]",
-                warn_labels=False,
-                **of_rows,
+                **{**of_rows, "warn_labels": False},
             )
             found[name] = ModelRows(
                 rows, report, decided.scores > 0.5, ScoreCounts.of_rows(decided, n_jobs)

@@ -71,6 +71,12 @@ def default_threshold(counts: ScoreCounts) -> float | None:
     return 0.5 if are_probabilities and bin_of_threshold(counts, 0.5) is None else None
 
 
+def are_decisions(counts: ScoreCounts) -> bool:
+    """Return whether exact scores are decisions: 0 and 1, or -1 and 0 for the other class."""
+    scores = counts.cells.scores
+    return bool(np.isin(scores, (0.0, 1.0)).all() or np.isin(scores, (-1.0, 0.0)).all())
+
+
 def threshold_of_scores(threshold: float, method: str, is_other: bool) -> float:
     """Return the threshold on the scale of an estimator's scores.
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from sklearn.base import is_classifier
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc._output_file import check_target, write_whole
@@ -27,7 +26,7 @@ from skfedauc.audit.rates import RateMethod
 from skfedauc.audit.summary import headline, summary
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -78,8 +77,8 @@ class FairnessAudit:
         `GroupAUC.compare_groups`. If a group has the name "rest", pass this label in a list.
     favorable : {"positive", "negative"} or None, default=None
         The favorable outcome for a person. For example, use "positive" for the approval of a loan,
-        and "negative" for a default or a relapse. With None, findings describe scores as higher or
-        lower, and not as favoring or disfavoring a group.
+        and "negative" for a default or a relapse. Findings then call the clearest xAUC disparity an
+        advantage or a disadvantage of its group.
     names : mapping of str to str, default=None
         Names of the audited model, label and score, with some of the keys "model", "label" and
         "score", such as ``{"model": "credit score 3", "label": "default within a year"}``. `facts`,
@@ -307,7 +306,7 @@ class FairnessAudit:
         sample_weight: Any = None,
         clusters: Any = None,
         pos_label: Any = None,
-        response_method: str | tuple[str, ...] = ("predict_proba", "decision_function"),
+        response_method: str | tuple[str, ...] | None = None,
         min_per_class: int = 10,
         reference: Any = "rest",
         favorable: Favorable | None = None,
@@ -342,8 +341,12 @@ class FairnessAudit:
             of X, or labels; see the class. None means that all rows are independent.
         pos_label : int, float, bool or str, default=None
             The positive label. None means ``estimator.classes_[1]``.
-        response_method : str or tuple of str, default=("predict_proba", "decision_function")
-            Methods of the estimator that return scores. The audit uses the first available method.
+        response_method : str, tuple of str or None, default=None
+            Methods of the estimator that return scores, in order of preference. None means
+            "decision_function", else "predict_proba", as in :meth:`GroupAUC.from_estimator`. The
+            audit shows probabilities in place of decision values with the same AUCs. If the AUCs
+            differ, a warning names both, the AUCs are those of "decision_function", the audit
+            has no calibration, and a `threshold` is a probability.
         min_per_class : int, default=10
             Least number of rows, positives or negatives for a comparison. The audit shows smaller
             groups without a comparison; see the class.
@@ -381,42 +384,40 @@ class FairnessAudit:
         >>> audit.by_group["selection_rate"].to_dict()
         {1: 0.5, 2: 0.5}
         """
+        _input.check_missing(missing)
+        _input.check_groups_given(groups)
+        labels = _input.groups_of_rows(groups, X)
+        number = arguments.check_threshold(threshold)
+        of_rows = {
+            "y_true": y,
+            "groups": labels,
+            "sample_weight": sample_weight,
+            "missing": missing,
+        }
+        model = counting.of_estimator(estimator, X, threshold, pos_label, response_method, of_rows)
 
-        def counted(method: str | tuple[str, ...]) -> GroupAUC:
+        def counted(scores: _sklearn.ModelScores) -> GroupAUC:
             return GroupAUC.from_estimator(
-                estimator,
+                scores,
                 X,
                 y,
                 groups=groups,
                 sample_weight=sample_weight,
                 clusters=clusters,
-                pos_label=pos_label,
-                response_method=method,
                 undefined="ignore",
                 missing=missing,
                 n_jobs=n_jobs,
             )
 
-        def counts_of(report: GroupAUC) -> ScoreCounts:
-            found = report.pairs.clusters
-            return report.counts if found is None else found.units
-
-        report, decisions = counted(response_method), None
-        _, is_other = _sklearn.positive_class(estimator, pos_label)
-        if isinstance(threshold, str) and threshold == "auto" and is_classifier(estimator):
-            # If `pos_label` is ``classes_[0]``, the scores are -1 for predictions of
-            # ``classes_[1]`` and 0 for predictions of ``classes_[0]``.
-            predicted = counts_of(counted("predict"))
-            decisions = deciding.at_threshold(predicted, 0.0 if is_other else 0.5)
-        number = arguments.check_threshold(threshold)
-        of_scores = threshold
-        if number is not None:
-            method = _sklearn.response_method_name(estimator, response_method)
-            of_scores = deciding.threshold_of_scores(number, method, is_other)
+        decisions = None
+        if model.selected is not None:
+            decided = counted(model.decided)
+            of_clusters = decided.pairs.clusters
+            decisions = decided.counts if of_clusters is None else of_clusters.units
         audit = cls(
-            report,
+            counted(model.scores),
             decisions=decisions,
-            threshold=of_scores,
+            threshold=model.threshold,
             min_per_class=min_per_class,
             reference=reference,
             favorable=favorable,
@@ -711,6 +712,11 @@ class FairnessAudit:
         ``pvalue_adjusted`` and ``xauc_pvalue_adjusted`` account for all claims of the audit (see
         `n_claims`). Undefined values and p values without a test are NaN.
         """
+        return listed(self.report.counts, self._by_group)
+
+    @functools.cached_property
+    def _by_group(self) -> pd.DataFrame:
+        """The table `by_group`, with the groups in the order of the counts."""
         return tables.by_group(self.comparison, self._claims)
 
     @functools.cached_property
@@ -733,8 +739,8 @@ class FairnessAudit:
 
         ``xauc_disparity``: the xAUC disparity between a group and all other groups with the largest
         ratio to the standard error. Division by the standard error prevents the choice of a tiny
-        group with a large sampling error. If the model scores the group higher than the others,
-        `highest` names the group. Otherwise, `lowest` names the group. The limits (adjusted by
+        group with a large sampling error. `highest` names a group with a positive disparity,
+        and `lowest` a group with a negative one. The limits (adjusted by
         Bonferroni's method) and the p value (adjusted by Holm's method) account for the number of
         groups.
 
@@ -1336,7 +1342,7 @@ class FairnessAudit:
             compared=self.compared,
             columns=self.columns,
             within=comparison.within_levels,
-            by_group=self.by_group,
+            by_group=self._by_group,
             gaps=self.gaps,
             quality=self.quality,
             tolerances=self.tolerances,

@@ -174,8 +174,8 @@ def _drawings(report: GroupAUC, tables: AuditTables) -> Iterator[_Drawing]:
             4.0 if is_narrow else 6.2,
             "Matrix of the AUCs of each group's positives against each group's negatives",
             "Probability that a positive of the row's group outranks a negative of the column's "
-            "group. The diagonal has the group AUCs. The model scores neither of two groups higher "
-            f"if the two cells that mirror each other at the diagonal are equal.{colors}",
+            "group. The diagonal has the group AUCs. The difference of two cells that mirror each "
+            f"other at the diagonal is the xAUC disparity of the two groups.{colors}",
             NARROW if is_narrow else _WIDE,
         )
     if sweep is not None and len(sweep.gaps) > _FEW_THRESHOLDS:
@@ -225,7 +225,7 @@ def _at_thresholds(sweep: ThresholdSweep) -> Iterator[_Drawing]:
 
 def _span(report: GroupAUC) -> str:
     """Return the lowest and the highest group AUC as text."""
-    auc, groups = report.by_group["auc"].to_numpy(), report.counts.groups or ()
+    auc, groups = report.pairs.auc, report.counts.groups or ()
     if np.isnan(auc).all():
         return ""
     ends = int(np.nanargmin(auc)), int(np.nanargmax(auc))

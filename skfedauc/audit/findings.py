@@ -7,7 +7,7 @@ A sentence claims a gap only if the p value, adjusted for all claims of the audi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -279,14 +279,15 @@ def _on_single_groups(tables: AuditTables) -> Iterator[Finding]:
     found = tables.by_group[tables.by_group["pvalue_adjusted"] < SIGNIFICANT]
     reference = tables.reference
     others = "the other groups" if reference is None else named(reference)
-    is_below = found["auc"] < found["reference_auc"]
-    below, above = found[is_below], found[~is_below]
-    if len(below):
-        labels = below.sort_values("auc").index
-        yield Finding(f"The AUC is lower in {listed(labels)} than in {others}.", "group_auc")
-    if len(above):
-        labels = above.sort_values("auc", ascending=False).index
-        yield Finding(f"The AUC is higher in {listed(labels)} than in {others}.", "group_auc")
+    by_auc = found.sort_values("auc")
+    is_below = by_auc["auc"] < by_auc["reference_auc"]
+    below, above = by_auc.index[is_below], by_auc.index[~is_below][::-1]
+    for labels, where in ((below, "lower"), (above, "higher")):
+        if len(labels):
+            each = _each(labels) if reference is None else ""
+            yield Finding(
+                f"The AUC is {where} in {listed(labels)} than in {others}{each}.", "group_auc"
+            )
     largest = row_of(tables.gaps, "difference")["pvalue_adjusted"]
     if not len(found) and min(largest, _adjusted_of_equality(tables)) < SIGNIFICANT:
         yield Finding(
@@ -310,18 +311,14 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
     group = gap["highest"] if gap["value"] > 0 else gap["lowest"]
     row = _of_group(tables, group)
     others = "the other groups" if tables.compared.n_groups > 2 else "the other group"
-    possessive = f"{others}'" if others.endswith("s") else f"{others}'s"
     numbers = (
-        f"its positives outrank {possessive} negatives with a probability of "
-        f"{row['bnsp_auc']:.3f} (BNSP AUC: {BNSP}), and {possessive} positives outrank its "
+        f"positives of {named(group)} outrank negatives of {others} with a probability of "
+        f"{row['bnsp_auc']:.3f} (BNSP AUC: {BNSP}), and positives of {others} outrank its "
         f"negatives with {row['bpsn_auc']:.3f} (BPSN AUC: {BPSN}); the disparity is "
         f"{_signed(gap['value'])}"
     )
     if math.isnan(gap["pvalue"]):
-        yield Finding(
-            f"The ranking between groups cannot be tested. For {named(group)}, {numbers}.",
-            "xauc_disparity",
-        )
+        yield Finding(f"The ranking between groups cannot be tested: {numbers}.", "xauc_disparity")
         return
     numbers += f" (adjusted {shown_pvalue(gap['pvalue_adjusted'])})"
     if not gap["pvalue_adjusted"] < SIGNIFICANT:
@@ -331,41 +328,45 @@ def _on_ranking_between_groups(tables: AuditTables) -> Iterator[Finding]:
             "xauc_disparity",
         )
         return
-    scores = _scored(tables, [group], gap["value"])
     # The disparity mixes a shift of scores with the ranking within the group. The AEGs compare rows
     # of the same class.
-    cause = (
-        "The cause can be a shift of the group's scores or the ranking within the group: compare "
-        "its positive and its negative average equality gap (AEG)."
+    causes = (
+        f"Compared with rows of the same class in {others}, its average equality gap (AEG) is "
+        f"{_signed(row['positive_aeg'])} for positives and {_signed(row['negative_aeg'])} for "
+        "negatives."
     )
-    if tables.compared.n_groups == 2:  # The disparities of two groups differ in sign only.
-        yield Finding(f"The model {scores} {others}: {numbers}. {cause}", "xauc_disparity")
-        return
+    is_one = tables.compared.n_groups == 2  # The disparities of two groups differ in sign only.
+    start = "The ranking between groups differs" if is_one else "Most clearly"
     yield Finding(
-        f"Most clearly, the model {scores} {others}: {numbers}. {cause}", "xauc_disparity"
+        f"{start}{_in_favor(tables, group, gap['value'])}: {numbers}. {causes}", "xauc_disparity"
     )
+    if is_one:
+        return
     also = tables.by_group[tables.by_group["xauc_pvalue_adjusted"] < SIGNIFICANT].drop(group)
     by_disparity = also["xauc_disparity"].sort_values()
-    higher, lower = by_disparity[by_disparity > 0], by_disparity[by_disparity < 0]
-    including = f"{others}, including {named(group)}"
-    if len(higher):
-        yield Finding(
-            f"The model also {_scored(tables, higher.index[::-1], 1.0)} {including}.",
-            "xauc_disparity",
-        )
-    if len(lower):
-        yield Finding(
-            f"The model also {_scored(tables, lower.index, -1.0)} {including}.", "xauc_disparity"
-        )
+    for labels, more in (
+        (by_disparity[by_disparity > 0].index[::-1], "more"),
+        (by_disparity[by_disparity < 0].index, "less"),
+    ):
+        if len(labels):
+            yield Finding(
+                f"Positives of {listed(labels)} outrank negatives of {others} {more} often "
+                f"than the reverse{_each(labels)}.",
+                "xauc_disparity",
+            )
 
 
-def _scored(tables: AuditTables, groups: Iterable[Any], disparity: float) -> str:
-    """Describe the model's ranking of groups, in terms of a known favorable outcome."""
-    groups_text = listed(groups)
+def _in_favor(tables: AuditTables, group: Any, disparity: float) -> str:
+    """Return whether a disparity favors the group, in terms of a known favorable outcome."""
     if tables.favorable is None:
-        return f"scores {groups_text} {'higher' if disparity > 0 else 'lower'} than"
+        return ""
     is_favored = (disparity > 0) == (tables.favorable == "positive")
-    return f"{'favors' if is_favored else 'disfavors'} {groups_text} relative to"
+    return f", to the {'advantage' if is_favored else 'disadvantage'} of {named(group)}"
+
+
+def _each(labels: Sequence[Any]) -> str:
+    """Return that each of several groups is compared with all others: no other pair is tested."""
+    return " (each compared with all others together)" if len(labels) > 1 else ""
 
 
 # Decisions ---------------------------------------------------------------------------------

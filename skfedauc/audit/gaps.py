@@ -32,7 +32,7 @@ from skfedauc.inference.pairwise import (
 )
 from skfedauc.inference.proportions import GapLimits
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, by_number
 from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.statistics import MATRIX_GROUPS
 
@@ -171,7 +171,7 @@ class GroupComparison:
     @functools.cached_property
     def index(self) -> pd.Index:
         """Index of tables with one row per group."""
-        return self.report.by_group.index
+        return self.report.index
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -235,7 +235,7 @@ class GroupComparison:
         number = (compared.counts.groups or ()).index(self.reference)
         rows = np.insert(np.arange(len(table)), number, -1)
         padded = table.reset_index(drop=True).reindex(rows)
-        padded["reference_auc"] = compared.by_group["auc"].to_numpy()[number]
+        padded["reference_auc"] = compared.pairs.auc[number]
         return padded
 
     @functools.cached_property
@@ -246,7 +246,8 @@ class GroupComparison:
     @functools.cached_property
     def cross_gaps(self) -> CrossGaps:
         """XAUC disparities between the groups that are not small."""
-        disparity = self.compared.bias_by_group["xauc_disparity"].to_numpy()
+        bias = by_number(self.compared.counts, self.compared.bias_by_group)
+        disparity = bias["xauc_disparity"].to_numpy()
         # Use the disparities of `bias_by_group`, which makes both tables bit-identical.
         found = cross_gaps(self.compared.counts, self.compared.pairs.clusters)
         return found._replace(disparity=disparity)
@@ -341,7 +342,7 @@ class GroupComparison:
         counts = self.report.counts
         if self.decisions is None or not are_exact_probabilities(counts):
             return False
-        return not np.isin(counts.cells.scores, (0.0, 1.0)).all()
+        return not deciding.are_decisions(counts)
 
     @functools.cached_property
     def equal_calibration(self) -> EqualCalibration:
@@ -446,7 +447,7 @@ class GroupComparison:
             return {"difference": {}, "ratio": {}, "tau": {}}
         test = self.largest_difference
         tested = {"pvalue": test.pvalue, "pvalue_adjusted": adjusted["difference"][0]}
-        extremes = self._extremes(self.report.by_group["auc"].to_numpy(), ~self.is_small)
+        extremes = self._extremes(self.report.pairs.auc, ~self.is_small)
         # tau and the mean of the difference are for groups that share no clusters.
         expected, tau = np.nan, {}
         if not self.shares_clusters:
@@ -473,7 +474,7 @@ class GroupComparison:
         groups = compared.counts.groups or ()
         rows = {"xauc_disparity": self._clearest_disparity(groups, adjusted["cross_ranking"])}
         if len(groups) <= MATRIX_GROUPS:
-            matrix = compared.cross_matrix.to_numpy()
+            matrix = compared.pairs.cross_auc
             high_group, low_group = np.unravel_index(np.argmax(matrix - matrix.T), matrix.shape)
             rows["cross_difference"] = {"value": compared.cross_difference}
             if compared.cross_difference > 0:

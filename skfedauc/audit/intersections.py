@@ -16,7 +16,7 @@ from skfedauc.audit.findings import SIGNIFICANT, shown_pvalue
 from skfedauc.audit.gaps import LEVEL, GroupComparison, is_small
 from skfedauc.audit.names import crossed, named_in
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, by_number
 
 # Label of the small groups of a combination of columns together
 SMALL_GROUPS = "(small groups)"
@@ -77,7 +77,7 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
     least = max(comparison.min_per_class, 1)
     pairs, labels = _pooled(comparison.report.pairs, least)
     report, counts = GroupAUC(pairs, undefined="ignore"), pairs.counts
-    limits = report.confidence_intervals(LEVEL)
+    limits = by_number(counts, report.confidence_intervals(LEVEL))
     of_compared = {
         name: np.full(len(labels), np.nan)
         for name in (*_OF_RANKING.values(), *_OF_COMPARISON.values())
@@ -107,7 +107,8 @@ def _ranking(compared: GroupAUC) -> pd.DataFrame:
     """Return shrunken AUCs with limits; the AUCs themselves if groups share clusters."""
     if not compared.variances.shares_clusters:
         return compared.ranking(LEVEL)
-    return compared.confidence_intervals(LEVEL).rename(columns={"auc": "shrunken_auc"})
+    limits = by_number(compared.counts, compared.confidence_intervals(LEVEL))
+    return limits.rename(columns={"auc": "shrunken_auc"})
 
 
 def _comparison_with_rest(compared: GroupAUC) -> pd.DataFrame:

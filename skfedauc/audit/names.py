@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from skfedauc import _words
@@ -37,12 +37,13 @@ def _code_or_text(label: Any) -> str:
     return _words.shortened_text(text, _MOST_CHARACTERS)
 
 
-def listed(labels: Iterable[Any]) -> str:
-    """Return the first groups as text for a sentence, and the number of further groups."""
-    items = [named(label) for label in labels]
+def listed(labels: Iterable[Any], text_of: Callable[[Any], str] = named) -> str:
+    """Return groups as ``'b', 'c' and 'd'``; of many, the first and the number of the others."""
+    items = [text_of(label) for label in labels]
     n_more = len(items) - _MOST_NAMED
-    more = f" and {_words.counted(n_more, 'more group')}" if n_more > 0 else ""
-    return "; ".join(items[:_MOST_NAMED]) + more
+    if n_more > 0:
+        items[_MOST_NAMED:] = [_words.counted(n_more, "more group")]
+    return _words.enumerated(items)
 
 
 def crossed(columns: Iterable[str]) -> str:

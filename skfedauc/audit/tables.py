@@ -20,7 +20,7 @@ from skfedauc.audit.names import by, named_in
 from skfedauc.audit.rates import RateTable
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.pairwise import DifferenceTest
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, by_number
 from skfedauc.report.threshold_sweep import ThresholdSweep
 
 Favorable = Literal["positive", "negative"]
@@ -148,7 +148,7 @@ def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:
     """Return the table `FairnessAudit.by_group` of the groups."""
     report, compared = comparison.report, comparison.compared
     is_compared = ~comparison.is_small
-    intervals = report.confidence_intervals(LEVEL)
+    intervals = by_number(report.counts, report.confidence_intervals(LEVEL))
     table = pd.DataFrame(
         {
             "n_positives": report.counts.n_positives,
@@ -168,8 +168,10 @@ def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:
         own_pvalue = np.repeat(claims.pvalues["difference"], 2)
         if comparison.reference is not None:
             own_pvalue[with_reference["pvalue"].isna()] = np.nan
-    bias = report.bias_by_group.drop(columns="auc")
-    bias.loc[is_compared] = compared.bias_by_group.drop(columns="auc").to_numpy()
+    bias, of_compared = (
+        by_number(of.counts, of.bias_by_group).drop(columns="auc") for of in (report, compared)
+    )
+    bias.loc[is_compared] = of_compared.to_numpy()
     for name, values in (
         ("reference_auc", with_reference["reference_auc"].to_numpy()),
         ("pvalue", own_pvalue),
@@ -222,7 +224,7 @@ def quality(comparison: GroupComparison) -> pd.DataFrame:
     found = found.astype(np.float64).set_axis(["auc", "ci_low", "ci_high"], axis=1)
     lowest: Any = np.nan
     if compared.n_groups:
-        place = int(np.nanargmin(compared.by_group["auc"].to_numpy()))
+        place = int(np.nanargmin(compared.pairs.auc))
         lowest = (compared.counts.groups or ())[place]
     return found.assign(group=pd.Series({"worst": lowest}, dtype=object)).rename_axis(None)
 
@@ -272,7 +274,9 @@ def reversed_groups(comparison: GroupComparison) -> tuple[Any, ...]:
     """Return the groups with an AUC below 0.5, see `FairnessAudit.reversed_groups`."""
     compared = comparison.compared
     n_groups = max(compared.n_groups, 1)
-    limits = compared.confidence_intervals(1.0 - (1.0 - LEVEL) / n_groups)
+    limits = by_number(
+        compared.counts, compared.confidence_intervals(1.0 - (1.0 - LEVEL) / n_groups)
+    )
     is_reversed = np.flatnonzero(limits["ci_high"].to_numpy() < 0.5)
     order = is_reversed[np.argsort(limits["auc"].to_numpy()[is_reversed], kind="stable")]
     return tuple((compared.counts.groups or ())[g] for g in order)

@@ -34,7 +34,8 @@ def count_rows(
     cells = kernel.count_rows(
         rows.scores, rows.positive, rows.codes, n_groups, rows.weights, n_jobs
     )
-    return State(cells, rows.labels, Origin(rows.n_missing, group_names, rows.classes))
+    origin = Origin(rows.n_missing, group_names, rows.classes, orders=rows.orders)
+    return State(cells, rows.labels, origin)
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skfedauc import _input, _words
 from skfedauc.counts.withheld import Withheld
@@ -55,6 +55,10 @@ class Origin(NamedTuple):
         was small. The mark must not depend on the rows, because a mark that does discloses a row.
     may_repeat : bool
         Whether a merge permitted that rows count several times, even if none did.
+    orders : tuple of tuples
+        Ordered categories of each group column, in which tables list the groups; () for columns
+        in alphabetical order. Files do not hold the orders, and parts with different orders are
+        merged to ().
     """
 
     n_missing: int = 0
@@ -66,6 +70,7 @@ class Origin(NamedTuple):
     withheld: Withheld = Withheld()
     is_suppressed: bool = False
     may_repeat: bool = False
+    orders: tuple[tuple[Any, ...], ...] = ()
 
     @classmethod
     def merged(cls, origins: list[Origin]) -> Origin:
@@ -79,6 +84,7 @@ class Origin(NamedTuple):
         # Merged parts with different names have no names, so that the order of merging has no
         # effect.
         names = {origin.group_names for origin in origins}
+        orders = {origin.orders for origin in origins}
         bins = {origin.bins for origin in origins}
         return cls(
             sum(origin.n_missing for origin in origins),
@@ -90,6 +96,7 @@ class Origin(NamedTuple):
             Withheld.merged([origin.withheld for origin in origins]),
             any(origin.is_suppressed for origin in origins),
             any(origin.may_repeat for origin in origins),
+            orders.pop() if len(orders) == 1 else (),
         )
 
     @property
@@ -104,7 +111,7 @@ class Origin(NamedTuple):
 
     def regrouped(self) -> Origin:
         """Return the metadata of the same rows in other groups."""
-        return self._replace(group_names=(), withheld=self.withheld.without_labels())
+        return self._replace(group_names=(), withheld=self.withheld.without_labels(), orders=())
 
     def saved(self, name: str | None) -> Origin:
         """Return the metadata with a new source for the rows without a source.

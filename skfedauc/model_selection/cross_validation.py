@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# Advice where the folds already have each group's share of both classes
+_FEWER_FOLDS = " Use fewer folds, or merge small groups."
+
+
 class FoldEffect(NamedTuple):
     """Effect of comparing scores across folds on the AUC of pooled out-of-fold scores.
 
@@ -93,9 +97,11 @@ class GroupAUCCrossValidation:
         rows_repeat: bool,
         indices: dict[str, list[NDArray[np.intp]]] | None = None,
         n_missing: list[int] | None = None,
+        remedy: str = FOLDS_REMEDY,
     ) -> None:
         self._n_missing = n_missing or [0] * n_folds
         self._rows_repeat = rows_repeat
+        self._remedy = remedy
         self.indices = indices
         self.counts = counts
         self.n_folds = n_folds
@@ -106,7 +112,7 @@ class GroupAUCCrossValidation:
     def folds(self) -> list[GroupAUC]:
         """Report of each fold."""
         return [
-            GroupAUC(part, undefined=UndefinedPolicy(self.undefined, remedy=FOLDS_REMEDY))
+            GroupAUC(part, undefined=UndefinedPolicy(self.undefined, remedy=self._remedy))
             for part in self._fold_counts
         ]
 
@@ -302,7 +308,7 @@ def cross_validate_group_auc(
     params: Mapping[str, Any] | None = None,
     sample_weight: Any = None,
     pos_label: Any = None,
-    response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+    response_method: str | tuple[str, ...] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     pre_dispatch: int | str = "2*n_jobs",
@@ -341,8 +347,9 @@ def cross_validate_group_auc(
         receives the weights.
     pos_label : int, float, bool or str, default=None
         The positive label. None means ``estimator.classes_[1]``.
-    response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores. The function uses the first available method.
+    response_method : str, tuple of str or None, default=None
+        Methods of the estimator that return scores, in order of preference. None means
+        "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
     n_jobs : int, default=None
         Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all
         processors.
@@ -435,7 +442,8 @@ def cross_validate_group_auc(
         )
     fit_params = dict(params or {})
     rows = Rows(target, codes, weights, fit_params, pos_label, response_method)
-    splits = _splits(cv, X, target, codes, label_of, undefined != "skip")
+    splitter = _splitter(cv, target)
+    splits = _splits(splitter, X, target, codes, label_of, undefined != "skip")
     done = cross_validate(
         FittedOnRows(estimator, rows),
         X,
@@ -465,6 +473,7 @@ def cross_validate_group_auc(
         _is_any_row_tested_twice([test[fold] for fold in counted], target.size),
         {"train": train, "test": test} if return_indices else None,
         [counted[k].n_missing if k in counted else 0 for k in range(len(splits))],
+        _FEWER_FOLDS if isinstance(splitter, SplitsByGroups) else FOLDS_REMEDY,
     )
 
 
@@ -479,18 +488,20 @@ def _is_any_row_tested_twice(tests: list[NDArray[np.intp]], n_rows: int) -> bool
     return bool((tested > 1).any())
 
 
+def _splitter(cv: Any, y: NDArray[Any]) -> Any:
+    if cv is None or isinstance(cv, int | np.integer):
+        return WithinGroupStratifiedKFold(5 if cv is None else int(cv))
+    return check_cv(cv, y, classifier=True)
+
+
 def _splits(
-    cv: Any,
+    splitter: Any,
     X: Any,
     y: NDArray[Any],
     codes: NDArray[np.intp],
     label_of: list[Any],
     is_quiet: bool,
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    if cv is None or isinstance(cv, int | np.integer):
-        splitter = WithinGroupStratifiedKFold(5 if cv is None else int(cv))
-    else:
-        splitter = check_cv(cv, y, classifier=True)
     wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
     if isinstance(splitter, SplitsByGroups):
         splitter = splitter.with_warning(SplitWarning(is_quiet, label_of if wanted else None))

@@ -32,7 +32,7 @@ class Rows:
     weights: NDArray[np.float64] | None
     fit_params: Mapping[str, Any]
     pos_label: Any
-    response_method: str | tuple[str, ...]
+    response_method: str | tuple[str, ...] | None
 
 
 class FittedOnRows:
@@ -68,15 +68,13 @@ class FittedOnRows:
     def count(self, X: Any, numbers: NDArray[np.intp]) -> FoldCounts:
         """Score the rows with these numbers, and count the rows by group code."""
         rows = self.rows
-        positive, is_other = _sklearn.positive_class(self.estimator, rows.pos_label)
-        scores = _sklearn.response_values(self.estimator, X, rows.response_method)
-        scores = _input.column_of(scores, "y_score")
+        model = _sklearn.scores_of(self.estimator, X, rows.response_method, rows.pos_label)
         checked = _input.check_rows(
             rows.y[numbers],
-            -scores if is_other else scores,
+            model.scores,
             rows.codes[numbers],
             None if rows.weights is None else rows.weights[numbers],
-            positive,
+            model.positive,
             warn_labels=False,
         )
         counts = ScoreCounts.of_rows(checked)

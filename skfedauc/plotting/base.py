@@ -71,4 +71,4 @@ def labels_of(report: GroupAUC) -> tuple[Any, ...]:
 
 def auc_of(report: GroupAUC) -> NDArray[np.float64]:
     """Return the AUC of each group, NaN if undefined."""
-    return report.by_group["auc"].to_numpy(np.float64)
+    return report.pairs.auc.astype(np.float64)

@@ -190,7 +190,7 @@ class CrossAUCDisplay(ReportDisplay):
             If an argument is not as described, or the matrix does not fit in memory.
         """
         cls._check_report(report)
-        matrix, pairs = report.cross_matrix.to_numpy(), report.pairs
+        matrix, pairs = report.pairs.cross_auc.copy(), report.pairs
         is_dependent = pairs.is_within_folds or pairs.rows_repeat or pairs.clusters is not None
         errors = None if is_dependent else pair_errors(report.counts)
         display = cls(matrix, errors=errors, groups=labels_of(report), n_missing=report.n_missing)
@@ -272,7 +272,7 @@ class CrossAUCDisplay(ReportDisplay):
         groups: Any,
         sample_weight: Any = None,
         pos_label: Any = None,
-        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        response_method: str | tuple[str, ...] | None = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         sort: bool = True,
@@ -297,9 +297,9 @@ class CrossAUCDisplay(ReportDisplay):
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
-        response_method : str or tuple of str, default=("decision_function", \
-"predict_proba")
-            Methods of the estimator that return scores, in order of preference.
+        response_method : str, tuple of str or None, default=None
+            Methods of the estimator that return scores, in order of preference. None means
+            "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"

@@ -33,7 +33,7 @@ from skfedauc.plotting.drawing import (
     text_of,
     write_fitting,
 )
-from skfedauc.report import STATISTICS, GroupAUC, StatisticName, Undefined
+from skfedauc.report import STATISTICS, GroupAUC, StatisticName, Undefined, by_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,6 +214,7 @@ class GroupAUCDisplay(ReportDisplay):
             )
         _check_lines(statistics)
         intervals = report.confidence_intervals(confidence_level, method)
+        intervals = by_number(report.counts, intervals)
         display = cls(
             groups=labels_of(report),
             auc=auc_of(report),
@@ -316,7 +317,7 @@ class GroupAUCDisplay(ReportDisplay):
         groups: Any,
         sample_weight: Any = None,
         pos_label: Any = None,
-        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        response_method: str | tuple[str, ...] | None = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         clusters: Any = None,
@@ -343,9 +344,9 @@ class GroupAUCDisplay(ReportDisplay):
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
-        response_method : str or tuple of str, default=("decision_function", \
-"predict_proba")
-            Methods of the estimator that return scores, in order of preference.
+        response_method : str, tuple of str or None, default=None
+            Methods of the estimator that return scores, in order of preference. None means
+            "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"

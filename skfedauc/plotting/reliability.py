@@ -28,7 +28,7 @@ from skfedauc.plotting.drawing import (
     text_of,
     top_of,
 )
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, responses_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
+_TWO_ORDERS = (
+    "The display shows predict_proba; for the AUCs of these probabilities, pass "
+    "response_method='predict_proba' to GroupAUC.from_estimator."
+)
 # Error probability of each limit of an interval
 _TAIL = 0.025
 
@@ -312,15 +316,20 @@ class ReliabilityDisplay(ReportDisplay):
         ValueError, TypeError
             If an argument is not as described.
         """
-        report = cls._of_estimator(
+        check_matplotlib("ReliabilityDisplay.from_estimator")
+        _input.check_groups_given(groups)
+        of_rows = {"sample_weight": sample_weight, "missing": missing}
+        labels = _input.groups_of_rows(groups, X)
+        found = responses_of(
             estimator,
             X,
-            y,
-            groups=groups,
-            sample_weight=sample_weight,
-            response_method="predict_proba",
-            undefined="ignore",
-            missing=missing,
+            None if hasattr(estimator, "predict_proba") else "predict_proba",
+            None,
+            {"y_true": y, "groups": labels, **of_rows},
+            mend=_TWO_ORDERS,
+        )
+        report = GroupAUC.from_estimator(
+            found.probabilities, X, y, groups=groups, undefined="ignore", **of_rows
         )
         return cls.from_report(report, bins=bins, max_groups=max_groups, ax=ax)
 

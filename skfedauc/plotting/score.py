@@ -283,7 +283,7 @@ class GroupScoreDisplay(ReportDisplay):
         groups: Any,
         sample_weight: Any = None,
         pos_label: Any = None,
-        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        response_method: str | tuple[str, ...] | None = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         bins: int = 40,
@@ -308,9 +308,9 @@ class GroupScoreDisplay(ReportDisplay):
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
-        response_method : str or tuple of str, default=("decision_function", \
-"predict_proba")
-            Methods of the estimator that return scores, in order of preference.
+        response_method : str, tuple of str or None, default=None
+            Methods of the estimator that return scores, in order of preference. None means
+            "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"

@@ -4,6 +4,7 @@ from skfedauc.report.agreement import Agreement
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC
 from skfedauc.report.group_measure import GroupMeasure
+from skfedauc.report.listing import by_number, listed
 from skfedauc.report.measure_statistics import (
     MeasureEstimates,
     check_measure_statistic,
@@ -15,6 +16,7 @@ from skfedauc.report.multiclass import (
     check_class_average,
     check_no_two_classes,
 )
+from skfedauc.report.responses import responses_of
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -54,12 +56,15 @@ __all__ = [
     "Undefined",
     "UndefinedPolicy",
     "all_statistics",
+    "by_number",
     "check_class_average",
     "check_measure_statistic",
     "check_no_two_classes",
     "check_replacement",
     "check_statistic",
     "check_undefined",
+    "listed",
     "of_one_label",
+    "responses_of",
     "shares",
 ]

@@ -27,6 +27,7 @@ from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.intervals import group_intervals, statistic_intervals
+from skfedauc.report.listing import listed
 from skfedauc.report.margins import equivalence_test, worst_test
 from skfedauc.report.ranking import ranking_table
 from skfedauc.report.statistics import (
@@ -321,7 +322,7 @@ class GroupAUC:
         groups: Any,
         sample_weight: Any = None,
         pos_label: Any = None,
-        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        response_method: str | tuple[str, ...] | None = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
@@ -344,9 +345,9 @@ class GroupAUC:
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
-        response_method : str or tuple of str, default=("decision_function", \
-"predict_proba")
-            Methods of the estimator that return scores, in order of preference.
+        response_method : str, tuple of str or None, default=None
+            Methods of the estimator that return scores, in order of preference. None means
+            "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -390,16 +391,13 @@ class GroupAUC:
                 "clusters": of_clusters,
             }
         )
-        positive, is_other = _sklearn.positive_class(estimator, pos_label)
-        scores = _input.column_of(
-            _sklearn.response_values(estimator, X, response_method), "y_score"
-        )
+        model = _sklearn.scores_of(estimator, X, response_method, pos_label)
         rows = _input.check_rows(
             y,
-            -scores if is_other else scores,
+            model.scores,
             labels,
             sample_weight,
-            positive,
+            model.positive,
             missing=missing,
             warn_labels=False,
             clusters=of_clusters,
@@ -714,12 +712,13 @@ class GroupAUC:
         """AUC and class counts of each group.
 
         The DataFrame has a row for each group, and the columns `auc` (NaN if undefined),
-        `n_positives` and `n_negatives`. The index is a MultiIndex if labels are tuples. `ranking`
-        returns shrunken AUCs and ranks of the same groups.
+        `n_positives` and `n_negatives`. Ordered categories of pandas and an Enum of polars keep
+        their order, and other groups have the order of their labels. The index is a MultiIndex if
+        labels are tuples. `ranking` returns shrunken AUCs and ranks of the same groups.
         """
         import pandas as pd
 
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "auc": self.pairs.auc,
                 "n_positives": self.counts.n_positives,
@@ -727,6 +726,7 @@ class GroupAUC:
             },
             index=self._index(),
         )
+        return listed(self.counts, table)
 
     def without_small_groups(self, min_per_class: int = 10) -> GroupAUC:
         """Return a report without the groups that have few rows of a class.
@@ -817,11 +817,12 @@ class GroupAUC:
         import pandas as pd
 
         self.pairs.check_has_scores("cross_matrix")
-        return pd.DataFrame(
+        table = pd.DataFrame(
             self.pairs.cross_auc.copy(),
             index=self._index("positives"),
             columns=self._index("negatives"),
         )
+        return listed(self.counts, listed(self.counts, table).T).T
 
     @property
     def bias_by_group(self) -> pd.DataFrame:
@@ -840,8 +841,8 @@ class GroupAUC:
         ``bnsp_auc``: AUC of the group's positives against the background's negatives. A low value
         means that the group's positives have low scores, which leads to many false negatives.
 
-        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if the model scores
-        the group higher than the background.
+        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if positives of the group outrank
+        negatives of the background more often than the reverse.
 
         ``positive_aeg``, ``negative_aeg``: average equality gaps of the positives and of the
         negatives. The gap is the probability that a row of the group scores above a background row
@@ -874,7 +875,7 @@ class GroupAUC:
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        return bias_table(self.pairs, self.index)
+        return listed(self.counts, bias_table(self.pairs, self.index))
 
     def bias_score(self, power: float = -5.0, pooled_share: float = 0.25) -> float:
         """Return a weighted mean of the pooled AUC and the generalized means of the bias AUCs.
@@ -1172,7 +1173,8 @@ class GroupAUC:
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
-        return group_intervals(self._estimates, self.index, confidence_level, way)
+        table = group_intervals(self._estimates, self.index, confidence_level, way)
+        return listed(self.counts, table)
 
     # Are the groups equal? --------------------------------------------------------------
 

@@ -215,7 +215,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         groups: Any,
         multi_class: MultiClass = "ovr",
         sample_weight: Any = None,
-        response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+        response_method: str | tuple[str, ...] | None = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
         clusters: Any = None,
@@ -237,9 +237,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             Compare each class with the rest, or with each other class.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of 0 or more.
-        response_method : str or tuple of str, default=("decision_function", \
-"predict_proba")
+        response_method : str, tuple of str or None, default=None
             Methods of the estimator that return a score for each class, in order of preference.
+            None means "predict_proba", as in scikit-learn's "roc_auc_ovr". The AUCs of
+            "decision_function" can be arbitrary: adding a number to all decision values of a row
+            leaves the probabilities as they are, and changes the order of the rows.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -264,8 +266,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         >>> X, y = load_iris(return_X_y=True)
         >>> model = LogisticRegression(max_iter=1000).fit(X, y)
         >>> report = MulticlassGroupAUC.from_estimator(model, X, y, groups=["a", "b"] * 75)
-        >>> round(report.statistic("pooled"), 2)
-        0.82
+        >>> round(report.statistic("pooled"), 3)
+        0.998
         """
         undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
@@ -280,11 +282,12 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 "clusters": of_clusters,
             }
         )
-        classes = _sklearn.three_classes(estimator, "Use GroupAUC.from_estimator for two classes.")
-        _sklearn.refuse_pairwise_scores(estimator, response_method)
+        classes, scores = _sklearn.class_scores_of(
+            estimator, X, response_method, remedy="Use GroupAUC.from_estimator for two classes."
+        )
         rows = MulticlassRows.checked(
             _input.column_of(y, "y"),
-            _sklearn.response_values(estimator, X, response_method),
+            scores,
             groups=labels,
             multi_class=multi_class,
             labels=classes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from sklearn.exceptions import UndefinedMetricWarning
@@ -10,6 +11,8 @@ from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.pairs import GroupPairs
 
+# Largest number of undefined groups in a message
+_MOST_NAMED = 5
 Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
 
@@ -45,6 +48,8 @@ class UndefinedPolicy:
         Whether to warn once for all statistics, as scorers do in each fold.
     is_quiet : bool, default=False
         Whether undefined statistics are NaN without a warning.
+    reported : set, default=None
+        Groups and statistics of earlier warnings, which are not repeated; None if there are none.
     """
 
     def __init__(
@@ -54,11 +59,13 @@ class UndefinedPolicy:
         remedy: str = "",
         warns_once: bool = False,
         is_quiet: bool = False,
+        reported: set[Any] | None = None,
     ) -> None:
         self.undefined = check_undefined(undefined)
         self.remedy = remedy
         self.warns_once = warns_once
         self.is_quiet = is_quiet
+        self.reported: set[Any] = set() if reported is None else reported
         self._is_reported = False
         self._warned: set[str] = set()
 
@@ -81,10 +88,12 @@ class UndefinedPolicy:
         if n_undefined and self.undefined in ("skip", "raise"):
             rows = pairs.counts.n_positives + pairs.counts.n_negatives
             share = rows[~pairs.defined].sum() / rows.sum()
+            known = pairs.counts.groups or ()
+            undefined = [label for label, is_ in zip(known, pairs.defined, strict=False) if not is_]
             message = (
                 f"{n_undefined} of {_words.counted(pairs.n_groups, 'group')}, with "
-                f"{share:.2%} of the rows, have no positives or no negatives, so their {of} is "
-                f"undefined{of_one_label(pairs.counts)}"
+                f"{share:.2%} of the rows, have no positives or no negatives"
+                f"{_named(undefined)}, so their {of} is undefined{of_one_label(pairs.counts)}"
             )
             if self.undefined == "raise":
                 raise ValueError(
@@ -95,7 +104,8 @@ class UndefinedPolicy:
             self.warn(
                 f"{message}: they are left out of averages and gaps. Pass "
                 "undefined='ignore' to suppress this warning, or a number to use as their "
-                f"{of}.{self.remedy}"
+                f"{of}.{self.remedy}",
+                keys=undefined or [""],
             )
         self._is_reported = True
 
@@ -106,14 +116,27 @@ class UndefinedPolicy:
         if self.undefined == "raise":
             raise ValueError(f"{reason}, and undefined is 'raise'.{remedy}")
         if self.undefined != "ignore" and not self.is_quiet:
-            self.warn(f"{reason}, so the result is NaN.{remedy}")
+            self.warn(f"{reason}, so the result is NaN.{remedy}", keys=[reason])
         return float("nan")
 
-    def warn(self, message: str, about: str = "undefined") -> None:
-        """Issue an `UndefinedMetricWarning`, at most once about each topic if `warns_once`."""
-        if not (self.warns_once and about in self._warned):
-            _input.warn(message, UndefinedMetricWarning)
+    def warn(self, message: str, about: str = "undefined", keys: Iterable[Any] = ()) -> None:
+        """Issue an `UndefinedMetricWarning`, at most once about each topic if `warns_once`.
+
+        The groups or the reasons `keys` are reported, unless earlier warnings reported all of them.
+        """
+        new = {(about, key) for key in keys}
+        is_old = bool(new) and self.warns_once and new <= self.reported
+        if is_old or (self.warns_once and about in self._warned):
+            return
+        self.reported |= new
         self._warned.add(about)
+        _input.warn(message, UndefinedMetricWarning)
+
+
+def _named(labels: Sequence[Any]) -> str:
+    """Return the first labels in parentheses, with a leading space."""
+    more = ", ..." if len(labels) > _MOST_NAMED else ""
+    return f" ({_words.all_shortened(labels[:_MOST_NAMED])}{more})" if labels else ""
 
 
 def of_one_label(counts: ScoreCounts) -> str:

@@ -30,7 +30,7 @@ def make_group_auc_scorer(
     measure: Measure | None = None,
     undefined: Undefined = "skip",
     pos_label: Any = None,
-    response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+    response_method: str | tuple[str, ...] | None = None,
     missing: _input.Missing = "raise",
     multi_class: MultiClass | Literal["raise"] = "raise",
     class_average: ClassAverage = "macro",
@@ -63,15 +63,17 @@ def make_group_auc_scorer(
         the AUC.
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
-    response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores, in order of preference.
+    response_method : str, tuple of str or None, default=None
+        Methods of the estimator that return scores, in order of preference. None means
+        "decision_function", else "predict_proba", as in scikit-learn's "roc_auc". With
+        `multi_class`, None means "predict_proba", as in "roc_auc_ovr".
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
         How to treat classifiers of three or more classes; see `MulticlassGroupAUC`. "raise" raises
         an error, "ovr" compares each class with the rest, and "ovo" compares each class with each
-        other class. With ``response_method="predict_proba"``, the score of a single group equals
-        that of scikit-learn's scorers "roc_auc_ovr" and "roc_auc_ovo".
+        other class. The score of a single group equals that of scikit-learn's scorers "roc_auc_ovr"
+        and "roc_auc_ovo".
     class_average : {"macro", "weighted"}, default="macro"
         Weights of the classes, or of pairs of classes, with `multi_class`. "macro" means equal
         weights, and "weighted" means the weights of the rows.
@@ -191,7 +193,7 @@ def group_auc_scoring(
     measure: Measure | None = None,
     undefined: Undefined = "skip",
     pos_label: Any = None,
-    response_method: str | tuple[str, ...] = ("decision_function", "predict_proba"),
+    response_method: str | tuple[str, ...] | None = None,
     missing: _input.Missing = "raise",
     multi_class: MultiClass | Literal["raise"] = "raise",
     class_average: ClassAverage = "macro",
@@ -222,8 +224,10 @@ def group_auc_scoring(
         How to treat groups that lack a class in a fold; see `make_group_auc_scorer`.
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
-    response_method : str or tuple of str, default=("decision_function", "predict_proba")
-        Methods of the estimator that return scores, in order of preference.
+    response_method : str, tuple of str or None, default=None
+        Methods of the estimator that return scores, in order of preference. None means
+        "decision_function", else "predict_proba", as in scikit-learn's "roc_auc". With
+        `multi_class`, None means "predict_proba", as in "roc_auc_ovr".
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
@@ -363,6 +367,8 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -
 def check_response_method(response_method: Any) -> None:
     """Raise an error for names of methods that do not return scores."""
     methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
+    if response_method is None:
+        return
     given = (response_method,) if isinstance(response_method, str) else response_method
     if (
         not isinstance(given, tuple | list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import secrets
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,13 @@ from skfedauc.scoring.sharing import shared
 # Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one
 # group.
 FOLDS_REMEDY = (
-    " In cross-validation use cv=WithinGroupStratifiedKFold(...), which gives each fold its share "
-    "of every group's positives and negatives; a group needs a row of each class for each fold."
+    " In cross-validation, the folds of cv=WithinGroupStratifiedKFold(...) have both classes of "
+    "every group with as many rows of each class as there are folds; merge smaller groups, or use "
+    "fewer folds."
 )
-_ONCE = " Each fold issues this warning once, for any number of undefined scores."
+_ONCE = " A search issues this warning once, for any number of folds and candidates."
+# What the warnings of a search reported, by scorer; scikit-learn copies scorers for each fit
+_REPORTED: dict[str, set[Any]] = {}
 
 
 def name_of_score(statistic: str, label: Any, measure: Measure | None) -> str:
@@ -81,12 +85,14 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     groups : str, list of str, pandas.Series or None
     undefined : {"skip", "ignore", "raise"} or float
     pos_label : int, float, bool, str or None
-    response_method : str or tuple of str
+    response_method : str, tuple of str or None
     label : object, default=None
         Label of the group whose AUC is the score, if `statistic` is "group".
     missing : {"raise", "drop", "group"}, default="raise"
     measure : Measure, default=None
     """
+
+    _default_responses: str | tuple[str, ...] = _sklearn.TWO_CLASSES
 
     def __init__(
         self,
@@ -94,7 +100,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         groups: Any,
         undefined: Undefined,
         pos_label: Any,
-        response_method: str | tuple[str, ...],
+        response_method: str | tuple[str, ...] | None,
         label: Any = None,
         missing: _input.Missing = "raise",
         measure: Measure | None = None,
@@ -102,6 +108,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         self.__name__ = name_of_score(statistic, label, measure)
         sign = -1 if statistic.startswith("neg_") else 1
         metric = _StatisticOfLabels(self.__name__.removeprefix("neg_"))
+        if response_method is None:
+            response_method = self._default_responses
         super().__init__(metric, sign, {}, response_method)
         self._statistic = statistic
         self._groups = groups
@@ -110,6 +118,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         self._label = label
         self._missing = missing
         self._measure = measure
+        self._identifier = secrets.token_hex(16)
         self._requests: dict[str, Any] = {"sample_weight": None}
         if groups is None:
             self._requests["groups"] = True
@@ -212,20 +221,31 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         sample_weight: Any,
     ) -> GroupEstimates:
         y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
-        positive, is_other = _sklearn.positive_class(estimator, self._pos_label)
-        scores = _sklearn.shared_scores(method_caller, estimator, X, self._response_method)
-        scores = _input.column_of(scores, "y_score")
+        model = _sklearn.scores_of(
+            estimator, X, self._response_method, self._pos_label, method_caller=method_caller
+        )
         rows = _input.check_rows(
             y_true,
-            -scores if is_other else scores,
+            model.scores,
             labels,
             sample_weight,
-            positive,
+            model.positive,
             missing=self._missing,
             warn_labels=False,
         )
-        policy = UndefinedPolicy(self._undefined, remedy=FOLDS_REMEDY + _ONCE, warns_once=True)
+        policy = UndefinedPolicy(
+            self._undefined,
+            remedy=FOLDS_REMEDY + _ONCE,
+            warns_once=True,
+            reported=self._reported(),
+        )
         return GroupEstimates(GroupPairs(ScoreCounts.of_rows(rows)), policy)
+
+    def _reported(self) -> set[Any] | None:
+        """Return what warnings of a search reported; None for a call outside of a search."""
+        if not _sklearn.is_scored_by_a_tool():
+            return None
+        return _REPORTED.setdefault(self._identifier, set())
 
     def _of_group(
         self, known: tuple[Any, ...], values: NDArray[np.float64], policy: UndefinedPolicy
@@ -249,7 +269,8 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             raise ValueError(message)
         if self._undefined != "ignore":
             # An absent label may be a misspelling, which no other warning reports.
-            policy.warn(f"{message}{_ONCE}", "absent" if is_absent else "undefined")
+            about = "absent" if is_absent else "undefined"
+            policy.warn(f"{message}{_ONCE}", about, [self._label])
         return value
 
     # Interface of scikit-learn scorers -------------------------------------------------
@@ -312,7 +333,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             parts.append(f"undefined={self._undefined!r}")
         if self._pos_label is not None:
             parts.append(f"pos_label={self._pos_label!r}")
-        if self._response_method != ("decision_function", "predict_proba"):
+        if self._response_method != self._default_responses:
             parts.append(f"response_method={self._response_method!r}")
         if self._missing != "raise":
             parts.append(f"missing={self._missing!r}")

@@ -26,7 +26,7 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
         Name of the statistic in scorers.
     groups : str, list of str, pandas.Series or None
     undefined : {"skip", "ignore", "raise"} or float
-    response_method : str or tuple of str
+    response_method : str, tuple of str or None
     missing : {"raise", "drop", "group"}
     multi_class : {"ovr", "ovo"}
     class_average : {"macro", "weighted"}
@@ -34,12 +34,14 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
         Label of the group whose average over classes is the score, if `statistic` is "group".
     """
 
+    _default_responses = _sklearn.OF_CLASSES
+
     def __init__(
         self,
         statistic: str,
         groups: Any,
         undefined: Undefined,
-        response_method: str | tuple[str, ...],
+        response_method: str | tuple[str, ...] | None,
         missing: _input.Missing,
         multi_class: MultiClass,
         class_average: ClassAverage,
@@ -69,7 +71,7 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
         if self._statistic == "group":
             values = report.average_by_group(self._class_average).to_numpy()
             # The policies of the reports name a comparison of classes in their messages.
-            policy = UndefinedPolicy(self._undefined)
+            policy = UndefinedPolicy(self._undefined, warns_once=True, reported=self._reported())
             return self._of_group(report.groups, values, policy)
         statistic = STATISTICS[self._statistic.removeprefix("neg_")]
         return report.averaged(statistic.score or statistic.compute, self._class_average)
@@ -84,11 +86,16 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
         sample_weight: Any,
     ) -> MulticlassGroupAUC:
         y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
-        classes = _sklearn.three_classes(estimator, "Make the scorer without multi_class.")
-        _sklearn.refuse_pairwise_scores(estimator, self._response_method)
+        classes, scores = _sklearn.class_scores_of(
+            estimator,
+            X,
+            self._response_method,
+            remedy="Make the scorer without multi_class.",
+            method_caller=method_caller,
+        )
         counts = MulticlassCounts.from_predictions(
             y_true,
-            _sklearn.shared_scores(method_caller, estimator, X, self._response_method),
+            scores,
             groups=labels,
             multi_class=self._multi_class,
             labels=classes,

@@ -25,17 +25,20 @@ from contract_tools import (
 )
 from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
+    StratifiedKFold,
     TunedThresholdClassifierCV,
     cross_val_score,
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 
 from skfedauc import (
     WithinGroupStratifiedKFold,
@@ -533,7 +536,7 @@ def test_a_group_that_lacks_a_class_in_the_default_folds():
 
 
 @pytest.mark.parametrize("each_group", [[], [0], [0, 1]])
-def test_a_fold_warns_once_whatever_the_number_of_its_scores(each_group):
+def test_a_search_warns_once_of_each_group_whatever_the_number_of_scores(each_group):
     """Each fold has two sites that occur in no other fold; one of them has positives only."""
     row = np.arange(200)
     X = pd.DataFrame({"dose": np.sin(row), "site": 2 * (row // 40) + row % 2})
@@ -546,10 +549,11 @@ def test_a_fold_warns_once_whatever_the_number_of_its_scores(each_group):
     assert np.isnan(result["test_neg_difference"]).all()
     assert np.isfinite(result["test_worst"]).all()
     ours = [str(one.message) for one in told]
-    absent = [message for message in ours if "group 0 is absent" in message]
-    assert len([message for message in ours if "1 of 2 groups" in message]) == 5
-    # One warning in each fold except the first, for any number of labels
-    assert len(absent) == len(ours) - 5 == (4 if each_group else 0)
+    absent = [message for message in ours if "is absent in the scored rows" in message]
+    named = [re.search(r"1 of 2 groups, .* negatives \((\d)\), so", message) for message in ours]
+    assert [found[1] for found in named if found] == ["1", "3", "5", "7", "9"]
+    assert len(absent) == len(ours) - 5 == len(each_group)
+    assert all(f"group {label} is" in text for label, text in zip(each_group, absent, strict=True))
     assert all("cv=WithinGroupStratifiedKFold(" in message for message in ours)
 
 
@@ -560,3 +564,48 @@ def test_a_report_of_a_fold_names_the_splitter():
     )
     with pytest.warns(UndefinedMetricWarning, match=r"two groups.*cv=WithinGroupStratifiedKFold"):
         assert np.isnan(result.folds[0].difference)
+
+
+# Warnings of searches ----------------------------------------------------------------------
+
+
+def test_a_search_names_each_undefined_group_once():
+    """The default folds ignore groups; any number of candidates and scores gives one warning."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"dose": rng.normal(size=120), "site": ["big"] * 114 + ["small"] * 6})
+    y = np.r_[np.arange(114) % 2, [0, 0, 0, 0, 0, 1]]
+    scoring = group_auc_scoring(["macro", "worst", "neg_difference"], groups="site")
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    options = {"scoring": scoring, "refit": "macro", "cv": folds, "error_score": "raise"}
+    columns = make_column_transformer(("passthrough", ["dose"]))
+    model = make_pipeline(columns, LogisticRegression())
+    grid = {"logisticregression__C": [0.1, 1.0, 10.0]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        GridSearchCV(model, grid, **options).fit(X, y)
+    of_groups = [str(w.message) for w in caught if "no positives or no negatives" in str(w.message)]
+    assert len(of_groups) == 1
+    assert "no positives or no negatives ('small'), so their AUC is undefined" in of_groups[0]
+    assert len({str(w.message) for w in caught}) == len(caught)
+    # Outside of a search, each call warns.
+    fitted = model.fit(X, y)
+    part = slice(0, 116)
+    for _ in range(2):
+        with pytest.warns(UndefinedMetricWarning, match="'small'"):
+            scoring["macro"](fitted, X[part], y[part])
+
+
+def test_cross_validation_with_our_folds_does_not_advise_them():
+    rng = np.random.default_rng(0)
+    X, site = rng.normal(size=(60, 1)), np.repeat(["big", "small"], [55, 5])
+    y = np.r_[np.arange(55) % 2, [0, 0, 0, 0, 1]]
+    with pytest.warns(UserWarning, match="small"):
+        ours = cross_validate_group_auc(LogisticRegression(), X, y, groups=site)
+    with pytest.warns(UndefinedMetricWarning, match=r"\('small'\)") as caught:
+        ours.folds[0].average("macro")
+    assert "WithinGroupStratifiedKFold" not in str(caught[0].message)
+    assert "Use fewer folds, or merge small groups." in str(caught[0].message)
+    folds = KFold(5, shuffle=True, random_state=1)
+    other = cross_validate_group_auc(LogisticRegression(), X, y, groups=site, cv=folds)
+    with pytest.warns(UndefinedMetricWarning, match="WithinGroupStratifiedKFold"):
+        [fold.average("macro") for fold in other.folds]

@@ -1,0 +1,351 @@
+"""Scores and decisions of estimators: every entry point has the AUC of the same scores."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_wine
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.metrics import get_scorer, roc_auc_score
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skfedauc import (
+    AuditComparison,
+    FairnessAudit,
+    GroupAUC,
+    MulticlassGroupAUC,
+    cross_validate_group_auc,
+    group_auc_scoring,
+    make_group_auc_scorer,
+)
+from skfedauc.plotting import (
+    CrossAUCDisplay,
+    GroupAUCDisplay,
+    RankingDisplay,
+    ReliabilityDisplay,
+)
+
+
+class TwoResponses(ClassifierMixin, BaseEstimator):
+    """Classifier whose probabilities rank rows in another order than its decision values."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 0]
+
+    def predict_proba(self, X):
+        positive = 1 / (1 + np.exp(np.asarray(X)[:, 0] - np.asarray(X)[:, 1]))
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+class Decides(ClassifierMixin, BaseEstimator):
+    """Randomized classifier without scores."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.rng_ = np.random.default_rng(0)
+        return self
+
+    def predict(self, X):
+        chance = self.rng_.normal(scale=0.3, size=len(X))
+        return self.classes_[(np.asarray(X)[:, 0] + chance > 0).astype(int)]
+
+
+LOGISTIC = LogisticRegression()
+ESTIMATORS = {
+    "both": LOGISTIC,
+    "saturated": LogisticRegression(C=1e9),
+    "linear discriminant": LinearDiscriminantAnalysis(),
+    "quadratic discriminant": QuadraticDiscriminantAnalysis(),
+    "boosting": HistGradientBoostingClassifier(max_iter=5),
+    "gradient boosting": GradientBoostingClassifier(n_estimators=5),
+    "ada boost": AdaBoostClassifier(n_estimators=5),
+    "probabilities": GaussianNB(),
+    "forest": RandomForestClassifier(n_estimators=5, random_state=0),
+    "tree": DecisionTreeClassifier(max_depth=2),
+    "neighbors": KNeighborsClassifier(5),
+    "constant": DummyClassifier(),
+    "decision values": LinearSVC(),
+    "ridge": RidgeClassifier(),
+    "pipeline": make_pipeline(StandardScaler(), LOGISTIC),
+    "search": GridSearchCV(make_pipeline(StandardScaler(), LinearSVC()), {}, cv=2),
+    "calibrated": CalibratedClassifierCV(LinearSVC(), cv=2),
+    "tuned threshold": TunedThresholdClassifierCV(LOGISTIC, cv=2),
+    "fixed threshold": FixedThresholdClassifier(LOGISTIC, threshold=0.2),
+    "vote": VotingClassifier([("a", LOGISTIC), ("b", GaussianNB())], voting="soft"),
+    "clipped probabilities": SGDClassifier(loss="modified_huber", random_state=0),
+    "mean of members": BaggingClassifier(
+        make_pipeline(StandardScaler(), TwoResponses()), n_estimators=3, random_state=0
+    ),
+    "opposite": TwoResponses(),
+}
+DISAGREEING = {"clipped probabilities", "mean of members", "opposite"}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(5)
+    y = np.arange(160) % 2
+    X = pd.DataFrame(rng.normal(size=(160, 3)) + 0.7 * y[:, None], columns=["a", "b", "c"])
+    X["site"] = rng.integers(0, 3, 160)
+    return X, y
+
+
+def on_features(model):
+    """Return a pipeline that leaves out the column of the groups."""
+    return make_pipeline(make_column_transformer(("passthrough", ["a", "b", "c"])), model)
+
+
+def by_entry_point(model, X, y, **options):
+    """Return the pooled AUC of a fitted model, by entry point."""
+    of = {"groups": "site", **options}
+    quiet = {**of, "undefined": "ignore"}
+    yield "report", GroupAUC.from_estimator(model, X, y, **of).pooled
+    yield "scorer", make_group_auc_scorer("pooled", **of)(model, X, y)
+    yield "scorers", group_auc_scoring(["pooled"], **of)["pooled"](model, X, y)
+    yield "audit", FairnessAudit.from_estimator(model, X, y, **of).report.pooled
+    audit = FairnessAudit.from_estimator(model, X, y, threshold=0.4, **of)
+    yield "audit at a threshold", audit.report.pooled
+    pair = AuditComparison.from_estimators({"model": model, "other": FIRST}, X, y, **of)
+    yield "comparison", pair.quality.loc["pooled", "before"]
+    for display in (CrossAUCDisplay, GroupAUCDisplay, RankingDisplay):
+        yield display.__name__, display._of_estimator(model, X, y, **quiet).pooled
+
+
+class First(ClassifierMixin, BaseEstimator):
+    """The first feature, as the other model of a comparison."""
+
+    classes_ = np.array([0, 1])
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def decision_function(self, X):
+        return X["a"].to_numpy()
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
+
+
+FIRST = First()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_model_has_one_auc_at_every_entry_point(rows, name):
+    """The AUC is that of scikit-learn's scorer "roc_auc"."""
+    X, y = rows
+    model = on_features(ESTIMATORS[name]).fit(X, y)
+    expected = get_scorer("roc_auc")(model, X, y)
+    with warnings.catch_warnings():
+        if name in DISAGREEING:
+            warnings.filterwarnings("ignore", "Pipeline orders rows differently")
+        found = dict(by_entry_point(model, X, y))
+    assert found == pytest.approx(dict.fromkeys(found, expected), abs=1e-12)
+    half = np.arange(160) < 80
+    folds = [(np.flatnonzero(half), np.flatnonzero(~half))]
+    crossed = cross_validate_group_auc(
+        on_features(ESTIMATORS[name]), X, y, groups="site", cv=folds, return_estimator=True
+    )
+    of_fold = get_scorer("roc_auc")(crossed.estimators[0], X[~half], y[~half])
+    assert crossed.within_folds.pooled == pytest.approx(of_fold, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(DISAGREEING))
+@pytest.mark.parametrize("threshold", ["auto", 0.4])
+def test_audits_warn_of_two_orders(rows, name, threshold):
+    X, y = rows
+    model = on_features(ESTIMATORS[name]).fit(X, y)
+    values, probability = model.decision_function(X), model.predict_proba(X)[:, 1]
+    aucs = [roc_auc_score(y, score) for score in (values, probability)]
+    message = rf"\(pooled AUC {aucs[0]:.4f}\).*\(pooled AUC {aucs[1]:.4f}\).*response_method="
+    of = {"groups": "site", "threshold": threshold}
+    with pytest.warns(UserWarning, match=message) as caught:
+        audit = FairnessAudit.from_estimator(model, X, y, **of)
+    assert len(caught) == 1
+    # Decisions are those of the model, or of its probabilities.
+    decided = model.predict(X) == 1 if threshold == "auto" else probability >= threshold
+    shares = pd.Series(decided).groupby(X["site"]).mean()
+    assert audit.by_group["selection_rate"].to_dict() == pytest.approx(shares.to_dict())
+    assert audit.threshold == (None if threshold == "auto" else threshold)
+    asked = FairnessAudit.from_estimator(model, X, y, response_method="predict_proba", **of)
+    assert asked.report.pooled == pytest.approx(aucs[1])
+    with pytest.warns(UserWarning, match=message) as caught:
+        pair = AuditComparison.from_estimators({"other": FIRST, "model": model}, X, y, **of)
+    assert len(caught) == 1
+    found = pair.by_group.loc["selection_rate", "after"]
+    assert found.to_dict() == pytest.approx(shares.to_dict())
+
+
+def test_reliability_shows_probabilities_and_warns_of_two_orders(rows):
+    X, y = rows
+    model = on_features(TwoResponses()).fit(X, y)
+    with pytest.warns(UserWarning, match="The display shows predict_proba") as caught:
+        shown = ReliabilityDisplay.from_estimator(model, X, y, groups="site")
+    assert len(caught) == 1
+    expected = ReliabilityDisplay.from_predictions(
+        y, model.predict_proba(X)[:, 1], groups=X["site"]
+    )
+    np.testing.assert_allclose(shown.mean_score[0], expected.mean_score[0])
+    same = on_features(LOGISTIC).fit(X, y)
+    ReliabilityDisplay.from_estimator(same, X, y, groups="site")
+
+
+@pytest.mark.filterwarnings("ignore:The `probability` parameter:FutureWarning")
+def test_a_support_vector_machine_with_probabilities():
+    """Without signal, Platt's scaling can reverse the order of the decision values."""
+    rng = np.random.default_rng(3)
+    X, y, site = rng.normal(size=(60, 2)), rng.permutation(60) % 2, np.arange(60) % 2
+    reversed_order = 0
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(60)
+        model = SVC(probability=True, random_state=seed).fit(X, y[order])
+        expected = roc_auc_score(y[order], model.decision_function(X))
+        of_probabilities = roc_auc_score(y[order], model.predict_proba(X)[:, 1])
+        reversed_order += of_probabilities < 0.5 < expected
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "SVC orders rows differently")
+            audit = FairnessAudit.from_estimator(model, X, y[order], groups=site)
+        report = GroupAUC.from_estimator(model, X, y[order], groups=site)
+        assert audit.report.pooled == report.pooled == pytest.approx(expected)
+    assert reversed_order
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_decisions_are_compared_with_scores(rows, positive):
+    """Each model has its own response, and a randomized model decides once."""
+    X, y = rows
+    scoring = on_features(LOGISTIC).fit(X, y)
+    deciding = on_features(Decides()).fit(X, y)
+    options = {"groups": "site", "pos_label": positive}
+    pair = AuditComparison.from_estimators(
+        {"scores": scoring, "decisions": deciding}, X, y, **options
+    )
+    of_scores = roc_auc_score(y == 1, scoring.decision_function(X))
+    decided = on_features(Decides()).fit(X, y).predict(X) == 1
+    of_decisions = roc_auc_score(y == 1, decided)
+    quality = pair.quality.loc["pooled"]
+    assert quality["before"] == pytest.approx(of_scores, abs=1e-12)
+    assert quality["after"] == pytest.approx(of_decisions, abs=1e-12)
+    selected = pd.Series(decided == (positive == 1)).groupby(X["site"]).mean()
+    found = pair.by_group.loc["selection_rate", "after"]
+    assert found.to_dict() == pytest.approx(selected.to_dict())
+    sentences = [text for text in pair.findings if "has decisions only" in text]
+    assert len(sentences) == 1
+    assert sentences[0].startswith("decisions has decisions only")
+
+
+# Several classes -------------------------------------------------------------------------------
+
+
+class Shifted(LogisticRegression):
+    """Adds a number of each row to its decision values, which leaves the probabilities."""
+
+    def decision_function(self, X):
+        return super().decision_function(X) + 5 * X["alcohol"].to_numpy()[:, None]
+
+    def predict_proba(self, X):
+        return softmax(super().decision_function(X), axis=1)
+
+
+SEVERAL = {
+    "logistic": LOGISTIC,
+    "pipeline": make_pipeline(StandardScaler(), LOGISTIC),
+    "search": GridSearchCV(LOGISTIC, {"C": [0.1, 1.0]}, cv=2),
+    "calibrated": CalibratedClassifierCV(LOGISTIC, cv=2),
+    "probabilities": GaussianNB(),
+    "boosting": HistGradientBoostingClassifier(max_iter=5),
+    "quadratic discriminant": QuadraticDiscriminantAnalysis(),
+}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X[["alcohol", "ash"]], y.to_numpy()
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_several_classes_are_ranked_by_probabilities(wine, name, multi_class):
+    X, y = wine
+    model = SEVERAL[name].fit(X, y)
+    expected = get_scorer(f"roc_auc_{multi_class}")(model, X, y)
+    one = pd.Series("one", X.index)
+    options = {"groups": one, "multi_class": multi_class}
+    assert make_group_auc_scorer("pooled", **options)(model, X, y) == pytest.approx(expected)
+    report = MulticlassGroupAUC.from_estimator(model, X, y, **options)
+    assert report.statistic("pooled") == pytest.approx(expected)
+    scorers = group_auc_scoring(["pooled"], each_group=["one"], **options)
+    assert scorers["auc_one"](model, X, y) == pytest.approx(expected)
+
+
+def test_numbers_added_to_the_logits_of_each_row_change_nothing(wine):
+    X, y = wine
+    one = pd.Series("one", X.index)
+    plain, shifted = LogisticRegression(max_iter=1000).fit(X, y), Shifted(max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(shifted.predict_proba(X), plain.predict_proba(X))
+    scorer = make_group_auc_scorer("macro", groups=one, multi_class="ovr")
+    by_request = make_group_auc_scorer(
+        "macro", groups=one, multi_class="ovr", response_method="decision_function"
+    )
+    assert "response_method='decision_function'" in repr(by_request)
+    expected = roc_auc_score(y, plain.predict_proba(X), multi_class="ovr")
+    assert scorer(plain, X, y) == pytest.approx(expected)
+    assert scorer(shifted, X, y) == pytest.approx(expected)
+    assert expected - by_request(shifted, X, y) > 0.2
+    folds = StratifiedKFold(5)
+    search = GridSearchCV(Shifted(max_iter=1000), {"C": [1e-4, 1.0]}, scoring=scorer, cv=folds)
+    same = GridSearchCV(
+        LogisticRegression(max_iter=1000), {"C": [1e-4, 1.0]}, scoring="roc_auc_ovr", cv=folds
+    )
+    found = search.fit(X, y).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(found, same.fit(X, y).cv_results_["mean_test_score"])
+
+
+def test_several_classes_without_probabilities_are_ranked_by_request(wine):
+    X, y = wine
+    model = LinearSVC().fit(X, y)
+    with pytest.raises(AttributeError, match="each class, pass response_method='decision_funct"):
+        MulticlassGroupAUC.from_estimator(model, X, y, groups=y)
+    one = np.zeros(y.size, int)
+    report = MulticlassGroupAUC.from_estimator(
+        model, X, y, groups=one, response_method="decision_function"
+    )
+    scores = model.decision_function(X)
+    expected = np.mean([roc_auc_score(y == label, scores[:, label]) for label in range(3)])
+    assert report.statistic("pooled") == pytest.approx(expected)
