@@ -1,4 +1,4 @@
-"""Private names of scikit-learn, which no other module imports.
+"""Private names of scikit-learn, which no other module imports, and the scores of estimators.
 
 Scikit-learn has no public alternative to these names. For instance, the scorers of a multi-metric
 search share predictions only if they derive from a private base class.

@@ -468,7 +468,9 @@ class Refused(NamedTuple):
 
 
 REFUSED_SCORES = {
-    "missing": Refused([0.5, None, 0.5, None, None, 0.25], "got 3 NaN and 0 infinite.* of 6"),
+    "missing": Refused(
+        [0.5, None, 0.5, None, None, 0.25], "got 3 (NULL, 0 NaN|NaN) and 0 infinite.* of 6"
+    ),
     "NaN": Refused([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN and 0 infinite.* of 6"),
     "infinite": Refused([0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN and 3 infinite.* of 6"),
     "outside": Refused([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),

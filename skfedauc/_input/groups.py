@@ -91,7 +91,7 @@ def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
 
 
 def _categories_of(column: Any) -> tuple[Any, ...]:
-    dtype = getattr(column, "dtype", None)
+    dtype: Any = getattr(column, "dtype", None)
     if getattr(dtype, "ordered", False):
         return tuple(dtype.categories.tolist())
     if type(dtype).__name__ == "Enum":

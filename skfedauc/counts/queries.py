@@ -215,7 +215,9 @@ def count_in_table(
     n_rows = _array(found, "n_rows", np.int64)
     scores = nw.to_native(found["score"])
     of_engine = _bins_of_engine(frame, str(columns.score), bins)
-    if of_engine is not None and not found["score"].is_null().any():
+    if of_engine is not None:
+        if found["score"].is_null().any():
+            _input.check_scores(scores, n_rows=n_rows)  # an error, which counts NULL apart from NaN
         scores = _array(found, "score", np.float64).copy()
         numbers = _array(found, "bin", np.int64)
         is_binned = numbers != NOT_BINNED

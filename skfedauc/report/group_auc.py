@@ -1842,7 +1842,7 @@ class GroupAUC:
 
     @property
     def index(self) -> pd.Index:
-        """Index of the groups in tables: their labels, in the order of ``counts.groups``."""
+        """Labels of the groups as an index, in the order of ``counts.groups``."""
         return self._index()
 
     def _index(self, name: str | None = None) -> pd.Index:
