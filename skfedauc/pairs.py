@@ -347,13 +347,13 @@ class GroupPairs:
         for part in self.parts:
             if len(part) == 0:
                 continue
-            of_all = part.without_groups().concordance
-            # `tolist` returns Python integers of any size, or floats.
-            negatives, positives, of_part = (
-                array.tolist()[0] for array in (of_all.negatives, of_all.positives, of_all.u2)
-            )
-            u2 += of_part
-            pairs += negatives * positives
+            found = part.concordance
+            # From 2**32 rows on, 64 bits may not hold the sums.
+            n_rows = int(part.n_negatives.sum() + part.n_positives.sum())
+            exact = part.is_weighted or n_rows < 1 << 32
+            of_all = part.sums_among_all.u2[1] if exact else part.without_groups().concordance.u2
+            u2 += _exact_sum(of_all)
+            pairs += found.negatives.sum().item() * found.positives.sum().item()
         return u2, pairs
 
     @property

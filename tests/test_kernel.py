@@ -28,6 +28,7 @@ from skfedauc._kernel import (
     cross_concordance,
     merge_cells,
     number_cells,
+    placement_sums,
     ranks_in_groups,
 )
 
@@ -229,6 +230,63 @@ def test_pairs_by_group_and_across_equal_brute_force(version, weights):
         assert np.allclose(u2, np.diag(expected), rtol=1e-12, atol=1e-12 * scale)
         if weights == "unit":
             assert u2.tolist() == np.diag(expected).round().tolist()
+
+
+@pytest.mark.parametrize("among_all", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_placement_sums_equal_brute_force(version, weighted, among_all):
+    rng = np.random.default_rng(12)
+    scores, positive = rng.normal(size=400).round(1), rng.random(400) < 0.4
+    groups = rng.integers(0, 5, 400)
+    weights = rng.gamma(0.5, size=400) if weighted else np.ones(400)
+    cells = count_rows(scores, positive, groups, 5, weights if weighted else None)
+    found = placement_sums(cells, among_all=among_all)
+    outranks = (scores[:, None] > scores) + (scores[:, None] == scores) / 2
+    for g, side in itertools.product(range(5), (0, 1)):
+        mine = (groups == g) & (positive == side)
+        others = [(positive != side) & (groups == g), positive != side]
+        values = []
+        for other in (others[0], others[among_all]):
+            placement = outranks[np.ix_(mine, other)] @ weights[other] / weights[other].sum()
+            placement = placement if side else 1 - placement
+            values.append(placement - np.average(placement, weights=weights[mine]))
+        own, deviation = values
+        square = weights[mine] ** 2
+        assert found.once[side, g] == pytest.approx(square @ deviation, abs=1e-10)
+        assert found.squared[side, g] == pytest.approx(square @ deviation**2)
+        assert found.product[side, g] == pytest.approx(square @ (deviation * own))
+        compared = outranks[np.ix_(mine, others[among_all])]
+        u2 = 2 * weights[mine] @ compared @ weights[others[among_all]]
+        assert found.u2[side, g] == pytest.approx(u2)
+        if side:
+            sums = (square @ compared**power @ weights[others[among_all]] ** 2 for power in (1, 2))
+            of_comparisons = found.comparisons[g], found.comparisons_squared[g]
+            assert of_comparisons == pytest.approx(tuple(sums))
+
+
+@needs_compiled
+@pytest.mark.parametrize(
+    ("name", "n_groups"), [("normal", 30), ("rounded", 3), ("rounded", 40_000)]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_placement_sums_do_not_depend_on_the_number_of_threads(name, n_groups, weighted):
+    scores, positive, groups, weights = rows(9, n_groups, name, n=300_000)
+    cells = count_rows(scores, positive, groups, n_groups, weights if weighted else None)
+    expected = placement_sums(cells, among_all=True, n_jobs=1)
+    for n_jobs in (2, 5):
+        assert same_bits(placement_sums(cells, among_all=True, n_jobs=n_jobs), expected)
+
+
+def test_placement_sums_of_cells_with_many_rows(version):
+    # Counts above 2**16 do not fit into the sorted records, and sums above 2**32 not into 64 bits.
+    scores = np.array([0.1, 0.2, 0.1, 0.3])
+    for scale in (1, 70_000, 2**31):
+        counts = np.array([[3, 1], [2, 4], [1, 0], [5, 2]]) * scale
+        cells = Cells(np.array([0, 2, 4]), scores, *kernel.compact_counts(counts.T.copy()), None)
+        found = placement_sums(cells, among_all=True)
+        # Positives score 0.1 (1), 0.2 (4) and 0.3 (2); negatives 0.1 (4), 0.2 (2) and 0.3 (5).
+        assert found.u2[1].tolist() == [scale**2 * (4 + 4 * 10), scale**2 * 2 * (12 + 5)]
+        assert found.u2[0].tolist() == [scale**2 * (3 + 2 * 6), scale**2 * (1 + 5 * 12)]
 
 
 @pytest.mark.parametrize("n_groups", [1, 3, 40])

@@ -5,8 +5,8 @@ this score. The folder `_kernel` contains all loops over rows or cells. The loop
 (`module.cpp` and the headers), and in numpy for installations without a compiler (`_numpy.py`). The
 C++ code first converts scores to integers in the order of the scores (`keys.h`). Then the code
 moves the rows of each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and
-counts equal scores as cells (`cells.h`). `states.h` adds up and merges cells, and `pairs.h` counts
-pairs.
+counts equal scores as cells (`cells.h`). `states.h` adds up and merges cells. `pairs.h` counts
+pairs of two groups, and `sums.h` counts pairs and adds up placement values by group.
 
 The environment variable ``SKFEDAUC_KERNEL`` selects the kernel. "compiled" raises an ImportError if
 the compiled kernel is missing, and "numpy" selects the kernel in numpy. By default, the package
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import _numpy
 
 # Version of the arguments of the compiled functions
-_INTERFACE = 4
+_INTERFACE = 5
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
 if _asked not in ("", "compiled", "numpy"):
@@ -47,6 +47,8 @@ _FEW_ROWS = 1 << 16
 # Largest number of rows that the compiled kernel counts at once, in 32 bits
 _MOST_ROWS = (1 << 32) - 1
 _MOST_THREADS = 256
+# Smallest number of rows whose ranks among all rows need more than 32 bits
+_MANY_ROWS = 1 << 32
 # Mean number of cells above which the kernel merges several states in pairs
 _LONG = 1 << 16
 
@@ -110,6 +112,37 @@ class Concordance(NamedTuple):
     negatives: NDArray[Any]
     positives: NDArray[Any]
     u2: NDArray[Any]
+
+
+class PlacementSums(NamedTuple):
+    """Sums by group over the rows of each class, over all cells in order of score.
+
+    The placement value of a row is the share of the rows of the other class that the row outranks.
+    A tie counts one half. Row 0 of each array refers to negatives, and row 1 refers to positives;
+    a negative outranks the positives with higher scores. Deviations are differences from the mean
+    of the class in the group, and sums of deviations have squared weights.
+
+    Attributes
+    ----------
+    u2 : ndarray of uint64 or float64, shape (2, n_groups)
+        Twice the weight of the pairs of a row of the group and a lower row of the other class. A
+        tie counts one. Without weights, the values are exact.
+    once, squared : ndarray of float64, shape (2, n_groups)
+        Sum of the deviations of the placement values, and of their squares.
+    product : ndarray of float64, shape (2, n_groups)
+        Sum of the products of these deviations and the deviations of the placement values within
+        the group.
+    comparisons, comparisons_squared : ndarray of float64, shape (n_groups,)
+        Sum of the comparisons (1, one half or 0) of a positive of the group with a negative, and
+        sum of the squared comparisons, both with products of squared weights.
+    """
+
+    u2: NDArray[Any]
+    once: Floats
+    squared: Floats
+    product: Floats
+    comparisons: Floats
+    comparisons_squared: Floats
 
 
 def name() -> str:
@@ -235,24 +268,67 @@ def number_cells(
 
 def concordance(cells: Cells) -> Concordance:
     """Count rows and concordant pairs of each group."""
-    both = np.uint32 if cells.negatives.dtype == cells.positives.dtype == np.uint32 else np.uint64
-    n_negatives, n_positives, u2 = _implementation.count_pairs(_columns(cells, both))
-    if cells.weights is None:
-        large = np.flatnonzero(n_negatives.astype(np.float64) * n_positives > 2.0**62)
-        if large.size:
-            u2 = u2.astype(object)
-        for g in large:
-            mine = slice(*cells.starts[g : g + 2])
-            negatives, positives = (column[mine].astype(object) for column in cells.amounts)
-            u2[g] = int(((2 * np.cumsum(negatives) - negatives) * positives).sum())
-        return Concordance(n_negatives, n_positives, n_negatives, n_positives, u2)
-    group, (negatives, positives) = cells.groups, cells.amounts
-    u2 = ranks_in_groups(cells.starts, negatives) * positives
-    sums = (np.bincount(group, amounts, n_negatives.size) for amounts in (negatives, positives, u2))
-    # Without groups, `bincount` returns integers.
-    return Concordance(
-        n_negatives, n_positives, *(of_groups.astype(np.float64) for of_groups in sums)
-    )
+    u2, rows = _sums("pair_sums", cells._replace(weights=None))
+    n_negatives, n_positives = rows.astype(np.int64)
+    if cells.weights is not None:
+        u2, (negatives, positives) = _sums("pair_sums", cells)
+        return Concordance(n_negatives, n_positives, negatives, positives, u2[1])
+    pairs = u2[1]
+    large = np.flatnonzero(rows[0] * rows[1] > 2.0**62)
+    if large.size:
+        pairs = pairs.astype(object)
+    for g in large:
+        mine = slice(*cells.starts[g : g + 2])
+        of_negatives, of_positives = (column[mine].astype(object) for column in cells.amounts)
+        pairs[g] = int(((2 * np.cumsum(of_negatives) - of_negatives) * of_positives).sum())
+    return Concordance(n_negatives, n_positives, n_negatives, n_positives, pairs)
+
+
+def placement_sums(
+    cells: Cells, *, among_all: bool = False, n_jobs: int | None = None
+) -> PlacementSums:
+    """Add up the placement values of the rows of each group.
+
+    Parameters
+    ----------
+    cells : Cells
+    among_all : bool, default=False
+        Whether placement values and comparisons are those among the rows of all groups. If False,
+        they are those within the group.
+    n_jobs : int, default=None
+        Number of threads, as in scikit-learn. The result does not depend on `n_jobs`.
+    """
+    if cells.weights is None and total(cells.negatives) + total(cells.positives) >= _MANY_ROWS:
+        # As floats, counts up to 2**53 are exact.
+        weights = np.array([cells.negatives, cells.positives] * 2, np.float64)
+        cells = cells._replace(weights=weights)
+    n_threads = min(_effective_n_jobs(n_jobs), _MOST_THREADS)
+    if cells.starts.size <= 2:
+        among_all = False  # One group has all rows.
+    u2, sums = _sums("sums_among_all" if among_all else "sums_within", cells, n_threads)
+    once, squared, product, (comparisons, comparisons_squared) = sums[2:].reshape(4, 2, -1)
+    # The kernel adds up the deviations of the share of lower positives.
+    once = np.array([-once[0], once[1]])
+    return PlacementSums(u2[2:], once, squared, product, comparisons, comparisons_squared)
+
+
+def _sums(task: str, cells: Cells, n_threads: int = 1) -> tuple[NDArray[Any], Floats]:
+    """Return the U statistics and the sums of a task by group.
+
+    The U statistics have shape (4, n_groups): first within the group, and then of the task, each of
+    negatives against lower positives, and of positives against lower negatives.
+    """
+    implementation: Any = _implementation
+    dtype: type[np.unsignedinteger[Any]] = np.uint32
+    if cells.weights is not None:
+        empty = np.zeros(0, np.uint32)
+        cells = cells._replace(negatives=empty, positives=empty)
+    elif not cells.negatives.dtype == cells.positives.dtype == np.uint32:
+        implementation, dtype = _numpy, np.uint64  # few cells
+    u2, sums = getattr(implementation, task)(_columns(cells, dtype), n_threads)
+    u2 = u2.view(np.uint64 if cells.weights is None else np.float64)
+    n_groups, n_sums = cells.starts.size - 1, 2 if task == "pair_sums" else 10
+    return u2.reshape(4, n_groups), sums.reshape(n_sums, n_groups)
 
 
 def ranks_in_groups(starts: NDArray[np.intp], amounts: NDArray[Any]) -> Floats:

@@ -72,24 +72,92 @@ def total(counts: Array) -> int:
     return int(counts.sum(dtype=np.uint64))
 
 
-def count_pairs(cells: Tuple) -> Tuple:
-    starts, _, *counts, _ = cells
-    negatives, positives = (column.astype(np.uint64) for column in counts)
-    up_to = np.cumsum(negatives)
-    before = np.repeat((up_to - negatives)[starts[:-1]], np.diff(starts))
-    ranks = 2 * (up_to - before) - negatives
-    n_negatives, n_positives, u2 = (
-        np.add.reduceat(column, starts[:-1]) for column in (negatives, positives, ranks * positives)
-    )
-    return n_negatives.view(np.int64), n_positives.view(np.int64), u2
+def pair_sums(cells: Tuple, n_threads: int) -> Tuple:
+    return _placement_sums(cells, "pairs")
+
+
+def sums_within(cells: Tuple, n_threads: int) -> Tuple:
+    return _placement_sums(cells, "within")
+
+
+def sums_among_all(cells: Tuple, n_threads: int) -> Tuple:
+    return _placement_sums(cells, "among_all")
+
+
+def _placement_sums(cells: Tuple, task: str) -> Tuple:
+    starts, scores, *counts, weights = cells
+    n_groups = starts.size - 1
+    group = np.repeat(np.arange(n_groups), np.diff(starts))
+    amounts = list(weights) if weights is not None else [c.astype(np.uint64) for c in counts] * 2
+
+    def by_group(values: Array) -> Array:
+        if values.dtype == np.uint64:
+            return np.add.reduceat(values, starts[:-1], dtype=np.uint64)
+        return np.bincount(group, values, n_groups).astype(np.float64)
+
+    total = [by_group(column) for column in amounts]
+    # For each column: sums of the lower cells, sums that include the tied cells, and overall sums
+    within = [
+        (*_sums_in_groups(starts, column), of_groups)
+        for column, of_groups in zip(amounts, total, strict=True)
+    ]
+    among = within
+    if task == "among_all":
+        tie, (_, n_ties) = number_cells(scores, None, 1, 1)
+        among = [_sums_of_ties(tie, n_ties, column) for column in amounts]
+    u2 = [
+        by_group(amounts[side] * (ranks[1 - side][0] + ranks[1 - side][1]))
+        for ranks in (within, among)
+        for side in (0, 1)
+    ]
+    sums = [column.astype(np.float64) for column in total[:2]]
+    if task == "pairs":
+        return np.concatenate(u2).view(np.uint64), np.concatenate(sums)
+    deviations = []
+    for i, side in itertools.product((0, 1), (0, 1)):
+        under, up_to, whole = (within, among)[i][1 - side]
+        half = np.broadcast_to(_half_over(whole), n_groups)
+        mean = u2[2 * i + side].astype(np.float64) * half * (2.0 * _half_over(total[side]))
+        deviations.append((under + up_to).astype(np.float64) * half[group] - mean[group])
+    for factors in ((1.0, 1.0), deviations[2:], deviations[:2]):
+        for side in (0, 1):
+            squares = amounts[2 + side].astype(np.float64)
+            sums.append(by_group(squares * (deviations[2 + side] * factors[side])))
+    under, up_to = (column.astype(np.float64) for column in among[2][:2])
+    for part in (2.0, 4.0):
+        squares = amounts[3].astype(np.float64)
+        sums.append(by_group(squares * (under + (up_to - under) / part)))
+    return np.concatenate(u2).view(np.uint64), np.concatenate(sums)
+
+
+def _sums_in_groups(starts: Array, amounts: Array) -> tuple[Array, Array]:
+    """Return for each cell the sum of the lower cells of the group, and this sum plus the cell."""
+    if amounts.dtype == np.uint64:  # Sums of integers do not depend on the order.
+        up_to: Array = np.cumsum(amounts, dtype=np.uint64)
+        up_to -= np.repeat((up_to - amounts)[starts[:-1]], np.diff(starts))
+        return up_to - amounts, up_to
+    under, up_to = np.empty((2, amounts.size))
+    for begin, end in itertools.pairwise(starts):
+        sums = np.append(0.0, np.cumsum(amounts[begin:end]))
+        under[begin:end], up_to[begin:end] = sums[:-1], sums[1:]
+    return under, up_to
+
+
+def _sums_of_ties(tie: Array, n_ties: int, amounts: Array) -> tuple[Array, Array, Array]:
+    """Return for each cell the sum of all lower cells, this sum plus ties, and the overall sum."""
+    sums = np.zeros(n_ties + 1, amounts.dtype)
+    np.add.at(sums, tie + 1, amounts)
+    sums = np.cumsum(sums, dtype=amounts.dtype)
+    return sums[tie], sums[tie + 1], sums[-1]
+
+
+def _half_over(whole: Array) -> Array:
+    whole = np.asarray(whole, np.float64)
+    return np.divide(0.5, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
 def ranks_in_groups(starts: Array, amounts: Array) -> Array:
-    ranks = np.empty_like(amounts)
-    for begin, end in itertools.pairwise(starts):
-        sums = np.append(0.0, np.cumsum(amounts[begin:end]))
-        ranks[begin:end] = sums[:-1] + sums[1:]
-    return ranks
+    return np.add(*_sums_in_groups(starts, amounts))
 
 
 def cross_pairs(

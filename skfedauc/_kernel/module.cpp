@@ -6,7 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "pairs.h"
+#include "sums.h"
 
 namespace nb = nanobind;
 
@@ -89,11 +89,17 @@ static auto py_merge_states(std::vector<CellsView<Count>> states, std::vector<In
                              : merge_states<false>(states, numbers, n_groups);
 }
 
+template <Task task>
+static auto py_placement_sums(CellsView<std::uint32_t> cells, std::size_t n_threads) {
+    return cells.weights ? placement_sums<task>(WeightedRows{cells}, n_threads)
+                         : placement_sums<task>(UnitRows{cells}, n_threads);
+}
+
 NB_MODULE(_compiled, module) {
     const auto def = [&](const char* name, auto function) {
         module.def(name, function, nb::call_guard<nb::gil_scoped_release>());
     };
-    module.attr("INTERFACE") = 4;  // `__init__.py` has the same number
+    module.attr("INTERFACE") = 5;  // `__init__.py` has the same number
     def("count_rows", &py_count_rows<double>);
     def("count_rows", &py_count_rows<float>);
     def("add_cells", &py_add_cells<std::uint32_t>);
@@ -103,8 +109,9 @@ NB_MODULE(_compiled, module) {
     def("total", &total<std::uint32_t>);
     def("total", &total<std::uint64_t>);
     def("number_cells", &number_cells);
-    def("count_pairs", &count_pairs<std::uint32_t>);
-    def("count_pairs", &count_pairs<std::uint64_t>);
     def("ranks_in_groups", &ranks_in_groups);
     def("cross_pairs", &cross_pairs);
+    def("pair_sums", &py_placement_sums<Task::pairs>);
+    def("sums_within", &py_placement_sums<Task::within>);
+    def("sums_among_all", &py_placement_sums<Task::among_all>);
 }

@@ -1,33 +1,10 @@
-// Count pairs of a negative and a positive from cells.
+// Totals, ranks of cells, and pairs of groups.
 #pragma once
-#include <tuple>
-
 #include "states.h"
 
 template <class Count>
 std::uint64_t total(Span<const Count> counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t(0));
-}
-
-// Return the negatives, positives and u2 of each group. u2 is twice Mann-Whitney's U, modulo 2**64:
-// a concordant pair counts 2 and a tie counts 1.
-template <class Count>
-std::tuple<Buffer<std::int64_t>, Buffer<std::int64_t>, Buffer<std::uint64_t>> count_pairs(const CellsView<Count>& cells) {
-    const std::size_t n_groups = cells.starts.size - 1;
-    Buffer<std::int64_t> n_negatives(n_groups), n_positives(n_groups);
-    Buffer<std::uint64_t> u2(n_groups);
-    for (std::size_t group = 0; group < n_groups; ++group) {
-        std::uint64_t below = 0, positives = 0, sum = 0;
-        for (auto i = std::size_t(cells.starts[group]); i < std::size_t(cells.starts[group + 1]); ++i) {
-            sum += (2 * below + cells.negatives[i]) * cells.positives[i];
-            below += cells.negatives[i];
-            positives += cells.positives[i];
-        }
-        n_negatives[group] = std::int64_t(below);
-        n_positives[group] = std::int64_t(positives);
-        u2[group] = sum;
-    }
-    return {std::move(n_negatives), std::move(n_positives), std::move(u2)};
 }
 
 // Return for each cell: twice the amount of the lower cells in the group, plus the amount of the cell.

@@ -4,32 +4,54 @@
 
 struct Numbered { std::uint64_t key; std::uint64_t number; };
 
-// Number the cells by group and score. Return the cell of each item and the first cell of each
-// group.
-inline std::pair<Buffer<std::int64_t>, Buffer<std::int64_t>> number_cells(
-    Doubles scores, const Groups& groups, std::size_t n_groups, std::size_t n_threads) {
+// Sort items by group and score, and add up amounts. `item(i)` is what the other functions get,
+// `amount(item, is_tied)` is its amount, and `write(item, under, up_to)` gets the sum of the amounts of
+// lower items, and this sum plus all tied items. Return the sum at the start of each group.
+template <class Item, class Amount, class Write>
+Buffer<std::int64_t> cumulate(Doubles scores, const Groups& groups, std::size_t n_groups, std::size_t n_threads,
+                              Item item, Amount amount, Write write) {
     Workers workers(n_threads);
     Buffer<Numbered> items(scores.size);
     Pieces<Numbered> pieces(
         workers, items.span(), n_groups, [&](std::size_t i) { return group_of(groups, i); },
-        [&](std::size_t i) { return scores[i]; }, [&](std::size_t i) { return Numbered{key_of(scores[i]), i}; });
-    Buffer<std::int64_t> cells(scores.size), group_starts(n_groups + 1);
-    std::vector<std::int64_t> starts(pieces.places().size());
+        [&](std::size_t i) { return scores[i]; }, [&](std::size_t i) { return Numbered{key_of(scores[i]), item(i)}; });
+    std::vector<std::uint64_t> totals(pieces.places().size());
     pieces.sort(workers, [&](std::size_t piece, Span<Numbered> sorted, std::size_t, std::size_t) {
-        const Span<Numbered> numbered = pieces.piece(piece);
-        std::int64_t n_cells = 0;
+        const Span<Numbered> summed = pieces.piece(piece);
+        std::uint64_t under = 0, sum = 0;
         for (std::size_t i = 0; i < sorted.size; ++i) {
-            n_cells += i == 0 || sorted[i].key != sorted[i - 1].key;
-            numbered[i] = {std::uint64_t(n_cells - 1), sorted[i].number};
+            const bool is_tied = i > 0 && sorted[i].key == sorted[i - 1].key;
+            under = is_tied ? under : sum;
+            sum += amount(sorted[i].number, is_tied);
+            summed[i] = {under, sorted[i].number};
         }
-        starts[piece + 1] = n_cells;
+        totals[piece + 1] = sum;
     });
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    std::partial_sum(totals.begin(), totals.end(), totals.begin());
     in_stretches(workers, pieces.places(), [&](std::size_t piece, std::size_t) {
-        for (const Numbered& item : pieces.piece(piece)) cells[item.number] = starts[piece] + std::int64_t(item.key);
+        const Span<Numbered> summed = pieces.piece(piece);
+        std::uint64_t up_to = totals[piece + 1], last = ~std::uint64_t(0);
+        for (std::size_t i = summed.size; i-- > 0; last = summed[i].key) {
+            if (i + 1 < summed.size && summed[i].key != last) up_to = totals[piece] + last;
+            write(summed[i].number, totals[piece] + summed[i].key, up_to);
+        }
     });
-    for (std::size_t group = 0; group <= n_groups; ++group) group_starts[group] = starts[pieces.first_piece(group)];
-    return {std::move(cells), std::move(group_starts)};
+    Buffer<std::int64_t> starts(n_groups + 1);
+    for (std::size_t group = 0; group <= n_groups; ++group)
+        starts[group] = std::int64_t(totals[pieces.first_piece(group)]);
+    return starts;
+}
+
+// Number the cells by group and score. Return the cell of each item and the first cell of each
+// group.
+inline std::pair<Buffer<std::int64_t>, Buffer<std::int64_t>> number_cells(
+    Doubles scores, const Groups& groups, std::size_t n_groups, std::size_t n_threads) {
+    Buffer<std::int64_t> cells(scores.size);
+    auto starts = cumulate(
+        scores, groups, n_groups, n_threads, [](std::size_t i) { return i; },
+        [](std::size_t, bool is_tied) { return !is_tied; },
+        [&](std::size_t i, std::uint64_t under, std::uint64_t) { cells[i] = std::int64_t(under); });
+    return {std::move(cells), std::move(starts)};
 }
 
 // A cell as a record.

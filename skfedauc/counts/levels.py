@@ -138,4 +138,4 @@ def _pairs_of(cells: Cells) -> tuple[tuple[ClassRows, ClassRows], PairSums]:
     """Return the negatives and the positives of each group, and the sums over their pairs."""
     found = concordance(cells)
     rows = rows_by_class(cells, found)
-    return rows, pair_sums(found, own_moments(cells, found.u2, *rows))
+    return rows, pair_sums(found, own_moments(cells, *rows))

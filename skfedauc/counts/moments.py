@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells, Concordance, ranks_in_groups
+from skfedauc._kernel import Cells, Concordance, placement_sums
 
 Floats = NDArray[np.float64]
-
-_CELLS_AT_ONCE = 1 << 16
 
 # Bound on the rounding error of the deviations of placement values from their mean. The error is
 # largest for millions of weighted rows. A single discordant pair of m positives and n negatives
@@ -103,60 +101,20 @@ def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> 
     return np.minimum(ratio(u2.astype(np.float64) / 2.0, pairs), 1.0)
 
 
-def own_moments(
-    cells: Cells, u2: NDArray[Any], negatives: ClassRows, positives: ClassRows
-) -> OwnMoments:
+def own_moments(cells: Cells, negatives: ClassRows, positives: ClassRows) -> OwnMoments:
     """Return sums of the placement values within each group.
 
     Parameters
     ----------
     cells : Cells
-    u2 : ndarray, shape (n_groups,)
-        Twice Mann-Whitney's U, as in `Concordance`.
     negatives, positives : ClassRows
         Rows of each class.
     """
-    of_classes = (cells.negatives, cells.positives) * 2
-    columns = of_classes if cells.weights is None else tuple(cells.weights)
-    of_negative_rows, of_positive_rows, *of_squares = columns
-    starts, groups = cells.starts, cells.groups
-    negatives_below, positives_below, squares_below = (
-        ranks_in_groups(starts, column)
-        for column in (of_negative_rows, of_positive_rows, of_squares[0])
-    )
-    auc = group_aucs(u2, negatives, positives)
-    auc[np.isnan(auc)] = 0.0
-    over_negatives, over_positives = negatives.half_over_weight, positives.half_over_weight
-    sums = np.zeros((6, auc.size))
-    # Read the cells in blocks that fit in the cache.
-    for begin in range(0, groups.size, _CELLS_AT_ONCE):
-        block = slice(begin, begin + _CELLS_AT_ONCE)
-        group = groups[block]
-        here = slice(int(group[0]), int(group[-1]) + 1)
-        of_positives = negatives_below[block] * over_negatives[group]
-        of_negatives = 1.0 - positives_below[block] * over_positives[group]
-        of_positives -= auc[group]
-        of_negatives -= auc[group]
-        negative_squares, positive_squares = (
-            column[block].astype(np.float64) for column in of_squares
-        )
-        # `halves` is the squared weight of the lower negatives plus one half of the squared
-        # weight of the tied negatives; `quarters` adds one quarter instead of one half.
-        halves = squares_below[block] / 2.0
-        quarters = halves - negative_squares / 4.0
-        amounts = (
-            positive_squares * of_positives,
-            positive_squares * of_positives**2,
-            negative_squares * of_negatives,
-            negative_squares * of_negatives**2,
-            positive_squares * halves,
-            positive_squares * quarters,
-        )
-        for i, amount in enumerate(amounts):
-            sums[i, here] += np.add.reduceat(amount, np.maximum(starts[here] - begin, 0))
-    for class_sums, rows in ((sums[0:2], positives), (sums[2:4], negatives)):
-        class_sums[:, is_rounding_error(class_sums[1], rows.squares)] = 0.0
-    return OwnMoments(*sums)
+    found = placement_sums(cells)
+    sums = np.array([found.once[1], found.squared[1], found.once[0], found.squared[0]])
+    for of_class, rows in ((sums[:2], positives), (sums[2:], negatives)):
+        of_class[:, is_rounding_error(of_class[1], rows.squares)] = 0.0
+    return OwnMoments(*sums, found.comparisons, found.comparisons_squared)
 
 
 def is_rounding_error(squared: Any, weights: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
-from skfedauc._kernel import Cells, Concordance, concordance
+from skfedauc._kernel import Cells, Concordance, PlacementSums, concordance, placement_sums
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.origin import Origin, Source, left_out
@@ -269,7 +269,12 @@ class CountsView:
         """Sums by group that determine the variance of the group's AUC."""
         if self.summary is not None:
             return self.summary.sums.moments
-        return own_moments(self.cells, self.concordance.u2, *self.rows_by_class)
+        return own_moments(self.cells, *self.rows_by_class)
+
+    @functools.cached_property
+    def sums_among_all(self) -> PlacementSums:
+        """Sums by group of placement values among the rows of all groups."""
+        return placement_sums(cells_for(self, "comparing rows of several groups"), among_all=True)
 
     @property
     def weight_exponent(self) -> int:

@@ -39,7 +39,6 @@ from skfedauc.counts.moments import (
 )
 from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference.pair_moments import PairMoments
-from skfedauc.ranks import ranks_among_all, u2_over_all
 
 Floats = NDArray[np.float64]
 
@@ -307,7 +306,9 @@ class Variances:
     @functools.cached_property
     def pooled(self) -> Variances:
         """Variances of all rows together, as one group."""
-        return Variances(self._counts.without_groups())
+        if not self.auc.size:
+            return Variances(self._counts.without_groups())
+        return _PooledVariances(self._counts, self.negatives, self.positives, self.exponent)
 
     why_not_clustered = "needs two groups with rows of each class"
 
@@ -392,28 +393,11 @@ class Variances:
 
     @functools.cached_property
     def _pooled_residuals(self) -> tuple[Floats, Floats]:
-        """Influence of positives and of negatives of each group on the pooled AUC.
-
-        The influence is the sum of the placement values among all rows minus the pooled AUC,
-        divided by the weight of the class.
-        """
-        auc = float(self.pooled.auc[0])
-        u2 = u2_over_all(self.cells).astype(np.float64)
-        positives, negatives = self.positives.weight, self.negatives.weight
-        placements = u2[1, 0] / (2.0 * negatives.sum())
-        lost = u2[0, 1] / (2.0 * positives.sum())
-        return (
-            (placements - positives * auc) / positives.sum(),
-            (negatives - lost - negatives * auc) / negatives.sum(),
-        )
+        """Influence of positives and of negatives of each group on the pooled AUC."""
+        u2, auc = self._counts.sums_among_all.u2, float(self.pooled.auc[0])
+        return _influence(u2, self.negatives, self.positives, auc)[::-1]
 
     # Sums over cells -----------------------------------------------------------------------
-
-    @property
-    def _columns(self) -> tuple[NDArray[Any], ...]:
-        """Weights of negatives and of positives by cell, then squared weights of both classes."""
-        negatives, positives, weights = self.cells[2:]
-        return (negatives, positives) * 2 if weights is None else tuple(weights)
 
     @property
     def own_moments(self) -> OwnMoments:
@@ -423,43 +407,82 @@ class Variances:
     @functools.cached_property
     def _pooled_moments(self) -> tuple[PooledMoments, PooledMoments]:
         """Sums of pooled placement values, for positives and for negatives."""
-        ranks = ranks_among_all(self.cells)
-        middle = (ranks.under + ranks.up_to).astype(np.float64)
-        total = ranks.total.astype(np.float64)
-        negatives, positives, negative_squares, positive_squares = self._columns
-        starts, group = self.cells.starts, self.cells.groups
-        own_below = [ranks_in_groups(starts, column) for column in (negatives, positives)]
-
-        def moments(
-            pooled: Floats,
-            own: Floats,
-            rows: ClassRows,
-            weights: NDArray[Any],
-            squares: NDArray[Any],
-        ) -> PooledMoments:
-            mean = np.add.reduceat(pooled * weights, starts[:-1]) / np.maximum(rows.weight, 1e-300)
+        found, residuals = self._counts.sums_among_all, self._pooled_residuals
+        moments = []
+        for side, rows in ((1, self.positives), (0, self.negatives)):
             # A single row has no deviation from its own mean; use the overall mean.
-            overall = float(np.dot(mean, rows.weight) / rows.weight.sum())
-            pooled -= np.where(rows.n > 1, mean, overall)[group]
-            own -= self._finite_auc[group]
-            amounts = squares * pooled**2, squares * pooled * own
-            found = np.array([np.add.reduceat(a, starts[:-1]) for a in amounts])
-            found[:, is_rounding_error(found[0], rows.squares)] = 0.0
-            return PooledMoments(*found)
+            apart = ratio(residuals[1 - side], rows.weight, 0.0) * rows.weight.sum()
+            alone = np.where(rows.n == 1, apart, 0.0)
+            sums = np.array([found.squared[side], found.product[side]])
+            sums[0] += alone**2 * rows.squares
+            sums[:, is_rounding_error(sums[0], rows.squares)] = 0.0
+            moments.append(PooledMoments(*sums))
+        return moments[0], moments[1]
 
-        own = own_below[0] * self.negatives.half_over_weight[group]
-        of_positives = moments(
-            middle[0] / (2 * total[0]), own, self.positives, positives, positive_squares
+
+class _PooledVariances(Variances):
+    """Variances of the rows of all groups as one group, from the sums of the groups.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts of the groups, with weights over two to the `exponent`.
+    negatives, positives : ClassRows
+        Rows of the groups.
+    exponent : int
+    """
+
+    def __init__(
+        self, counts: ScoreCounts, negatives: ClassRows, positives: ClassRows, exponent: int
+    ) -> None:
+        self.exponent = exponent
+        self._groups, self._rows = counts, (negatives, positives)
+        self.negatives, self.positives = (
+            ClassRows(*(np.array([values.sum()]) for values in rows)) for rows in self._rows
         )
-        own = 1.0 - own_below[1] * self.positives.half_over_weight[group]
-        of_negatives = moments(
-            1.0 - middle[1] / (2 * total[1]), own, self.negatives, negatives, negative_squares
+        self.defined = self.negatives.weight * self.positives.weight > 0
+        self.weighted = any(
+            not np.allclose(rows.effective, rows.n, rtol=1e-9)
+            for rows in (self.negatives, self.positives)
         )
-        return of_positives, of_negatives
+        u2 = counts.sums_among_all.u2[1].astype(np.float64).sum()
+        self.auc = group_aucs(np.array([u2]), self.negatives, self.positives)
 
     @functools.cached_property
-    def _finite_auc(self) -> Floats:
-        return np.where(self.defined, self.auc, 0.0)
+    def _counts(self) -> ScoreCounts:  # type: ignore[override]
+        return self._groups.without_groups()
+
+    @functools.cached_property
+    def own_moments(self) -> OwnMoments:
+        """Sums of the placement values, moved from the means of the groups to the pooled AUC."""
+        found = self._groups.sums_among_all
+        sums = []
+        for side, residual in enumerate(_influence(found.u2, *self._rows, float(self.auc[0]))):
+            rows = self._rows[side]
+            apart = ratio(residual, rows.weight, 0.0) * rows.weight.sum()
+            once = (found.once[side] + apart * rows.squares).sum()
+            squared = found.squared[side] + 2.0 * apart * found.once[side]
+            squared = (squared + apart**2 * rows.squares).sum()
+            of_class = np.array([[once], [squared]])
+            of_class[:, is_rounding_error(of_class[1], rows.squares.sum())] = 0.0
+            sums.append(of_class)
+        comparisons = found.comparisons, found.comparisons_squared
+        totals = (np.array([values.sum()]) for values in comparisons)
+        return OwnMoments(*sums[1], *sums[0], *totals)
+
+
+def _influence(
+    u2: NDArray[Any], negatives: ClassRows, positives: ClassRows, auc: float
+) -> tuple[Floats, Floats]:
+    """Influence of negatives and of positives of each group on the pooled AUC.
+
+    The influence is the sum of the placement values among all rows minus the pooled AUC, divided by
+    the weight of the class. `u2` is that of `PlacementSums`.
+    """
+    of_negatives, of_positives = u2.astype(np.float64)
+    n, p = negatives.weight, positives.weight
+    placements, lost = of_positives / (2.0 * n.sum()), of_negatives / (2.0 * p.sum())
+    return (n - lost - n * auc) / n.sum(), (placements - p * auc) / p.sum()
 
 
 class Extremes(NamedTuple):
