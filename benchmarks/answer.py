@@ -11,6 +11,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,14 @@ Each figure is the median of {n_runs} runs after one run without timing.
 """
 
 
+def count(y: Any, scores: Any, groups: Any, n_jobs: int = 1) -> ScoreCounts:
+    return ScoreCounts.from_predictions(y, scores, groups=groups, n_jobs=n_jobs)
+
+
 def whole(y: Any, scores: Any, groups: Any, n_jobs: int = 1) -> None:
     """Compute the report of rows."""
     with joblib.parallel_config("threading", n_jobs=n_jobs):
-        counts = ScoreCounts.from_predictions(y, scores, groups=groups, n_jobs=n_jobs)
+        counts = count(y, scores, groups, n_jobs)
         report = GroupAUC(counts, undefined="ignore")
         _ = report.pooled
         report.confidence_intervals()
@@ -80,19 +85,15 @@ def measure(sizes: tuple[int, ...], n_runs: int) -> Iterator[list[str]]:
                 scores = rng.normal(size=n_rows) + y
                 scores = scores if digits is None else scores.round(digits)
                 groups = rng.integers(0, n_groups, n_rows)
-                rows = y, scores, groups
                 if peer is None:
-                    peer = median(lambda r=rows: roc_auc_score(*r[:2]), 1, time.process_time)
+                    peer = median(partial(roc_auc_score, y, scores), 1, time.process_time)
                 cpu = [
-                    median(call, n_runs, time.process_time)
-                    for call in (
-                        lambda r=rows: ScoreCounts.from_predictions(*r[:2], groups=r[2], n_jobs=1),
-                        lambda r=rows: whole(*r),
-                    )
+                    median(partial(call, y, scores, groups), n_runs, time.process_time)
+                    for call in (count, whole)
                 ]
                 wall = [
-                    median(lambda r=rows, n=n_jobs: whole(*r, n), n_runs, time.perf_counter)
-                    for n_jobs in (1, 2)
+                    median(partial(whole, y, scores, groups, n), n_runs, time.perf_counter)
+                    for n in (1, 2)
                 ]
                 yield [
                     f"{n_rows:,}",

@@ -111,10 +111,21 @@ def own_moments(cells: Cells, negatives: ClassRows, positives: ClassRows) -> Own
         Rows of each class.
     """
     found = placement_sums(cells)
-    sums = np.array([found.once[1], found.squared[1], found.once[0], found.squared[0]])
-    for of_class, rows in ((sums[:2], positives), (sums[2:], negatives)):
-        of_class[:, is_rounding_error(of_class[1], rows.squares)] = 0.0
-    return OwnMoments(*sums, found.comparisons, found.comparisons_squared)
+    kept = [
+        np.where(is_rounding_error(squared, rows.squares), 0.0, [once, squared])
+        for once, squared, rows in zip(
+            found.once, found.squared, (negatives, positives), strict=True
+        )
+    ]
+    (of_negatives, negatives_squared), (of_positives, positives_squared) = kept
+    return OwnMoments(
+        of_positives,
+        positives_squared,
+        of_negatives,
+        negatives_squared,
+        found.comparisons,
+        found.comparisons_squared,
+    )
 
 
 def is_rounding_error(squared: Any, weights: Any) -> Any:

@@ -341,7 +341,7 @@ def _variance_if_equal(
 
 def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
     """Variances of the placement values of a positive and of a negative, over all groups."""
-    pooled = Variances(counts.without_groups())
+    pooled = Variances(counts).pooled
     moments = pooled.own_moments
     squared = moments.positives_squared, moments.negatives_squared
     positives, negatives = (
