@@ -15,6 +15,7 @@ from skfedauc._memory import usable_memory
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import needs_scores
+from skfedauc.counts.view import sums_among_all
 from skfedauc.ranks import sum_of_others, u2_over_others
 
 Floats = NDArray[np.float64]
@@ -351,7 +352,7 @@ class GroupPairs:
             # From 2**32 rows on, 64 bits may not hold the sums.
             n_rows = int(part.n_negatives.sum() + part.n_positives.sum())
             exact = part.is_weighted or n_rows < 1 << 32
-            of_all = part.sums_among_all.u2[1] if exact else part.without_groups().concordance.u2
+            of_all = sums_among_all(part).u2[1] if exact else part.without_groups().concordance.u2
             u2 += _exact_sum(of_all)
             pairs += found.negatives.sum().item() * found.positives.sum().item()
         return u2, pairs

@@ -268,7 +268,8 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
     yield "cross_matrix", lambda: found.cross_matrix
     yield "decomposition", found.decomposition
     yield "abroca", found.abroca
-    yield "agreement", found.agreement
+    if found.n_groups > 1:  # otherwise the limits are the root of a rounding error, of 0
+        yield "agreement", found.agreement
     yield "average", lambda: found.average({group: 1 + i for i, group in enumerate(found.index)})
     for of in ("groups", "statistics"):
         yield f"bounds of {of}", lambda of=of: found.bounds(of)

@@ -271,11 +271,6 @@ class CountsView:
             return self.summary.sums.moments
         return own_moments(self.cells, *self.rows_by_class)
 
-    @functools.cached_property
-    def sums_among_all(self) -> PlacementSums:
-        """Sums by group of placement values among the rows of all groups."""
-        return placement_sums(cells_for(self, "comparing rows of several groups"), among_all=True)
-
     @property
     def weight_exponent(self) -> int:
         """Binary exponent of the mean weight; 0 if the mean is between 1e-12 and 1e12.
@@ -329,3 +324,13 @@ class CountsView:
             f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}, "
             f"{content}{weighted}{left_out(self.n_missing)}{self.withheld.in_words()})"
         )
+
+
+def sums_among_all(counts: CountsView) -> PlacementSums:
+    """Return sums by group of placement values among the rows of all groups, computed once."""
+    kept = vars(counts)  # where cached properties keep their values
+    if "sums_among_all" not in kept:
+        cells = cells_for(counts, "comparing rows of several groups")
+        kept["sums_among_all"] = placement_sums(cells, among_all=True)
+    found: PlacementSums = kept["sums_among_all"]
+    return found

@@ -38,6 +38,7 @@ from skfedauc.counts.moments import (
     ratio,
 )
 from skfedauc.counts.score_counts import with_weights_over
+from skfedauc.counts.view import sums_among_all
 from skfedauc.inference.pair_moments import PairMoments
 
 Floats = NDArray[np.float64]
@@ -394,7 +395,7 @@ class Variances:
     @functools.cached_property
     def _pooled_residuals(self) -> tuple[Floats, Floats]:
         """Influence of positives and of negatives of each group on the pooled AUC."""
-        u2, auc = self._counts.sums_among_all.u2, float(self.pooled.auc[0])
+        u2, auc = sums_among_all(self._counts).u2, float(self.pooled.auc[0])
         return _influence(u2, self.negatives, self.positives, auc)[::-1]
 
     # Sums over cells -----------------------------------------------------------------------
@@ -407,7 +408,7 @@ class Variances:
     @functools.cached_property
     def _pooled_moments(self) -> tuple[PooledMoments, PooledMoments]:
         """Sums of pooled placement values, for positives and for negatives."""
-        found, residuals = self._counts.sums_among_all, self._pooled_residuals
+        found, residuals = sums_among_all(self._counts), self._pooled_residuals
         moments = []
         for side, rows in ((1, self.positives), (0, self.negatives)):
             # A single row has no deviation from its own mean; use the overall mean.
@@ -445,7 +446,7 @@ class _PooledVariances(Variances):
             not np.allclose(rows.effective, rows.n, rtol=1e-9)
             for rows in (self.negatives, self.positives)
         )
-        u2 = counts.sums_among_all.u2[1].astype(np.float64).sum()
+        u2 = sums_among_all(counts).u2[1].astype(np.float64).sum()
         self.auc = group_aucs(np.array([u2]), self.negatives, self.positives)
 
     @functools.cached_property
@@ -455,7 +456,7 @@ class _PooledVariances(Variances):
     @functools.cached_property
     def own_moments(self) -> OwnMoments:
         """Sums of the placement values, moved from the means of the groups to the pooled AUC."""
-        found = self._groups.sums_among_all
+        found = sums_among_all(self._groups)
         sums = []
         for side, residual in enumerate(_influence(found.u2, *self._rows, float(self.auc[0]))):
             rows = self._rows[side]
