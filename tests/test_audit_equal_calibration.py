@@ -123,7 +123,7 @@ def test_the_same_miscalibration_in_all_groups_is_no_gap():
     assert text == (
         f"No difference in calibration between groups is established (adjusted p = {adjusted:.2g})."
     )
-    assert any("not calibrated in group 1; group 0:" in text for text in audit.findings)
+    assert any("not calibrated in group 1 and group 0:" in text for text in audit.findings)
     # Remove half of the positives of one group.
     less = y * ((groups == 0) | (np.arange(6000) % 2))
     audit = FairnessAudit.from_predictions(less, p, groups=groups)

@@ -80,7 +80,8 @@ def assert_refused_or_same(data, counts):
     if again is not None:
         assert again == counts
         assert again.groups == counts.groups
-        assert again.origin == counts.origin
+        # Files do not hold the order of categories.
+        assert again.origin == counts.origin._replace(orders=())
     return again is None
 
 

@@ -360,7 +360,7 @@ def test_the_same_counting_is_not_added_twice(tmp_path):
     twice = ScoreCounts.merge([path, again], repeated="allow")
     assert twice == ScoreCounts.merge([some_counts(), some_counts()])
     assert twice.sources == counts.sources
-    with pytest.raises(ValueError, match=r"repeated must be 'raise'.*got str 'never'"):
+    with pytest.raises(ValueError, match=r"repeated must be 'raise'.*got 'never'"):
         ScoreCounts.merge([path], repeated="never")
 
 

@@ -109,7 +109,7 @@ TABLES = [
     lambda report: report.compare_groups(),
     lambda report: report.compare_groups("rest"),
     lambda report: report.compare_groups(3),
-    lambda report: report.heterogeneity(),
+    lambda report: report.heterogeneity().to_frame(),
 ]
 
 

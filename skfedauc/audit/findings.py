@@ -284,7 +284,7 @@ def _on_single_groups(tables: AuditTables) -> Iterator[Finding]:
     below, above = by_auc.index[is_below], by_auc.index[~is_below][::-1]
     for labels, where in ((below, "lower"), (above, "higher")):
         if len(labels):
-            each = _each(labels) if reference is None else ""
+            each = _each(labels.tolist()) if reference is None else ""
             yield Finding(
                 f"The AUC is {where} in {listed(labels)} than in {others}{each}.", "group_auc"
             )

@@ -1,9 +1,11 @@
 import json
+import types
 
 import pytest
 from cli_cases import COLUMNS, predictions, with_gaps
 
 from skfedauc.cli.main import main
+from skfedauc.counts import origin
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -71,3 +73,10 @@ def error_of(capsys):
         return printed.err
 
     return run
+
+
+@pytest.fixture
+def equal_identifiers(monkeypatch):
+    """Give all counts one identifier, to compare pages and documents of separate countings."""
+    one = types.SimpleNamespace(token_hex=lambda n_bytes: "0" * 2 * n_bytes)
+    monkeypatch.setattr(origin, "secrets", one)

@@ -10,6 +10,8 @@ from skfedauc import AuditComparison
 from skfedauc.audit import comparison_page
 from skfedauc.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("equal_identifiers")
+
 COMPARE = ["--label", "y", "--score", "old", "--score", "new", "--pos-label", "ill"]
 LIMITS = {"difference": 0.3, "demographic_parity_ratio": 0.9}
 OPTIONS = [f"--tolerance={name}={limit}" for name, limit in LIMITS.items()]

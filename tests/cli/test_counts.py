@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import os
+import re
 import sys
 
 import numpy as np
@@ -61,6 +62,7 @@ def results_of(command_line, tmp_path, name, capsys):
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.usefixtures("equal_identifiers")
 def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys, without_plots):
     columns, on_rows, on_counts = CASES[case]
     path, counts = tmp_path / "p.csv", tmp_path / "p.skfa"
@@ -73,6 +75,7 @@ def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys, without_plots
     check_equal(of_counts, of_rows)
 
 
+@pytest.mark.usefixtures("equal_identifiers")
 def test_missing_groups_may_be_dropped_by_the_report(gaps, tmp_path, capsys, without_plots):
     """Each report leaves out other rows, which the counts keep as groups."""
     counts, columns = tmp_path / "gaps.skfa", [*WEIGHTED, "--group", "sex"]
@@ -116,7 +119,10 @@ def test_merged_sites_are_all_rows(frame, sites, written, tmp_path, capsys, audi
     assert [source.name for source in merged.sources] == ["bern", "oslo"]
     assert main(["report", str(path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["groupings"] == audit(written, *BOTH)["groupings"]
+    expected = audit(written, *BOTH)["groupings"]
+    for grouping in (*document["groupings"], *expected):
+        assert re.fullmatch("[0-9a-f]{32}", grouping["facts"].pop("identifier"))
+    assert document["groupings"] == expected
     for grouping, by in zip(document["groupings"], ["g", "sex", ["g", "sex"]], strict=True):
         assert aucs_of(grouping) == pytest.approx(expected_aucs(frame, by), abs=1e-12)
     assert document["sources"] == [source._asdict() for source in merged.sources]

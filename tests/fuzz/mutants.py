@@ -46,8 +46,8 @@ class Mutant(NamedTuple):
 
 NUMPY, PAIRS = "_kernel/_numpy.py", "_kernel/pairs.h"
 FEW = [
-    Mutant("ties count as concordant", NUMPY, "- before) - negatives", "- before)"),
-    Mutant("negatives of groups before count", NUMPY, "2 * (up_to - before)", "2 * up_to"),
+    Mutant("ties count as concordant", NUMPY, "(ranks[1 - side][0] +", "(ranks[1 - side][1] +"),
+    Mutant("negatives of groups before count", NUMPY, "up_to -= np.repeat(", "_ = np.repeat("),
     Mutant("groups share a cell", NUMPY, " | (groups[1:] != groups[:-1])", ""),
     Mutant("squares of weights are weights", NUMPY, "*(np.square(column) for", "*(column for"),
     Mutant("-0.0 is kept", NUMPY, "scores.astype(np.float64) + 0.0", "scores.astype(np.float64)"),
