@@ -202,10 +202,12 @@ def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
     ValueError
         If an argument names a column whose name repeats.
     """
+    from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
+
     X = unwrapped(X)
-    is_arrow = hasattr(X, "column_names")
-    is_pandas = has_index(X) and hasattr(X, "columns")
-    known = list(X.column_names if is_arrow else X.columns if is_pandas else ())
+    # Frames of engines have an attribute of any name, which would be a column.
+    is_arrow = is_pyarrow_table(X)
+    known = list(X.column_names if is_arrow else X.columns if is_pandas_dataframe(X) else ())
     if len(set(known)) == len(known):
         return X
     for name, wanted in names.items():
