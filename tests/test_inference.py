@@ -28,10 +28,12 @@ from skfedauc.inference import (
     roc_curves,
 )
 from skfedauc.inference.cross_gap import cross_gaps
-from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
-from skfedauc.inference.studentized_range import (
+from skfedauc.inference.quantiles import (
+    OverGroups,
+    StudentT,
     studentized_range_quantile,
     studentized_range_tail,
+    variance_over_groups,
 )
 from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all

@@ -32,8 +32,8 @@ from skfedauc._kernel import Cells
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.proportions import wilson
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.simulation import sequential_pvalue
 
 Floats = NDArray[np.float64]

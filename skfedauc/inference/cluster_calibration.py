@@ -37,8 +37,8 @@ from skfedauc.inference.calibration import (
     MeanScore,
 )
 from skfedauc.inference.cluster_ratios import ClusterSums
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.proportions import Limits, wilson_of_clusters
+from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]
 

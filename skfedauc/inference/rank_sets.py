@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.pairwise import Spreads, n_clearly_different
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes
 
 Ints = NDArray[np.int64]

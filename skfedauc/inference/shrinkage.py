@@ -33,7 +33,8 @@ from skfedauc.inference.heterogeneity import (
     reml_interval,
     restricted_log_likelihood,
 )
-from skfedauc.inference.intervals import group_limits, normal_quantile
+from skfedauc.inference.intervals import group_limits
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from skfedauc import _input, _words
 from skfedauc.inference.calibration import cells_of_probabilities, equal_count_bins, mean_scores
 from skfedauc.inference.cluster_calibration import ClusterCells
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.proportions import wilson
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
     PALE,

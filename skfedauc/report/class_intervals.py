@@ -14,6 +14,7 @@ from skfedauc.inference import intervals
 from skfedauc.inference.class_averages import ClassAverages, Comparison
 from skfedauc.inference.effects import Rows, near_one
 from skfedauc.inference.intervals import AUCSpread, spread_of
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Floats, Variances
 from skfedauc.report.group_auc import GroupAUC
 from skfedauc.report.statistics import AVERAGES, shares
@@ -135,7 +136,7 @@ class ClassIntervals:
         """Return standard errors, limits and notes of averages by group, or of one average."""
         averages = self._averages if aucs is self._aucs else self._averages_of(aucs)
         deviation = averages.of_average if is_average else averages.of_groups
-        deviate = intervals.normal_quantile(self._tail)
+        deviate = normal_quantile(self._tail)
         spread = aucs.spread._replace(degrees_of_freedom=freedom[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))
         quantile = np.ravel(spread.quantile(deviate))
