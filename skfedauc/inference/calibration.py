@@ -34,8 +34,8 @@ from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.cluster_ratios import ClusterSums
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.proportions import Limits, wilson, wilson_of_clusters
+from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from skfedauc.inference.calibration import (
     equal_count_bins,
     mean_scores,
 )
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.proportions import wilson
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
     PALE,
