@@ -21,9 +21,9 @@ import numpy as np
 
 from skfedauc._kernel import number_cells
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference import curve_measures
+from skfedauc.inference import measures
+from skfedauc.inference.curves import GroupCurves, LogitErrors
 from skfedauc.inference.effects import Floats, Rows
-from skfedauc.inference.group_curves import GroupCurves, LogitErrors
 from skfedauc.inference.models import RowValues
 from skfedauc.measures import AveragePrecision, Measure, PartialAUC
 
@@ -64,11 +64,11 @@ def measure_values(measure: Measure, rows: Rows, counts: Sequence[ScoreCounts]) 
     """
     curves = [GroupCurves.of(of_model) for of_model in counts]
     values = [_influence(measure, c, rows, s) for c, s in zip(curves, rows.scores, strict=True)]
-    index = np.array([curve_measures.index_of(measure, of_model) for of_model in curves])
+    index = np.array([measures.index_of(measure, of_model) for of_model in curves])
     rates = (1.0, 1.0)
     if isinstance(measure, PartialAUC):
         rates = (measure.width, 1.0) if measure.min_tpr is None else (1.0, measure.width)
-    few = curve_measures.few_within(measure, curves[0], _TAIL)[0]
+    few = measures.few_within(measure, curves[0], _TAIL)[0]
     return RowValues(np.array(values), index, few, rates)
 
 
@@ -78,7 +78,7 @@ def bounded_variances(measure: Measure, counts: Sequence[ScoreCounts], index: Fl
     NaN if the group lacks a class. `index` has the values of the measure, on the scale from 0 to 1.
     """
     found = [
-        curve_measures.errors_of(measure, GroupCurves.of(of_model), values)
+        measures.errors_of(measure, GroupCurves.of(of_model), values)
         for of_model, values in zip(counts, index, strict=True)
     ]
     return np.array([of.variance for of in found if isinstance(of, LogitErrors)])
@@ -86,7 +86,7 @@ def bounded_variances(measure: Measure, counts: Sequence[ScoreCounts], index: Fl
 
 def _influence(measure: Measure, curves: GroupCurves, rows: Rows, scores: Floats) -> Floats:
     """Return the influence value of each row."""
-    influence = curve_measures.influence_of(measure, curves)
+    influence = measures.influence_of(measure, curves)
     # The segments of the curves are the cells in order of group and score.
     cell, _ = number_cells(scores, rows.codes, rows.n_groups)
     return np.where(rows.positive, influence.positives[cell], influence.negatives[cell])
