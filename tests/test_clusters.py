@@ -841,4 +841,4 @@ def test_displays_draw_the_intervals_of_clusters():
 
     rows = simulated(0)
     display = GroupAUCDisplay.from_predictions(**rows)
-    assert_allclose(display.ci_low, report_of(rows).confidence_intervals()["ci_low"])
+    assert_allclose(display.table["ci_low"], report_of(rows).confidence_intervals()["ci_low"])
