@@ -24,6 +24,7 @@ from skfedauc import (
 from skfedauc.clusters import ClusterCounts
 from skfedauc.inference import intervals
 from skfedauc.inference.clusters import Units
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import PartialAUC
 
@@ -231,7 +232,7 @@ def test_limits_of_averages_add_the_correlations_of_shared_clusters(weighted):
     deviations = np.sqrt(np.diag(covariances))
     freedom = report.variances.average_freedom(np.full(4, 0.25))
     spread = intervals.spread_of(report.variances)._replace(degrees_of_freedom=freedom)
-    low, high = spread.limits(intervals.normal_quantile(0.025), "logit")
+    low, high = spread.limits(normal_quantile(0.025), "logit")
     found = report.confidence_intervals(of="statistics", over="rows").loc["macro"]
     below, above = (
         np.sqrt(parts @ covariances @ parts)

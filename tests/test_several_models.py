@@ -11,7 +11,7 @@ from test_inference import S1, S2, Y
 
 from skfedauc import compare_models, compare_roc_auc
 from skfedauc.inference.group_comparisons import adjusted
-from skfedauc.inference.largest_difference import LargestDifference
+from skfedauc.inference.quantiles import LargestDifference
 from skfedauc.report import AVERAGES
 
 

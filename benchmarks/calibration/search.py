@@ -15,7 +15,8 @@ from scipy.special import ndtri
 from benchmarks.calibration.simulation import Floats
 from benchmarks.calibration.table import Table
 from skfedauc import ScoreCounts
-from skfedauc.inference.intervals import limits, normal_quantile, spread_of
+from skfedauc.inference.intervals import limits, spread_of
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Variances
 
 N_GROUPS, AUCS = (1, 2, 5, 20), (0.7, 0.8, 0.9, 0.95, 0.98)

@@ -21,7 +21,7 @@ from skfedauc.inference.joint_models import (
     joint_aucs,
     joint_pooled,
 )
-from skfedauc.inference.largest_difference import Pairs
+from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.variances import Floats
 from skfedauc.report import AVERAGES, shares
 from skfedauc.report.statistics import Average

@@ -13,7 +13,6 @@ from skfedauc.comparison.rows import ModelRows
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.group_comparisons import adjusted
-from skfedauc.inference.over_groups import OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.paired import (
     ROUNDING,
     PairedDifferences,
@@ -28,6 +27,7 @@ from skfedauc.inference.paired_measures import (
     too_few_within,
     variance_of,
 )
+from skfedauc.inference.quantiles import OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.variances import Floats, satterthwaite
 from skfedauc.measures import Measure, Sensitivity, Specificity, check_measure
 from skfedauc.report import AVERAGES, GroupAUC, shares

@@ -14,7 +14,6 @@ Variances:
 Intervals:
 
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
-* `over_groups.py`: averages of random groups;
 * `binomial.py`, `proportions.py`: limits of probabilities, and of differences and ratios of shares.
 
 Comparisons of groups:
@@ -23,12 +22,9 @@ Comparisons of groups:
 * `null_difference.py`: expected difference of the largest and the smallest AUC of equal groups;
 * `heterogeneity.py`: standard deviation of the true AUCs;
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
-  `studentized_range.py`: quantiles of the comparisons of all pairs; `roots.py`: roots of many
-  functions at once;
 * `group_comparisons.py`: comparisons of each group with the rest;
 * `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
-* `shrinkage.py`: shrunken group AUCs (empirical Bayes);
-* `rank_sets.py`: ranks of the groups, with confidence sets;
+* `ranking.py`: shrunken group AUCs (empirical Bayes), and ranks with confidence sets;
 * `cross_gap.py`: tests of xAUC disparities;
 * `agreement.py`: comparisons of the groups' score distributions.
 
@@ -39,8 +35,7 @@ Comparisons of models:
 * `changed_pairs.py`: pairs of rows whose order differs between two models;
 * `largest_gap.py`, `disparity_changes.py`, `paired_rates.py`: changes of the largest difference, of
   xAUC disparities, and of rates of decisions;
-* `joint_models.py`: comparison of several models on the same rows; `largest_difference.py`: null
-  distribution of the largest difference;
+* `joint_models.py`: comparison of several models on the same rows;
 * `critical_difference.py`: critical differences of test sets.
 
 Curves and calibration:
@@ -49,11 +44,11 @@ Curves and calibration:
 * `group_curves.py`: ROC curves of all groups at once;
 * `curve_measures.py`: measures of curves; `partial_areas.py`, `curve_points.py` and
   `average_precision.py`: formulas of the measures;
-* `calibration.py`: calibration of probabilities, and the test of perfect calibration;
-* `equal_calibration.py`: test that all groups have the same calibration.
+* `calibration.py`: calibration of probabilities: mean scores, slopes and bins.
 
 Plans and simulations:
 
+* `quantiles.py`: null distributions of ranges, largest differences and averages of random groups;
 * `power.py`: power of tests and width of intervals for given numbers of rows;
 * `simulation.py`: p values from simulated statistics.
 """

@@ -34,7 +34,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference.group_comparisons import holm
-from skfedauc.inference.intervals import normal_quantile
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Variances, cluster_corrections, satterthwaite
 from skfedauc.ranks import ranks_among_all
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.group_curves import SAME_RATE, GroupCurves, Influence, LogitErrors
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.proportions import wilson
+from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]
 

@@ -27,7 +27,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.over_groups import OverGroups, variance_over_groups
+from skfedauc.inference.quantiles import (
+    OverGroups,
+    normal_quantile,
+    t_quantile,
+    variance_over_groups,
+)
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
@@ -80,20 +85,6 @@ def check_confidence_level(confidence_level: Any) -> float:
         if _input.is_number(confidence_level) and 1 < confidence_level < 100:
             raise ValueError(f"{error} Pass 0.95 for 95 %.") from None
         raise
-
-
-def normal_quantile(tail: float) -> float:
-    """Return the upper quantile of the standard normal distribution."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(tail))
-
-
-def t_quantile(tail: float, degrees_of_freedom: Any) -> Any:
-    """Return the upper quantile of Student's t; `degrees_of_freedom` can be an array."""
-    from scipy.special import stdtrit
-
-    return -stdtrit(degrees_of_freedom, tail)
 
 
 # Limits of single AUCs -------------------------------------------------------------------

@@ -37,7 +37,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.largest_difference import LargestDifference, Pairs
 from skfedauc.inference.paired import (
     ROUNDING,
     ModelClusters,
@@ -45,6 +44,7 @@ from skfedauc.inference.paired import (
     placements_of,
     within_groups,
 )
+from skfedauc.inference.quantiles import LargestDifference, Pairs
 from skfedauc.inference.variances import LEAST_EFFECTIVE, Floats, satterthwaite
 
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skfedauc._words import counted, shortened
-from skfedauc.inference.intervals import AUCSpread, normal_quantile
+from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.pairwise import (
     MOST_GROUPS,
     Spreads,
@@ -32,6 +32,7 @@ from skfedauc.inference.pairwise import (
     least_correlation,
     upper_limit,
 )
+from skfedauc.inference.quantiles import normal_quantile
 
 # The tail probability of a normal variable beyond this value is 0 in floating point.
 _FURTHEST = 38.0

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.largest_gap import GroupValues
+from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]
 

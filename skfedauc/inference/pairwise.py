@@ -34,16 +34,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.inference.intervals import (
-    AUCSpread,
-    Interval,
-    Method,
-    group_limits,
+from skfedauc.inference.intervals import AUCSpread, Interval, Method, group_limits, spread_of
+from skfedauc.inference.quantiles import (
     normal_quantile,
-    spread_of,
-)
-from skfedauc.inference.roots import roots_of
-from skfedauc.inference.studentized_range import (
+    roots_of,
     studentized_range_quantile,
     studentized_range_tail,
 )

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.inference.intervals import AUCSpread, normal_quantile
+from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.pair_moments import PairMoments, binormal_moments
 from skfedauc.inference.pairwise import deviate_of_all_pairs, deviate_of_furthest_pair
+from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]
 

@@ -45,7 +45,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.inference import binomial
 from skfedauc.inference.cluster_ratios import Shares
-from skfedauc.inference.intervals import normal_quantile
 from skfedauc.inference.pairwise import (
     MOST_GROUPS,
     Spreads,
@@ -54,6 +53,7 @@ from skfedauc.inference.pairwise import (
     largest_of_pairs,
     reach_of_difference,
 )
+from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc.inference.shrinkage import LEAST_GROUPS
+from skfedauc.inference.ranking import LEAST_GROUPS
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import Kind, ReportDisplay, labels_of
 from skfedauc.report import GroupAUC

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc.inference.calibration import cells_of_probabilities, equal_count_bins, mean_scores
-from skfedauc.inference.cluster_calibration import ClusterCells
-from skfedauc.inference.intervals import normal_quantile
+from skfedauc.inference.calibration import (
+    ClusterCells,
+    cells_of_probabilities,
+    equal_count_bins,
+    mean_scores,
+)
 from skfedauc.inference.proportions import wilson
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.report import GroupAUC, responses_of
@@ -69,7 +73,7 @@ class ReliabilityDisplay(ReportDisplay):
 
     See Also
     --------
-    FairnessAudit.calibration : Calibration intercept and slope, errors and a test, by group.
+    FairnessAudit.calibration : Mean score minus share of positives, slope and a test, by group.
     sklearn.calibration.CalibrationDisplay : Reliability curve of all rows.
 
     Notes

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.inference.intervals import normal_quantile
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.privacy.noisy_pairs import Floats, NoisyCounts, NoisyPairs
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts.moments import ratio
 from skfedauc.inference import agreement, intervals
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.report.bounds import statistic_bounds
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.statistics import AVERAGES, shares
@@ -88,7 +89,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
         if error < 1e-12 and counts.groups is not None and len(counts) > 1:
             # The estimated variance is 0 with few rows; use a bound of the variance instead.
             error = np.sqrt(intervals.bounded_average_variance(variances, share))
-        reach = intervals.normal_quantile(0.05) * error
+        reach = normal_quantile(0.05) * error
         rows.append(
             {
                 "average": name,
@@ -162,9 +163,9 @@ def _equivalence(low: float, high: float, error: float, delta: float) -> str:
     The result is "yes" if the 90 % interval is within `delta` of 0, and "no" if the 99 % interval
     is entirely beyond `delta`. Otherwise, the result is "cannot tell".
     """
-    if max(high, -low) + intervals.normal_quantile(0.05) * error <= delta:
+    if max(high, -low) + normal_quantile(0.05) * error <= delta:
         return "yes"
-    is_beyond = max(low, -high) - intervals.normal_quantile(0.005) * error > delta
+    is_beyond = max(low, -high) - normal_quantile(0.005) * error > delta
     return "no" if is_beyond else "cannot tell"
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from skfedauc.counts import MulticlassRows
 from skfedauc.inference import intervals
 from skfedauc.inference.class_averages import ClassAverages, Comparison
+from skfedauc.inference.effects import Rows, near_one
 from skfedauc.inference.intervals import AUCSpread, spread_of
-from skfedauc.inference.paired import PairedRows, near_one
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Floats, Variances
 from skfedauc.report.group_auc import GroupAUC
 from skfedauc.report.statistics import AVERAGES, shares
@@ -135,7 +136,7 @@ class ClassIntervals:
         """Return standard errors, limits and notes of averages by group, or of one average."""
         averages = self._averages if aucs is self._aucs else self._averages_of(aucs)
         deviation = averages.of_average if is_average else averages.of_groups
-        deviate = intervals.normal_quantile(self._tail)
+        deviate = normal_quantile(self._tail)
         spread = aucs.spread._replace(degrees_of_freedom=freedom[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))
         quantile = np.ravel(spread.quantile(deviate))
@@ -184,9 +185,9 @@ class ClassIntervals:
             codes[numbers] = places[own_codes]
             comparisons.append(
                 Comparison(
-                    PairedRows(
+                    Rows(
                         own.positive,
-                        [own.scores.astype(np.float64, copy=False)],
+                        own.scores.astype(np.float64, copy=False)[None],
                         np.ones(numbers.size) if own.weights is None else near_one(own.weights),
                         own_codes,
                         places.size,

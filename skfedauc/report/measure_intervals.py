@@ -15,8 +15,8 @@ from skfedauc import _words
 from skfedauc._kernel import number_cells
 from skfedauc.inference import curve_measures, intervals
 from skfedauc.inference.group_curves import LogitErrors
-from skfedauc.inference.over_groups import OverGroups, variance_over_groups
 from skfedauc.inference.paired_measures import has_valid_averages
+from skfedauc.inference.quantiles import OverGroups, variance_over_groups
 from skfedauc.inference.variances import clustered_variance
 from skfedauc.report.bounds import Bounds, certain_range
 from skfedauc.report.measure_statistics import MeasureEstimates
