@@ -1516,7 +1516,7 @@ def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
         assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.15)
         assert_allclose(both[0]["abroca"], both[1]["abroca"], rtol=1e-12)
         v = report.variances
-        placements, shares = null_difference._placement_distribution(v)
+        placements, shares = null_difference._placement_distribution(report.counts, v)
         rng, m, n = np.random.default_rng(0), 40, 70
         drawn = null_difference._aucs_by_numbers(rng, placements, shares, m, n, 1500)
         positives = rng.choice(placements, (1500, m), p=shares)
@@ -1529,8 +1529,9 @@ def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
 def test_many_placements_are_put_together():
     rng = np.random.default_rng(0)
     y = rng.random(9000) < 0.5
-    v = variances_of(y, rng.normal(size=9000) + y)
-    placements, shares = null_difference._placement_distribution(v)
+    report = report_of(y, rng.normal(size=9000) + y)
+    v = report.variances
+    placements, shares = null_difference._placement_distribution(report.counts, v)
     assert 500 < placements.size <= 1024
     assert shares.sum() == pytest.approx(1.0, rel=1e-12)
     assert placements @ shares == pytest.approx(v.auc[0], rel=1e-12)

@@ -17,8 +17,8 @@ from skfedauc import (
     cross_validate_group_auc,
 )
 from skfedauc.counts.score_counts import select_groups
-from skfedauc.inference import pairwise, rank_sets, shrinkage
-from skfedauc.inference.shrinkage import empirical_bayes, posterior_limits
+from skfedauc.inference import pairwise, ranking
+from skfedauc.inference.ranking import empirical_bayes, posterior_limits
 
 COLUMNS = ["auc", "shrunken_auc", "ci_low", "ci_high", "reliability"]
 COLUMNS += ["rank", "rank_low", "rank_high", "may_be_worst", "note"]
@@ -127,7 +127,7 @@ def test_limits_are_quantiles_of_the_posterior(n_groups, tau, confidence_level):
 def test_limits_do_not_depend_on_the_groups_computed_at_once(monkeypatch):
     y, v = np.linspace(0.7, 0.9, 11), np.geomspace(1e-3, 1e-2, 11)
     expected = posterior_limits(y, v, 0.95)
-    monkeypatch.setattr(shrinkage, "_GROUPS_AT_ONCE", 4)
+    monkeypatch.setattr(ranking, "_GROUPS_AT_ONCE", 4)
     assert_allclose(posterior_limits(y, v, 0.95), expected, atol=1e-7)
 
 
@@ -166,16 +166,17 @@ def test_estimates_are_metafors_blups_except_for_the_factor():
 
 def test_reliability_increases_with_the_number_of_rows():
     v = np.array([1e-7, 1e-5, 1e-4, 1e-3, 1e-2])
-    found = empirical_bayes([0.7, 0.9, 0.8, 0.85, 0.75], v)
+    found = empirical_bayes(np.array([0.7, 0.9, 0.8, 0.85, 0.75]), v)
     assert (np.diff(found.reliability) < 0).all()
     assert_allclose(found.reliability, 1 - 2 / 4 * v / (v + found.tau2), rtol=1e-12)
 
 
 def test_equal_values_have_no_spread():
-    found = empirical_bayes([0.8] * 6, [0.01] * 6)
+    y, v = np.full(6, 0.8), np.full(6, 0.01)
+    found = empirical_bayes(y, v)
     assert found.tau2 == 0.0
     assert_allclose(found.estimate, 0.8, rtol=1e-12)
-    low, high = posterior_limits([0.8] * 6, [0.01] * 6, 0.95)
+    low, high = posterior_limits(y, v, 0.95)
     assert_allclose(0.8 - low, high - 0.8, rtol=1e-6)
 
 
@@ -250,8 +251,8 @@ def test_groups_that_may_be_worst_are_those_of_all_one_sided_comparisons(bins, c
 def test_fewer_comparisons_rule_out_fewer_groups(monkeypatch):
     report = GroupAUC(counts_of(n_groups=12, spread=1.0))
     all_compared = report.ranking()["may_be_worst"]
-    monkeypatch.setattr(rank_sets, "_MOST_OTHERS", 2)
-    monkeypatch.setattr(rank_sets, "_AT_ONCE", 5)
+    monkeypatch.setattr(ranking, "_MOST_OTHERS", 2)
+    monkeypatch.setattr(ranking, "_AT_ONCE", 5)
     found = report.ranking()["may_be_worst"]
     assert (found | ~all_compared).all()
     assert not found.all()

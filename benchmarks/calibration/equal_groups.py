@@ -96,7 +96,7 @@ def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
         found = report(rng, groups(n_groups, m, n, 0.8))
         seen.append(found.difference)
         if run < 50:
-            expected.append(null_difference(found.variances))
+            expected.append(null_difference(found.counts, found.variances))
     return [f"{np.mean(seen):.4f}", f"{np.mean(expected):.4f}"]
 
 

@@ -24,8 +24,7 @@ Comparisons of groups:
 * `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
 * `group_comparisons.py`: comparisons of each group with the rest;
 * `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
-* `shrinkage.py`: shrunken group AUCs (empirical Bayes);
-* `rank_sets.py`: ranks of the groups, with confidence sets;
+* `ranking.py`: shrunken group AUCs (empirical Bayes), and ranks with confidence sets;
 * `cross_gap.py`: tests of xAUC disparities;
 * `agreement.py`: comparisons of the groups' score distributions.
 

@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.paired import PairedRows, placements_of
-from skfedauc.inference.variances import Floats
+from skfedauc.inference.effects import Floats, Rows, Units, placements
 
 
 class Comparison(NamedTuple):
@@ -37,13 +36,13 @@ class Comparison(NamedTuple):
 
     Attributes
     ----------
-    rows : PairedRows
+    rows : Rows
         Rows of the comparison, with one score.
     numbers : ndarray of intp, shape (n_compared_rows,)
         Number of each row among all rows.
     """
 
-    rows: PairedRows
+    rows: Rows
     numbers: NDArray[np.intp]
 
 
@@ -69,23 +68,17 @@ class ClassAverages:
         clusters: NDArray[np.intp],
         is_known: NDArray[np.bool_],
     ) -> None:
-        n_clusters = int(clusters.max(initial=-1)) + 1
-        distinct, unit = np.unique(codes * n_clusters + clusters, return_inverse=True)
-        self._group, self._cluster = np.divmod(distinct, max(n_clusters, 1))
+        every = np.ones(codes.size)
+        all_rows = Rows(every > 0, every[None], every, codes, len(is_known), clusters)
+        self._units, unit = Units.of(all_rows)
         self._is_known = is_known
-        self._shares_clusters = distinct.size > n_clusters
-        columns = [
-            np.bincount(unit[one.numbers], _effects(one.rows), distinct.size) for one in comparisons
+        n_units = self._units.group.size
+        effects = [
+            np.bincount(unit[one.numbers], _effects(one.rows), n_units) for one in comparisons
         ]
-        effects = np.column_stack(columns).astype(np.float64)
-        scale = np.sqrt(ratio(1.0, self._by_group(effects**2), 0.0)) * is_known
-        self._effects = effects * scale[self._group]
-
-    def _by_group(self, values: Floats) -> Floats:
-        """Sum values of units by group; the first axis is the axis of units."""
-        found = np.zeros((len(self._is_known), *values.shape[1:]))
-        np.add.at(found, self._group, values)
-        return found
+        deviations = np.sqrt(self._units.by_group(np.square(effects)))
+        scale = ratio(1.0, deviations, 0.0) * is_known.T
+        self._effects = np.array(effects) * scale[:, self._units.group]
 
     def of_groups(self, deviations: Floats) -> Floats:
         """Return the standard deviation of the sum of each group's errors over the comparisons.
@@ -95,16 +88,16 @@ class ClassAverages:
         deviations : ndarray of float64, shape (n_groups, n_comparisons)
             Standard deviation of each error.
         """
-        effect = (self._effects * deviations[self._group]).sum(axis=1)
-        found: Floats = np.sqrt(self._by_group(effect**2)) + self._unknown(deviations)
+        effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
+        found: Floats = np.sqrt(self._units.by_group(effect**2)) + self._unknown(deviations)
         return found
 
     def of_average(self, deviations: Floats) -> float:
         """Return the standard deviation of the sum of the errors of all groups and comparisons."""
-        if not self._shares_clusters:
+        if not self._units.shares_clusters:
             return float(np.sqrt((self.of_groups(deviations) ** 2).sum()))
-        effect = (self._effects * deviations[self._group]).sum(axis=1)
-        known = np.sqrt((np.bincount(self._cluster, effect) ** 2).sum())
+        effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
+        known = np.sqrt((self._units.by_cluster(effect) ** 2).sum())
         return float(known + self._unknown(deviations).sum())
 
     def _unknown(self, deviations: Floats) -> Floats:
@@ -112,17 +105,11 @@ class ClassAverages:
         return found
 
 
-def _effects(rows: PairedRows) -> Floats:
+def _effects(rows: Rows) -> Floats:
     """Return the effect of each row on the AUC of its group; 0 in groups that lack a class."""
-    placements = np.nan_to_num(placements_of(rows, rows.scores[0]))
-    found = np.empty_like(placements)
-    for positive in (False, True):
-        mine = rows.positive == positive
-        codes, weights, values = rows.codes[mine], rows.weights[mine], placements[mine]
-        total, summed = (
-            np.bincount(codes, amounts, rows.n_groups).astype(np.float64)
-            for amounts in (weights, weights * values)
-        )
-        mean = ratio(summed, total, 0.0)
-        found[mine] = weights * (values - mean[codes]) / total[codes]
+    values = np.nan_to_num(placements(rows)[0])
+    total = rows.by_class(rows.weights)
+    mean = ratio(rows.by_class(rows.weights * values), total, 0.0)
+    place = rows.positive.astype(np.intp), rows.codes
+    found: Floats = rows.weights * (values - mean[place]) / total[place]
     return found

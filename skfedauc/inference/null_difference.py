@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import concordance, count_rows
+from skfedauc._kernel import concordance, count_rows, ranks_in_groups
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.moments import ratio
 from skfedauc.inference.variances import Variances
 
 Floats = NDArray[np.float64]
@@ -21,14 +24,12 @@ _ROWS_AT_ONCE = 1 << 16
 _MOST_PLACEMENTS = 1024
 
 
-def null_difference(variances: Variances, seed: int = 0) -> float:
+def null_difference(counts: ScoreCounts, variances: Variances, seed: int = 0) -> float:
     """Return the expected largest minus smallest group AUC if all true AUCs are equal.
 
-    The function pools the variance of the placement values over groups. A group's own estimate has
-    a downward bias if sampling error makes the group's AUC high. If all groups have at least 30
-    rows of each class, the function assumes normal group AUCs. The expected range is then an
-    integral. Otherwise, the function simulates groups from the placement values. For clustered
-    rows, the function assumes normal AUCs for any number of rows.
+    If all groups have at least 30 rows of each class, or with clusters, the group AUCs are normal
+    with the variances from placement values pooled over groups. Otherwise, groups are simulated
+    from the placement values of `counts`.
     """
     kept = variances.defined
     n_groups = int(kept.sum())
@@ -37,7 +38,7 @@ def null_difference(variances: Variances, seed: int = 0) -> float:
     variances.check_independent_groups("null_difference")
     # Simulated rows are independent.
     if variances.n_smaller_class[kept].min() < _NORMAL_ROWS and not variances.has_clusters:
-        return _simulated_difference(variances, seed)
+        return _simulated_difference(counts, variances, seed)
     shared = variances.shared[kept]
     return mean_range(np.sqrt(np.where(np.isnan(shared), variances.bounded[kept], shared)))
 
@@ -62,7 +63,7 @@ def mean_range(deviations: Floats) -> float:
     return float(np.trapezoid(inside, x))
 
 
-def _simulated_difference(variances: Variances, seed: int) -> float:
+def _simulated_difference(counts: ScoreCounts, variances: Variances, seed: int) -> float:
     """Return `null_difference` by simulation of the group AUCs.
 
     The simulation draws the placement values of positives from the positives of all groups. The
@@ -75,7 +76,7 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
         np.rint(rows.effective[kept]).astype(np.int64)
         for rows in (variances.positives, variances.negatives)
     )
-    placements, shares = _placement_distribution(variances)
+    placements, shares = _placement_distribution(counts, variances)
     is_large = n_positives + n_negatives > 2 * placements.size
     small, large = np.flatnonzero(~is_large), np.flatnonzero(is_large)
     n_rows = int((n_positives + n_negatives)[small].sum())
@@ -107,9 +108,16 @@ def _simulated_difference(variances: Variances, seed: int) -> float:
     return float(np.ptp(auc, axis=1).mean())
 
 
-def _placement_distribution(variances: Variances) -> tuple[Floats, Floats]:
+def _placement_distribution(counts: ScoreCounts, variances: Variances) -> tuple[Floats, Floats]:
     """Return the sorted placement values of the positives of all groups, with their shares."""
-    found, weights = variances.placements_of_positives
+    cells = cells_for(
+        counts, "null_difference, which is simulated if a group has fewer than 30 rows of a class,"
+    )
+    negatives, weights = (amounts.astype(np.float64) for amounts in cells.amounts)
+    weight = np.add.reduceat(negatives, cells.starts[:-1])
+    found = ranks_in_groups(cells.starts, negatives) * ratio(0.5, weight, 0.0)[cells.groups]
+    kept = (weights > 0) & variances.defined[cells.groups]
+    found, weights = found[kept], weights[kept]
     placements, place = np.unique(found, return_inverse=True)
     shares: Floats = np.bincount(place, weights / weights.sum()).astype(np.float64)
     if placements.size > _MOST_PLACEMENTS:

@@ -202,7 +202,8 @@ def variance_over_groups(values: Floats, share: Floats) -> float:
 
 
 def _weights(share: Floats) -> Floats:
-    return share**2 / (1.0 - 2.0 * share + (share**2).sum())
+    found: Floats = share**2 / (1.0 - 2.0 * share + (share**2).sum())
+    return found
 
 
 class OverGroups(NamedTuple):

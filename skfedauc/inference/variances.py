@@ -27,9 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import Cells, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import (
     ClassRows,
     OwnMoments,
@@ -254,20 +252,6 @@ class Variances:
         positives, negatives = self.positives.effective, self.negatives.effective
         once = ratio(1.0, positives * negatives, 0.0)
         return once, once * ((positives + negatives) / 2.0 - 1.0)
-
-    @functools.cached_property
-    def placements_of_positives(self) -> tuple[Floats, Floats]:
-        """Within-group placement values of the positives of each cell, and weights of positives."""
-        cells = cells_for(
-            self._counts,
-            "null_difference, which is simulated if a group has fewer than 30 rows of a class,",
-        )
-        group, (negatives, positives) = cells.groups, cells.amounts
-        found = ranks_in_groups(cells.starts, negatives)
-        found *= self.negatives.half_over_weight[group]
-        weights = positives.astype(np.float64)
-        kept = (weights > 0) & self.defined[group]
-        return found[kept], weights[kept]
 
     # Several groups ------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input
-from skfedauc.inference.shrinkage import LEAST_GROUPS
+from skfedauc.inference.ranking import LEAST_GROUPS
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.plotting.drawing import (
     BLUE,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from skfedauc.counts import MulticlassRows
 from skfedauc.inference import intervals
 from skfedauc.inference.class_averages import ClassAverages, Comparison
+from skfedauc.inference.effects import Rows, near_one
 from skfedauc.inference.intervals import AUCSpread, spread_of
-from skfedauc.inference.paired import PairedRows, near_one
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Floats, Variances
 from skfedauc.report.group_auc import GroupAUC
@@ -185,9 +185,9 @@ class ClassIntervals:
             codes[numbers] = places[own_codes]
             comparisons.append(
                 Comparison(
-                    PairedRows(
+                    Rows(
                         own.positive,
-                        [own.scores.astype(np.float64, copy=False)],
+                        own.scores.astype(np.float64, copy=False)[None],
                         np.ones(numbers.size) if own.weights is None else near_one(own.weights),
                         own_codes,
                         places.size,

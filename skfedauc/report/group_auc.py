@@ -1652,7 +1652,7 @@ class GroupAUC:
         a summary by group with such a group, access raises a `DisclosureError`.
         """
         self.pairs.counts_for("null_difference")
-        return null_difference(self.variances)
+        return null_difference(self.counts, self.variances)
 
     def heterogeneity(self, confidence_level: float = 0.95) -> pd.Series:
         """Estimate the standard deviation of the groups' true AUCs.
@@ -1715,7 +1715,7 @@ class GroupAUC:
         import pandas as pd
 
         confidence_level = intervals.check_confidence_level(confidence_level)
-        found = heterogeneity.spread(self.variances, confidence_level)
+        found = heterogeneity.heterogeneity(self.variances, confidence_level)
         if np.isnan(found.tau):
             self._estimates.policy.nan(NotDefined(NO_SPREAD), self.pairs)
         return pd.Series(found._asdict())

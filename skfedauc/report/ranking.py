@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.inference.intervals import NO_VARIATION
-from skfedauc.inference.rank_sets import rank_sets
-from skfedauc.inference.shrinkage import LEAST_GROUPS, shrunken_aucs
+from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.report.bounds import Bounds, certain_range, group_bounds
 from skfedauc.report.estimates import GroupEstimates
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_OF_ALL = ("shrunken_auc", "ci_low", "ci_high", "reliability")
+_OF_RANKED = ("rank", "rank_low", "rank_high", "may_be_worst")
 
 
 def ranking_table(
@@ -23,36 +25,23 @@ def ranking_table(
     """Return the table of `GroupAUC.ranking`."""
     import pandas as pd
 
-    extremes = estimates.variances_at_extremes
-    extremes.given.check_independent_groups("ranking")
-    shrunken = shrunken_aucs(extremes.given, confidence_level)
-    low, high = shrunken.low, shrunken.high
-    if estimates.pairs.is_binned:
-        low = np.minimum(low, shrunken_aucs(extremes.lowest, confidence_level).low)
-        high = np.maximum(high, shrunken_aucs(extremes.highest, confidence_level).high)
-    ranked = ~np.isnan(shrunken.auc)
-    *ranks, may_be_worst = rank_sets(extremes, ranked, confidence_level)
+    found = ranking(estimates.variances_at_extremes, confidence_level)
     return pd.DataFrame(
         {
             "auc": estimates.pairs.auc,
-            "shrunken_auc": shrunken.auc,
-            "ci_low": low,
-            "ci_high": high,
-            "reliability": shrunken.reliability,
-            "rank": _of_ranked(ranks[0], ranked, "Int64"),
-            "rank_low": _of_ranked(ranks[1], ranked, "Int64"),
-            "rank_high": _of_ranked(ranks[2], ranked, "Int64"),
-            "may_be_worst": _of_ranked(may_be_worst, ranked, "boolean"),
-            "note": _notes(estimates, ranked),
+            **{name: getattr(found, name) for name in _OF_ALL},
+            **{name: _of_ranked(getattr(found, name), found.ranked) for name in _OF_RANKED},
+            "note": _notes(estimates, found.ranked),
         },
         index=index,
     )
 
 
-def _of_ranked(values: NDArray[Any], ranked: NDArray[np.bool_], dtype: str) -> Any:
+def _of_ranked(values: NDArray[Any], ranked: NDArray[np.bool_]) -> Any:
     """Return a pandas array of the values of the ranked groups; NA for other groups."""
     import pandas as pd
 
+    dtype: Any = "boolean" if values.dtype == np.bool_ else "Int64"
     found: Any = pd.Series(pd.NA, index=range(ranked.size), dtype=dtype).array
     found[ranked] = values
     return found

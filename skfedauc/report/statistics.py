@@ -197,8 +197,7 @@ def squared_tau(estimates: GroupEstimates) -> float:
     variances = estimates.variances
     if variances.shares_clusters:
         raise NotDefined(_SHARED, more_rows_help=False)
-    kept = variances.estimable
-    found = heterogeneity.squared_tau(variances.auc[kept], variances.unbiased[kept])
+    found = heterogeneity.squared_tau(variances)
     if np.isnan(found):
         raise NotDefined(NO_SPREAD)
     return found

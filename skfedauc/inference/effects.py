@@ -1,0 +1,258 @@
+"""Effects of rows on AUCs, for rows that must be paired: several models, and clusters.
+
+The effect of a row on an AUC is the deviation of its placement value from the mean of its class,
+times its share of the class. Effects add up: to the error of an average of AUCs, of a difference of
+models, or to the contribution of a cluster. A variance is a sum of squared effects of independent
+*units*, which are rows, or the rows of one cluster in one group [1]_ [2]_. A correction accounts
+for the estimated mean: DeLong's for rows, Bell and McCaffrey's for clusters [3]_.
+
+References
+----------
+.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+   two or more correlated receiver operating characteristic curves: a nonparametric
+   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
+.. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+   Biometrics 53(2). https://doi.org/10.2307/2533958
+.. [3] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+   regression with multi-stage samples. Survey Methodology 28(2).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input.encoding import number_integers
+from skfedauc._kernel import number_cells, ranks_in_groups
+from skfedauc.counts.moments import is_rounding_error, ratio
+from skfedauc.inference.variances import LEAST_EFFECTIVE, cluster_corrections, satterthwaite
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+
+# Placement values are between 0 and 1, so a standard error below this limit is rounding error.
+ROUNDING = 1e-12
+
+
+class Rows(NamedTuple):
+    """Rows with the scores of one or more models.
+
+    Attributes
+    ----------
+    positive : ndarray of bool, shape (n_rows,)
+    scores : ndarray of float64, shape (n_models, n_rows)
+    weights : ndarray of float64, shape (n_rows,)
+    codes : ndarray of intp, shape (n_rows,)
+        Group numbers.
+    n_groups : int
+    clusters : ndarray of intp, shape (n_rows,), or None
+        Cluster numbers; None if all rows are independent.
+    """
+
+    positive: NDArray[np.bool_]
+    scores: Floats
+    weights: Floats
+    codes: Numbers
+    n_groups: int
+    clusters: Numbers | None = None
+
+    def pooled(self) -> Rows:
+        """Return the rows in one group."""
+        return self._replace(codes=np.zeros_like(self.codes), n_groups=1)
+
+    def of_groups(self, kept: NDArray[np.bool_]) -> Rows:
+        """Return the rows of some groups, numbered again."""
+        mine = kept[self.codes]
+        return Rows(
+            self.positive[mine],
+            self.scores[:, mine],
+            self.weights[mine],
+            (np.cumsum(kept) - 1)[self.codes[mine]],
+            int(kept.sum()),
+            None if self.clusters is None else self.clusters[mine],
+        )
+
+    def by_class(self, amounts: Floats) -> Floats:
+        """Sum amounts of rows by class, negatives first, and group, shape (2, n_groups)."""
+        number = self.positive * self.n_groups + self.codes
+        found = np.bincount(number, amounts, 2 * self.n_groups)
+        return found.astype(np.float64).reshape(2, self.n_groups)
+
+    def effective(self) -> Floats:
+        """Return the effective sample sizes by class and group; 0 without rows."""
+        return ratio(self.by_class(self.weights) ** 2, self.by_class(self.weights**2), 0.0)
+
+    def few(self) -> NDArray[np.bool_]:
+        """Return the groups with too small an effective sample size of a class for a variance."""
+        return np.asarray(self.effective().min(axis=0) < LEAST_EFFECTIVE, np.bool_)
+
+
+def near_one(weights: Floats) -> Floats:
+    """Divide weights by a power of two to avoid overflow; results do not depend on the scale."""
+    scaled: Floats = np.ldexp(weights, -np.frexp(weights.mean())[1])
+    return scaled
+
+
+def placements(rows: Rows) -> Floats:
+    """Return the placement value of each row within its group, shape (n_models, n_rows).
+
+    NaN in groups that lack the other class.
+    """
+    found = np.empty(rows.scores.shape)
+    for of_model, scores in zip(found, rows.scores, strict=True):
+        cell, starts = number_cells(scores, rows.codes, rows.n_groups)
+        shares = []
+        for mine in (~rows.positive, rows.positive):
+            amounts = np.bincount(cell, np.where(mine, rows.weights, 0.0))
+            scale = ratio(0.5, np.add.reduceat(amounts, starts[:-1]))
+            shares.append(ranks_in_groups(starts, amounts) * np.repeat(scale, np.diff(starts)))
+        of_model[:] = np.where(rows.positive, shares[0][cell], 1.0 - shares[1][cell])
+    return found
+
+
+class Units(NamedTuple):
+    """Independent parts of the rows of each group: single rows (`of_rows`), or a cluster's rows.
+
+    `weights`, of shape (2, n_units), are those of the negatives and of the positives.
+    """
+
+    group: Numbers
+    cluster: Numbers
+    weights: Floats
+    n_groups: int
+    n_clusters: int
+    of_rows: bool
+
+    @classmethod
+    def of(cls, rows: Rows) -> tuple[Units, Numbers]:
+        """Return the units, and the unit of each row."""
+        weights = np.where([~rows.positive, rows.positive], rows.weights, 0.0)
+        n_rows = rows.codes.size
+        if rows.clusters is None:
+            number = np.arange(n_rows)
+            return cls(rows.codes, number, weights, rows.n_groups, n_rows, True), number
+        n_clusters = int(rows.clusters.max(initial=-1)) + 1
+        unit, distinct = number_integers(rows.codes.astype(np.int64) * n_clusters + rows.clusters)
+        group, cluster = np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
+        summed = np.array([np.bincount(unit, w, distinct.size) for w in weights], np.float64)
+        return cls(group, cluster, summed, rows.n_groups, n_clusters, False), unit
+
+    @property
+    def shares_clusters(self) -> bool:
+        """Whether a cluster has rows in several groups."""
+        return self.group.size > self.n_clusters
+
+    def by_group(self, values: Any) -> Floats:
+        """Sum values of units by group; the last axis is the axis of units."""
+        if values.ndim == 1:
+            return np.bincount(self.group, values, self.n_groups).astype(np.float64)
+        return np.array([self.by_group(row) for row in values])
+
+    def by_cluster(self, values: Floats) -> Floats:
+        """Sum values of units by cluster."""
+        return np.bincount(self.cluster, values, self.n_clusters).astype(np.float64)
+
+    @property
+    def n_in_group(self) -> Floats:
+        """Numbers of units by group: with negatives, with positives, and all; shape (3, G)."""
+        return self.by_group(np.concatenate([self.weights > 0, np.ones((1, self.group.size))]))
+
+    @property
+    def has_two(self) -> NDArray[np.bool_]:
+        """Return the groups with two units of each class, as a variance requires."""
+        return np.asarray((self.n_in_group[:2] > 1).all(axis=0), np.bool_)
+
+    @property
+    def share(self) -> Floats:
+        """Share of each unit in the weights of both classes of its group, shape (2, n_units)."""
+        return ratio(self.weights, self.by_group(self.weights)[:, self.group], 0.0)
+
+    def corrections(self) -> Floats:
+        """Return the corrections for the estimated mean of each class and group."""
+        totals, squares = self.by_group(self.weights), self.by_group(self.weights**2)
+        if not self.of_rows:
+            return cluster_corrections(self.weights, totals[:, self.group], squares[:, self.group])
+        pairs = np.where(self.n_in_group[:2] > 1, totals**2 - squares, 0.0)
+        return np.sqrt(ratio(totals**2, pairs, 1.0))[:, self.group]
+
+    def freedom(self) -> Floats:
+        """Return the degrees of freedom of each group's variance, from the sizes of its units.
+
+        The squared shares stand for the variances: a variance that sampling error makes too small
+        would otherwise get too many degrees of freedom.
+        """
+        share = self.share
+        squares = self.by_group(share**2)
+        of_classes = np.maximum(ratio(1.0, squares, 1.0) - 1.0, 1.0)
+        of_all = ratio(1.0, self.by_group(share.mean(axis=0) ** 2), 1.0) - 1.0
+        return np.maximum(np.minimum(satterthwaite(squares, of_classes, np.inf), of_all), 1.0)
+
+    def average_freedom(self, share: Floats, variances: Floats, freedom: Floats) -> float:
+        """Return the degrees of freedom of the variance of an average of groups; at least 1."""
+        used = (share > 0) & (variances > 0)
+        found = satterthwaite(share[used] ** 2 * variances[used], freedom[used], np.inf)
+        of_unit = np.where(used, share, 0.0)[self.group] * self.share.mean(axis=0)
+        of_cluster = self.by_cluster(of_unit)
+        of_all = ratio(of_cluster.sum() ** 2, np.asarray((of_cluster**2).sum()), 1.0) - 1.0
+        return max(float(np.minimum(found, of_all)), 1.0)
+
+    def of_average(
+        self, share: Floats, variances: Floats, known: NDArray[np.bool_], effects: Floats
+    ) -> float:
+        """Return the variance of an average of groups.
+
+        A group whose variance is not known has a bound in `variances`. If groups share clusters,
+        its AUC may have a correlation of 1 with the average of the other groups.
+        """
+        used = share > 0
+        parts = share[used] ** 2 * variances[used]
+        if not self.shares_clusters:
+            return float(parts.sum())
+        in_average = np.where(known, share, 0.0)[self.group] * effects
+        across = float((self.by_cluster(in_average) ** 2).sum() - (in_average**2).sum())
+        variance = float(parts[known[used]].sum()) + across
+        return float((np.sqrt(max(variance, 0.0)) + np.sqrt(parts[~known[used]]).sum()) ** 2)
+
+
+class Effects(NamedTuple):
+    """Corrected effects of negatives and positives, `values` of shape (n_models, 2, n_units)."""
+
+    units: Units
+    values: Floats
+
+
+def effects_of(rows: Rows, values: Floats, *, among_all: bool = False) -> Effects:
+    """Return the effects of rows, or of clusters of rows, from their placement values.
+
+    Parameters
+    ----------
+    rows : Rows
+    values : ndarray of float64, shape (n_models, n_rows)
+        Placement values, or influence values of another measure.
+    among_all : bool, default=False
+        Whether the values are placement values among the rows of all groups, and the groups are
+        fixed strata: deviations are from the mean of the group, in units of all rows.
+    """
+    units, unit = Units.of(rows)
+    side = rows.positive * units.group.size + unit
+    shape = len(values), 2, units.group.size
+    sums = np.array(
+        [np.bincount(side, rows.weights * np.nan_to_num(v), 2 * shape[2]) for v in values]
+    ).reshape(shape)
+    totals = units.by_group(units.weights)
+    centre = np.array([ratio(units.by_group(of_model), totals, 0.0) for of_model in sums])
+    if among_all:
+        totals = np.broadcast_to(totals.sum(axis=1, keepdims=True), totals.shape)
+        # A single unit has no deviation from the mean of its group; use the overall mean.
+        overall = sums.sum(axis=2, keepdims=True) / totals[:, :1]
+        centre = np.where(units.n_in_group[:2] > 1, centre, overall)
+    scale = units.corrections() * ratio(1.0, totals, 0.0)[:, units.group]
+    effects = scale * (sums - units.weights * centre[:, :, units.group])
+    if not units.of_rows:
+        most = units.by_group((units.weights * ratio(1.0, totals, 0.0)[:, units.group]) ** 2)
+        for of_model in effects:
+            is_error = is_rounding_error(units.by_group(of_model**2), most)
+            of_model[is_error[:, units.group]] = 0.0
+    return Effects(units, effects)

@@ -1,0 +1,249 @@
+"""Ranking: shrunken AUCs, and confidence sets of the ranks and of the worst group.
+
+Shrunken AUCs are Morris's empirical Bayes estimates [1]_: true AUCs are normal with mean mu and
+variance tau2, and each estimate is a weighted mean of the group's AUC and mu. Their limits are
+quantiles of the posterior with uniform priors of mu and tau2 [2]_. The ranks follow from
+simultaneous comparisons of all pairs [3]_, and the groups that may be worst from one-sided
+comparisons [4]_.
+
+References
+----------
+.. [1] Morris, C. N. (1983). Parametric empirical Bayes inference: theory and applications.
+   Journal of the American Statistical Association 78(381).
+   https://doi.org/10.1080/01621459.1983.10477920
+.. [2] Morris, C. N. and Lysy, M. (2012). Shrinkage estimation in multilevel normal models.
+   Statistical Science 27(1). https://arxiv.org/abs/1203.5610
+.. [3] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks with
+   applications to mobility across neighbourhoods and academic achievement across countries. Review
+   of Economic Studies 91(1). https://doi.org/10.1093/restud/rdad006
+.. [4] Gupta, S. S. (1965). On some multiple decision (selection and ranking) rules. Technometrics
+   7(2), 225-245.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc.counts.moments import ratio
+from skfedauc.inference.heterogeneity import (
+    LARGEST_TAU,
+    estimable_aucs,
+    reml,
+    reml_limits,
+    restricted_log_likelihood,
+)
+from skfedauc.inference.intervals import group_limits
+from skfedauc.inference.pairwise import Spreads, n_clearly_different
+from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.variances import Extremes, Variances
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Shrinkage towards an estimated mean reduces the error only with at least four groups.
+LEAST_GROUPS = 4
+# The posterior of tau2 is negligible outside of the interval of tau2 at this confidence level.
+_NEARLY_SURE = 1.0 - 1e-6
+# Nodes of the integral over tau2; steps to a quantile, and the error at which they end
+_N_NODES = 32
+_MOST_STEPS, _TOLERANCE = 30, 1e-8
+_GROUPS_AT_ONCE = 4096
+# Largest number of groups that each group is compared with, to rule it out as the worst
+_MOST_OTHERS = 256
+_AT_ONCE = 512
+
+
+class Ranking(NamedTuple):
+    """Shrunken AUCs with limits, and ranks; NaN for the groups without a variance.
+
+    Attributes
+    ----------
+    shrunken_auc, ci_low, ci_high : ndarray of float64, shape (n_groups,)
+    reliability : ndarray of float64, shape (n_groups,)
+        Weight of the group's own AUC in the shrunken AUC.
+    ranked : ndarray of bool, shape (n_groups,)
+    rank, rank_low, rank_high : ndarray of int64, shape (n_ranked,)
+        Rank of the AUC (1 is the largest; ties have the smallest of their ranks), and its
+        simultaneous confidence set.
+    may_be_worst : ndarray of bool, shape (n_ranked,)
+        Whether the group is in the confidence set of the group with the smallest true AUC.
+    """
+
+    shrunken_auc: Floats
+    ci_low: Floats
+    ci_high: Floats
+    reliability: Floats
+    ranked: NDArray[np.bool_]
+    rank: Ints
+    rank_low: Ints
+    rank_high: Ints
+    may_be_worst: NDArray[np.bool_]
+
+
+def ranking(extremes: Extremes, confidence_level: float) -> Ranking:
+    """Return shrunken AUCs and ranks of the groups that have a variance.
+
+    For binned scores, limits and comparisons have the groups at the least favorable extremes.
+    """
+    extremes.given.check_independent_groups("ranking")
+    auc, low, high, reliability = shrunken_aucs(extremes.given, confidence_level)
+    if extremes.lowest is not extremes.given:
+        low = np.minimum(low, shrunken_aucs(extremes.lowest, confidence_level)[1])
+        high = np.maximum(high, shrunken_aucs(extremes.highest, confidence_level)[2])
+    ranked = ~np.isnan(auc)
+    observed = extremes.given.auc[ranked]
+    rank = 1 + observed.size - np.searchsorted(np.sort(observed), observed, side="right")
+    spreads = Spreads.of(extremes).take(ranked)
+    n_larger, n_smaller = n_clearly_different(spreads, confidence_level)
+    ranks = rank.astype(np.int64), 1 + n_larger, observed.size - n_smaller
+    may_be_worst = may_be_smallest(spreads, confidence_level)
+    return Ranking(auc, low, high, reliability, ranked, *ranks, may_be_worst)
+
+
+def may_be_smallest(spreads: Spreads, confidence_level: float) -> NDArray[np.bool_]:
+    """Return a set that contains the group with the smallest true AUC [4]_.
+
+    Only the k - 1 comparisons of the worst group itself can rule it out. Their correlations are
+    positive, so Sidak's quantile for k - 1 comparisons is an upper bound. Each group is compared
+    with the 256 groups whose upper limits are smallest; more could only rule out further groups.
+    """
+    lowest, highest = spreads.lowest.auc, spreads.highest.auc
+    if lowest.size < 2:
+        return np.ones(lowest.size, np.bool_)
+    tail = -np.expm1(np.log(confidence_level) / (lowest.size - 1))
+    low, high = spreads.limits(normal_quantile(min(float(tail), 0.5)), "logit")
+    others = np.argsort(high, kind="stable")[:_MOST_OTHERS]
+    of_others = (high - highest)[others]
+    found = np.empty(lowest.size, np.bool_)
+    for start in range(0, lowest.size, _AT_ONCE):
+        here = slice(start, start + _AT_ONCE)
+        # Compare squares, because `hypot` takes most of the time of large rankings.
+        apart = lowest[here, None] - highest[others]
+        squared_reach = np.square(lowest - low)[here, None] + np.square(of_others)
+        is_larger = (apart > 0.0) & (np.square(apart) > squared_reach)
+        found[here] = ~is_larger.any(axis=1)
+    return found
+
+
+# Shrunken AUCs -------------------------------------------------------------------------------
+
+
+def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
+    """Return shrunken AUCs, their limits and reliabilities, shape (4, n_groups).
+
+    The variances are those from placement values pooled over groups: with a group's own variance,
+    an AUC that is high by chance would shrink too little. With fewer than four groups, the result
+    is the AUCs themselves with their own limits.
+    """
+    auc, variance, kept = estimable_aucs(variances)
+    found = np.full((4, kept.size), np.nan)
+    if auc.size < LEAST_GROUPS:
+        low, high, _ = group_limits(variances, (1.0 - confidence_level) / 2.0, "logit")
+        found[:, kept] = auc, low[kept], high[kept], np.ones(auc.size)
+        return found
+    variance = np.maximum(variance, _without_variation(variances)[kept])
+    estimate, reliability, *_ = empirical_bayes(auc, variance)
+    low, high = posterior_limits(auc, variance, confidence_level)
+    # At a low confidence level, the estimate can be outside of the limits.
+    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
+    found[:, kept] = estimate, *np.clip([low, high], 0.0, 1.0), reliability
+    return found
+
+
+def _without_variation(variances: Variances) -> Floats:
+    """Return least variances of groups without variation, such as perfect separation; else 0."""
+    n_pairs = variances.n_smaller_class
+    auc = (n_pairs * variances.auc + 0.5) / (n_pairs + 1.0)
+    return np.where(variances.delong == 0.0, ratio(auc * (1.0 - auc), n_pairs), 0.0)
+
+
+class EmpiricalBayes(NamedTuple):
+    """Estimates of the true values, the weights of the observed values, and the model's mean."""
+
+    estimate: Floats
+    reliability: Floats
+    mean: float
+    tau2: float
+
+
+def empirical_bayes(values: ArrayLike, variances: ArrayLike) -> EmpiricalBayes:
+    """Estimate the true values of at least four groups [1]_.
+
+    With k groups, ``w = 1 / (v + tau2)`` and the weighted mean m, the weight of m is ``b = (k - 3)
+    / (k - 1) v w``. The first factor makes b unbiased if all variances are equal.
+    """
+    y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
+    tau2 = min(reml(y, v), LARGEST_TAU**2)
+    weight = 1.0 / (v + tau2)
+    mean = float(weight @ y / weight.sum())
+    of_mean = (y.size - 3) / (y.size - 1) * v * weight
+    return EmpiricalBayes(y - of_mean * (y - mean), 1.0 - of_mean, mean, tau2)
+
+
+def posterior_limits(y: Floats, v: Floats, confidence_level: float) -> tuple[Floats, Floats]:
+    """Return limits of the true values from their posterior [2]_.
+
+    Given tau2, a true value is normal with mean ``y - v w (y - m)`` and variance ``tau2 v w + (v
+    w)**2 / sum(w)``. The posterior of tau2 is proportional to the restricted likelihood. Limits at
+    a single estimate of tau2, which is often 0 by chance, would be too narrow.
+    """
+    share, tau2, mean, mean_variance = _posterior(y, v)
+    tail = (1.0 - confidence_level) / 2.0
+    low, high = np.empty((2, y.size))
+    for start in range(0, y.size, _GROUPS_AT_ONCE):
+        here = slice(start, start + _GROUPS_AT_ONCE)
+        of_mean = v[here] / (v[here] + tau2)
+        centers = y[here] - of_mean * (y[here] - mean)
+        deviations = np.sqrt(tau2 * of_mean + of_mean**2 * mean_variance)
+        low[here] = _lower_quantiles(share, centers, deviations, tail)
+        high[here] = -_lower_quantiles(share, -centers, deviations, tail)
+    return low, high
+
+
+def _posterior(y: Floats, v: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the posterior on nodes of Gauss and Legendre's rule for ``log(v + tau2)``.
+
+    The result holds the probability of each node, and columns of tau2, of the mean of the true
+    values and of the variance of this mean.
+    """
+    typical = v.size / (1.0 / v).sum()
+    ends = np.log(np.square(reml_limits(y, v, _NEARLY_SURE)) + typical)
+    points, lengths = np.polynomial.legendre.leggauss(_N_NODES)
+    variance = np.exp(ends.mean() + np.ptp(ends) / 2.0 * points)
+    nodes = np.maximum(variance - typical, 0.0)
+    found = np.empty((3, _N_NODES))
+    for i, tau2 in enumerate(nodes.tolist()):
+        weight = 1.0 / (v + tau2)
+        total = weight.sum()
+        found[:, i] = restricted_log_likelihood(y, v, tau2), weight @ y / total, 1.0 / total
+    # A uniform density of tau2 is proportional to the variance on the logarithmic scale.
+    share = lengths * variance * np.exp(found[0] - found[0].max())
+    columns = (column[:, None] for column in (nodes, *found[1:]))
+    return share / share.sum(), *columns
+
+
+def _lower_quantiles(share: Floats, means: Floats, deviations: Floats, tail: float) -> Floats:
+    """Return the quantile at `tail` of each column's mixture of normal distributions."""
+    from scipy.special import ndtr, ndtri
+
+    deviate = -normal_quantile(tail)
+    # A quantile of a mixture is between the smallest and the largest quantile of its components.
+    quantiles = means + deviate * deviations
+    low, high = quantiles.min(axis=0), quantiles.max(axis=0)
+    found = share @ quantiles
+    for _ in range(_MOST_STEPS):
+        scaled = (found - means) / deviations
+        below = share @ ndtr(scaled)
+        if np.abs(below - tail).max() < _TOLERANCE:
+            break
+        low, high = np.where(below < tail, found, low), np.where(below < tail, high, found)
+        # Newton's step for the deviate of the probability, which is nearly linear
+        reached = ndtri(np.clip(below, 1e-12, 1.0 - 1e-12))
+        density = share @ (np.exp(-np.square(scaled) / 2.0) / deviations)
+        step = ratio((deviate - reached) * np.exp(-np.square(reached) / 2.0), density)
+        is_inside = (low <= found + step) & (found + step <= high)
+        found = np.where(is_inside, found + step, (low + high) / 2.0)
+    return found
