@@ -660,7 +660,7 @@ def test_markdown_has_the_same_lines():
     headline, _, *lines = report._repr_markdown_().splitlines()
     said = repr(report).splitlines()
     assert headline == f"**{said[0]}**"
-    assert len([line for line in lines if line.startswith("- ")]) == 4
+    assert len([line for line in lines if line.startswith("- ")]) == 5
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 5
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1

@@ -207,9 +207,11 @@ def _quality(estimates: GroupEstimates) -> Iterator[str]:
             continue
         told, of_new = [], ""
         if limits is not None:
-            low, high = limits.at[name, "ci_low"], limits.at[name, "ci_high"]
+            low, high, estimand = (
+                limits[column].to_dict()[name] for column in ("ci_low", "ci_high", "estimand")
+            )
             told = [] if np.isnan(low) else [_interval(low, high)]
-            is_new = limits.at[name, "estimand"] == intervals.NEW_GROUPS
+            is_new = estimand == intervals.NEW_GROUPS
             of_new = " (interval over new groups)" if is_new else ""
         told += _certain(estimates, name)
         yield f"{name} {_number(value)}{_in_parentheses(told)}: {words[name]}{of_new}"
@@ -285,7 +287,7 @@ def _expected(estimates: GroupEstimates) -> Iterator[str]:
         return
     # A summary by group holds no scores to draw from.
     with contextlib.suppress(DisclosureError):
-        expected = null_difference(estimates.variances)
+        expected = null_difference(pairs.counts, estimates.variances)
         yield f"Equal groups of these sizes would show a difference of about {expected:.2g}."
 
 
