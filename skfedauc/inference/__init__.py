@@ -44,8 +44,7 @@ Curves and calibration:
 * `group_curves.py`: ROC curves of all groups at once;
 * `curve_measures.py`: measures of curves; `partial_areas.py`, `curve_points.py` and
   `average_precision.py`: formulas of the measures;
-* `calibration.py`: calibration of probabilities, and the test of perfect calibration;
-* `equal_calibration.py`: test that all groups have the same calibration.
+* `calibration.py`: calibration of probabilities: mean scores, slopes and bins.
 
 Plans and simulations:
 
