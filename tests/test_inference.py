@@ -20,12 +20,12 @@ from skfedauc.counts.score_counts import select_groups
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
     agreement,
+    curves,
     group_comparisons,
     heterogeneity,
     intervals,
     null_difference,
     pairwise,
-    roc_curves,
 )
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
@@ -1511,7 +1511,7 @@ def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
         report = report_of(y, (scores + np.arange(600) * 1e-6).round(decimals), groups)
         both = []
         for most in (1 << 16, 0):
-            monkeypatch.setattr(roc_curves, "_MOST_ROWS", most)
+            monkeypatch.setattr(curves, "_MOST_ROWS", most)
             both.append(report.abroca(0, n_resamples=150, random_state=most))
         assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.15)
         assert_allclose(both[0]["abroca"], both[1]["abroca"], rtol=1e-12)
