@@ -1620,6 +1620,6 @@ def test_the_clearest_pair_carries_the_p_value():
     np.testing.assert_allclose(test.pvalue, pairs["pvalue_adjusted"].min(), rtol=1e-6)
     # With two groups, the two groups are the clearest pair. Without any difference, there is no
     # pair.
-    assert report.without_small_groups(50).test_difference().clearest == ("b", "a")
+    assert GroupAUC(report.pairs, min_per_class=50).test_difference().clearest == ("b", "a")
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None

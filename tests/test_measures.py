@@ -712,7 +712,7 @@ def test_no_groups_and_no_rows():
         found = GroupAUC(counts).measured(measure)
         assert found.statistic("pooled") == found.statistic("macro")
     grouped = GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"], undefined="ignore")
-    empty = grouped.without_small_groups(9)
+    empty = GroupAUC(grouped.pairs, min_per_class=9)
     for measure in MEASURES:
         found = empty.measured(measure)
         assert found.statistics().isna().all()
