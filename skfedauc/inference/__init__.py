@@ -14,7 +14,7 @@ Variances:
 Intervals:
 
 * `intervals.py`: confidence intervals of AUCs, averages and the worst group;
-* `binomial.py`, `proportions.py`: limits of probabilities, and of differences and ratios of shares.
+* `rates.py`: limits of shares, of their differences and ratios, and of gaps; clustered rows.
 
 Comparisons of groups:
 
