@@ -10,7 +10,7 @@ from test_comparison import influences
 from test_inference import S1, S2, Y
 
 from skfedauc import compare_models, compare_roc_auc
-from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference.differences import adjusted
 from skfedauc.inference.quantiles import LargestDifference
 from skfedauc.report import AVERAGES
 

@@ -23,17 +23,11 @@ from skfedauc.inference import proportions
 from skfedauc.inference.calibration import are_exact_probabilities
 from skfedauc.inference.cluster_ratios import ClusterSums
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
+from skfedauc.inference.differences import MOST_GROUPS, DifferenceTest, UsedGroups
 from skfedauc.inference.equal_calibration import EqualCalibration
-from skfedauc.inference.pairwise import (
-    MOST_GROUPS,
-    DifferenceTest,
-    Spreads,
-    least_correlation,
-)
 from skfedauc.inference.proportions import GapLimits
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, by_number
-from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
@@ -392,10 +386,10 @@ class GroupComparison:
         """
         found: dict[str, GapLimits] = {}
         if self.compared.n_groups > 1:
-            lowest, highest = used_at_extremes(self.compared.estimates)
-            aucs = proportions.estimates_of_aucs(Spreads(lowest.spread, highest.spread))
-            n_groups, correlation = self.compared.n_groups, least_correlation(lowest, highest)
-            found["ratio"] = proportions.limits_of_ratio(aucs, n_groups, alpha, tail, correlation)
+            used = UsedGroups.of(self.compared.estimates.extremes_in_use)
+            aucs, n_groups = proportions.estimates_of_aucs(used.spreads), self.compared.n_groups
+            arguments = aucs, n_groups, alpha, tail, used.correlation
+            found["ratio"] = proportions.limits_of_ratio(*arguments)
         for name, rates in (
             ("demographic_parity", [_SELECTION]),
             ("equalized_odds", _ODDS),

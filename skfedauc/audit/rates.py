@@ -30,7 +30,7 @@ from skfedauc.counts.moments import ClassRows
 from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference import proportions
 from skfedauc.inference.cluster_ratios import ClusterSums
-from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from skfedauc._words import counted, ends, enumerated, listed, shortened, shorte
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.tolerances import required
 from skfedauc.cli.groupings import Grouping
-from skfedauc.inference.pairwise import DifferenceTest
+from skfedauc.inference.differences import DifferenceTest
 from skfedauc.report import STATISTICS
 from skfedauc.report.bounds import Bounds, certain_range
 from skfedauc.report.statistics import MATRIX_GROUPS

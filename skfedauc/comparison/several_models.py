@@ -11,8 +11,8 @@ import numpy as np
 from skfedauc import _input, _words
 from skfedauc.comparison.rows import ModelRows
 from skfedauc.counts import left_out
-from skfedauc.inference import intervals
-from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference import limits
+from skfedauc.inference.differences import adjusted
 from skfedauc.inference.joint_models import (
     Differences,
     JointAUCs,
@@ -196,7 +196,7 @@ default="pooled"
     """
     import pandas as pd
 
-    confidence_level = intervals.check_confidence_level(confidence_level)
+    confidence_level = limits.check_confidence_level(confidence_level)
     _check_statistic(statistic, groups)
     models = _models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
     pairs = _pairs_of(list(models), reference)

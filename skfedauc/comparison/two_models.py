@@ -11,8 +11,8 @@ import numpy as np
 from skfedauc import _input
 from skfedauc.comparison.rows import ModelRows
 from skfedauc.counts import left_out
-from skfedauc.inference import intervals
-from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference import intervals, limits
+from skfedauc.inference.differences import adjusted
 from skfedauc.inference.paired import (
     ROUNDING,
     PairedDifferences,
@@ -216,7 +216,7 @@ def compare_roc_auc(
     PairedComparison(statistic=1.108, pvalue=0.3104): pooled AUC 0.8750 and 0.6875, \
 difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
     """
-    confidence_level = intervals.check_confidence_level(confidence_level)
+    confidence_level = limits.check_confidence_level(confidence_level)
     scores = {"score_a": score_a, "score_b": score_b}
     rows = ModelRows.of(y_true, scores, groups, sample_weight, pos_label, missing, clusters)
     reports = [rows.report(0), rows.report(1)]

@@ -12,23 +12,217 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._input.encoding import number_integers
 from skfedauc._kernel import number_cells, ranks_in_groups
-from skfedauc.counts.moments import ratio
-from skfedauc.inference.clusters import Units, units_of
+from skfedauc.counts.moments import is_rounding_error, ratio
 from skfedauc.inference.variances import (
     LEAST_EFFECTIVE,
     Floats,
+    cluster_corrections,
     clustered_variance,
     satterthwaite,
 )
 
+Numbers = NDArray[np.intp]
+
 # Placement values are between 0 and 1, so a standard error below this limit is rounding error.
 ROUNDING = 1e-12
+
+
+class Units(NamedTuple):
+    """Units of clustered rows; a unit holds the rows of one cluster in one group.
+
+    Residuals and placement values are sums over the rows of each unit.
+
+    Attributes
+    ----------
+    group, cluster : ndarray of intp, shape (n_units,)
+        Group number and cluster number of each unit.
+    weights : ndarray of float64, shape (2, n_units)
+        Weight of the negatives and of the positives of each unit.
+    n_groups, n_clusters : int
+    """
+
+    group: Numbers
+    cluster: Numbers
+    weights: Floats
+    n_groups: int
+    n_clusters: int
+
+    def by_group(self, values: Any) -> Floats:
+        """Sum values of units by group; the last axis is the axis of units."""
+        if values.ndim == 1:
+            return np.bincount(self.group, values, self.n_groups).astype(np.float64)
+        return np.array([self.by_group(row) for row in values])
+
+    @property
+    def n_in_group(self) -> Floats:
+        """Numbers of clusters by group: with negatives, with positives, and all; shape (3, G)."""
+        return self.by_group(np.concatenate([self.weights > 0, np.ones((1, self.group.size))]))
+
+    @property
+    def share(self) -> Floats:
+        """Share of each unit in the weights of both classes of its group, shape (2, n_units)."""
+        return ratio(self.weights, self.by_group(self.weights)[:, self.group], 0.0)
+
+    @property
+    def shares_clusters(self) -> bool:
+        """True if a cluster has rows in several groups."""
+        return self.group.size > self.n_clusters
+
+    # Residuals ------------------------------------------------------------------------------
+
+    @property
+    def corrections(self) -> Floats:
+        """Corrections of the residuals of both classes for their common mean, (2, n_units)."""
+        squares = self.by_group(self.weights**2)[:, self.group]
+        return cluster_corrections(
+            self.weights, self.by_group(self.weights)[:, self.group], squares
+        )
+
+    def residuals(self, placements: Floats) -> Floats:
+        """Return the corrected residuals of sums of placement values within groups.
+
+        Parameters
+        ----------
+        placements : ndarray of float64, shape (2, n_units)
+            Sums of the placement values of the negatives and of the positives.
+        """
+        totals = self.by_group(self.weights)
+        centre = ratio(self.by_group(placements), totals, 0.0)[:, self.group]
+        found = ratio(placements - self.weights * centre, totals[:, self.group], 0.0)
+        return self._without_rounding_error(self.corrections * found, self.share)
+
+    def _without_rounding_error(self, residuals: Floats, share: Floats) -> Floats:
+        """Return the residuals, with 0 for classes of groups that have only rounding error."""
+        is_error = is_rounding_error(self.by_group(residuals**2), self.by_group(share**2))
+        return np.where(is_error[:, self.group], 0.0, residuals)
+
+    def residuals_of_pooled(self, placements: Floats) -> Floats:
+        """Return the corrected residuals of placement values among the rows of all groups.
+
+        Residuals are deviations from the mean of the group, because groups are fixed. A single
+        cluster has no deviation from the mean of its group, so the overall mean replaces this mean.
+        """
+        totals = self.weights.sum(axis=1, keepdims=True)
+        centre = ratio(self.by_group(placements), self.by_group(self.weights), 0.0)
+        overall = placements.sum(axis=1, keepdims=True) / totals
+        centre = np.where(self.n_in_group[:2] > 1, centre, overall)[:, self.group]
+        found: Floats = self.corrections * (placements - self.weights * centre) / totals
+        return self._without_rounding_error(found, self.weights / totals)
+
+    # Variances ------------------------------------------------------------------------------
+
+    def parts(self, residuals: Floats) -> Floats:
+        """Return the parts of the variance of each group's sum of residuals, shape (3, G).
+
+        The parts are the variances of both classes, and twice their covariance.
+
+        Parameters
+        ----------
+        residuals : ndarray of float64, shape (2, n_units)
+            Corrected residuals of the negatives and of the positives.
+        """
+        x, y = residuals
+        return self.by_group(np.array([x**2, y**2, 2.0 * x * y]))
+
+    def variances(self, residuals: Floats) -> Floats:
+        """Return the variance of each group's sum of residuals."""
+        return self.by_group(residuals.sum(axis=0) ** 2)
+
+    def covariances(self, residual: Floats) -> float:
+        """Return the sum of the covariances of all ordered pairs of different groups.
+
+        Parameters
+        ----------
+        residual : ndarray of float64, shape (n_units,)
+            Corrected residuals of both classes together.
+        """
+        of_cluster = np.bincount(self.cluster, residual, self.n_clusters)
+        return float((of_cluster**2).sum() - (residual**2).sum())
+
+    def of_average(
+        self, share: Floats, variances: Floats, is_known: NDArray[np.bool_], residual: Floats
+    ) -> float:
+        """Return the variance of an average of groups.
+
+        A group without an estimated variance has a bound. If groups share clusters, the AUC of this
+        group may have a correlation of 1 with the average of the other groups.
+
+        Parameters
+        ----------
+        share, variances : ndarray of float64, shape (n_groups,)
+            Share in the average, and variance or bound of each group.
+        is_known : ndarray of bool, shape (n_groups,)
+            Whether the variance is an estimate.
+        residual : ndarray of float64, shape (n_units,)
+            Corrected residuals of both classes together.
+        """
+        used = share > 0
+        parts = share[used] ** 2 * variances[used]
+        if not self.shares_clusters:
+            return float(parts.sum())
+        known = np.where(is_known, share, 0.0)
+        variance = float(parts[is_known[used]].sum())
+        variance += self.covariances(known[self.group] * residual)
+        bounds = np.sqrt(parts[~is_known[used]]).sum()
+        return float((np.sqrt(max(variance, 0.0)) + bounds) ** 2)
+
+    # Degrees of freedom ---------------------------------------------------------------------
+
+    def degrees_of_freedom(self) -> Floats:
+        """Return the degrees of freedom of the variance of each group; at least 1."""
+        share = self.share
+        squares = self.by_group(share**2)
+        of_classes = np.maximum(ratio(1.0, squares, 1.0) - 1.0, 1.0)
+        of_all = ratio(1.0, self.by_group(share.mean(axis=0) ** 2), 1.0) - 1.0
+        found = satterthwaite(squares, of_classes, np.inf)
+        return np.maximum(np.minimum(found, of_all), 1.0)
+
+    def average_freedom(self, share: Floats, variances: Floats, freedom: Floats) -> float:
+        """Return the degrees of freedom of the variance of an average of groups; at least 1.
+
+        Parameters
+        ----------
+        share, variances, freedom : ndarray of float64, shape (n_groups,)
+            Share in the average, variance and degrees of freedom of each group.
+        """
+        used = (share > 0) & (variances > 0)
+        found = satterthwaite(share[used] ** 2 * variances[used], freedom[used], np.inf)
+        of_unit = np.where(used, share, 0.0)[self.group] * self.share.mean(axis=0)
+        of_cluster = np.bincount(self.cluster, of_unit, self.n_clusters)
+        squares = np.asarray((of_cluster**2).sum())
+        of_all = ratio(of_cluster.sum() ** 2, squares, 1.0) - 1.0
+        return max(float(np.minimum(found, of_all)), 1.0)
+
+
+def units_of(
+    group: Numbers, cluster: Numbers, n_groups: int, n_clusters: int, amounts: Floats
+) -> tuple[Units, Floats]:
+    """Add up amounts by group and cluster.
+
+    Parameters
+    ----------
+    group, cluster : ndarray of intp, shape (n,)
+    n_groups, n_clusters : int
+    amounts : ndarray of float64, shape (n_amounts, n)
+        The first two rows are the weights of negatives and of positives.
+
+    Returns
+    -------
+    units : Units
+    sums : ndarray of float64, shape (n_amounts - 2, n_units)
+        Sums of the other rows.
+    """
+    unit, distinct = number_integers(group.astype(np.int64) * n_clusters + cluster)
+    own_group, own_cluster = np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
+    sums = np.array([np.bincount(unit, a, distinct.size) for a in amounts], np.float64)
+    return Units(own_group, own_cluster, sums[:2], n_groups, n_clusters), sums[2:]
 
 
 class PairedRows(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfedauc import _input, _words
-from skfedauc.inference.intervals import Method
+from skfedauc.inference.limits import Method
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
 from skfedauc.plotting.drawing import (
     BLACK,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc._kernel import number_cells
-from skfedauc.inference import curve_measures, intervals
+from skfedauc.inference import curve_measures, limits
 from skfedauc.inference.group_curves import LogitErrors
 from skfedauc.inference.paired_measures import has_valid_averages
 from skfedauc.inference.quantiles import OverGroups, variance_over_groups
@@ -176,7 +176,7 @@ def _of_average(
     if not variance > 0:
         raise NotDefined("no variation seen: no interval")
     quantile = OverGroups(share[used]).quantile(tail)
-    return _ends(*intervals.limits(value, variance, quantile, "logit"), note)
+    return _ends(*limits.limits(value, variance, quantile, "logit"), note)
 
 
 def _of_worst(estimates: MeasureEstimates, tail: float) -> Ends:
