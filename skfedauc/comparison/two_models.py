@@ -13,6 +13,7 @@ from skfedauc.comparison.rows import ModelRows
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals, limits
 from skfedauc.inference.differences import adjusted
+from skfedauc.inference.effects import satterthwaite
 from skfedauc.inference.paired import (
     ROUNDING,
     PairedDifferences,
@@ -28,7 +29,7 @@ from skfedauc.inference.paired_measures import (
     variance_of,
 )
 from skfedauc.inference.quantiles import OverGroups, StudentT, variance_over_groups
-from skfedauc.inference.variances import Floats, satterthwaite
+from skfedauc.inference.variances import Floats
 from skfedauc.measures import Measure, Sensitivity, Specificity, check_measure
 from skfedauc.report import AVERAGES, GroupAUC, shares
 from skfedauc.report.measured import Measured

@@ -15,7 +15,6 @@ References
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,9 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ratio
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference.effects import Effects, Numbers, Rows, Units, effects_of, placements
+from skfedauc.inference.effects import Effects, Rows, effects_of, placements
 from skfedauc.inference.variances import (
+    Clusters,
     Floats,
     Pooled,
     Variances,
@@ -33,65 +33,6 @@ from skfedauc.inference.variances import (
     pooled_of,
     variances_of,
 )
-
-SHARED = (
-    "assumes independent groups, but {n_shared:,} of {n_clusters:,} clusters have rows in several "
-    "groups. Clusters with the same label are the same cluster: if they are different, give them "
-    "different labels. {mend}"
-)
-
-
-class Clusters(NamedTuple):
-    """Effects of the clusters of each group on its AUC.
-
-    Attributes
-    ----------
-    units : Units
-        The clusters of each group.
-    effects : ndarray of float64, shape (n_units,)
-        Corrected effects of both classes together.
-    scaled : ndarray of float64, shape (n_units,)
-        Effects in standard deviations of the group's AUC.
-    n_shared : int
-        Number of clusters with rows in several groups.
-    """
-
-    units: Units
-    effects: Floats
-    scaled: Floats
-    n_shared: int
-
-    def check_not_shared(self, result: str, mend: str = "") -> None:
-        """Raise an error if groups share clusters, for a result that assumes independent groups."""
-        if self.units.shares_clusters:
-            numbers = {"n_shared": self.n_shared, "n_clusters": self.units.n_clusters}
-            raise ValueError(f"{result} {SHARED.format(mend=mend, **numbers)}".rstrip())
-
-    def correlations(self, first: Numbers, second: Numbers) -> Floats | None:
-        """Correlations of the AUCs of pairs of groups; None if groups share no clusters."""
-        if not self.units.shares_clusters:
-            return None
-        matrix = self._matrix()
-        products = [
-            matrix[first[i : i + 128]].multiply(matrix[second[i : i + 128]]).sum(axis=1)
-            for i in range(0, first.size, 128)
-        ]
-        found: Floats = np.concatenate([np.zeros(0), *map(np.ravel, products)])
-        return np.clip(found, -1.0, 1.0)
-
-    def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats | None:
-        """Correlations of the AUCs of all groups in use; None if groups share no clusters."""
-        if not self.units.shares_clusters:
-            return None
-        matrix = self._matrix()[np.flatnonzero(used)]
-        found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
-        return found
-
-    def _matrix(self) -> Any:
-        from scipy.sparse import csr_array
-
-        shape = self.units.n_groups, self.units.n_clusters
-        return csr_array((self.scaled, (self.units.group, self.units.cluster)), shape=shape)
 
 
 def rows_of(clusters: ClusterCounts, exponent: int) -> Rows:

@@ -36,9 +36,9 @@ from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.counts.view import sums_among_all
 from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.differences import holm
-from skfedauc.inference.effects import Effects, Rows, effects_of, placements
+from skfedauc.inference.effects import Effects, Rows, effects_of, placements, satterthwaite
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import moments_of_all_rows, satterthwaite, strata_of
+from skfedauc.inference.variances import moments_of_all_rows, strata_of
 from skfedauc.ranks import ranks_among_all
 
 Floats = NDArray[np.float64]

@@ -39,7 +39,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.clusters import Clusters
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.limits import AUCSpread, Method, Spreads, limits_of_groups
 from skfedauc.inference.quantiles import (
@@ -48,7 +47,7 @@ from skfedauc.inference.quantiles import (
     studentized_range_quantile,
     studentized_range_tail,
 )
-from skfedauc.inference.variances import Extremes, Variances
+from skfedauc.inference.variances import Clusters, Extremes, Variances
 from skfedauc.ranks import sum_of_others
 
 Floats = NDArray[np.float64]

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import number_cells
 from skfedauc.counts.moments import ratio
+from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
 from skfedauc.inference.paired import PairedRows
-from skfedauc.inference.variances import LEAST_EFFECTIVE, Floats, satterthwaite
+from skfedauc.inference.variances import Floats
 
 # Largest product of the numbers of groups and rows for which an audit has changes of disparities
 _MOST_VISITS = 50_000_000

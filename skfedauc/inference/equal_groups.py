@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._words import counted
-from skfedauc.inference.variances import LEAST_EFFECTIVE, Extremes, Variances
+from skfedauc.inference.effects import LEAST_EFFECTIVE
+from skfedauc.inference.variances import Extremes, Variances
 
 Floats = NDArray[np.float64]
 

@@ -24,9 +24,9 @@ from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import with_weights_over
+from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
 from skfedauc.inference.limits import limits
 from skfedauc.inference.quantiles import t_quantile
-from skfedauc.inference.variances import LEAST_EFFECTIVE, satterthwaite
 
 Floats = NDArray[np.float64]
 

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import ratio
+from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
 from skfedauc.inference.paired import (
     ROUNDING,
     ModelClusters,
@@ -45,7 +46,7 @@ from skfedauc.inference.paired import (
     within_groups,
 )
 from skfedauc.inference.quantiles import LargestDifference, Pairs
-from skfedauc.inference.variances import LEAST_EFFECTIVE, Floats, satterthwaite
+from skfedauc.inference.variances import Floats
 
 
 class JointAUCs(NamedTuple):

@@ -20,13 +20,8 @@ from numpy.typing import NDArray
 from skfedauc._input.encoding import number_integers
 from skfedauc._kernel import number_cells, ranks_in_groups
 from skfedauc.counts.moments import is_rounding_error, ratio
-from skfedauc.inference.variances import (
-    LEAST_EFFECTIVE,
-    Floats,
-    cluster_corrections,
-    clustered_variance,
-    satterthwaite,
-)
+from skfedauc.inference.effects import LEAST_EFFECTIVE, cluster_corrections, satterthwaite
+from skfedauc.inference.variances import Floats, clustered_variance
 
 Numbers = NDArray[np.intp]
 

@@ -17,15 +17,13 @@ References
    Biometrics 53(2). https://doi.org/10.2307/2533958
 .. [3] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
    statistic. Annals of Mathematical Statistics 28(4).
-.. [4] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
-   regression with multi-stage samples. Survey Methodology 28(2).
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +33,76 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, is_rounding_error, ratio
 from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.counts.view import sums_among_all
+from skfedauc.inference.effects import (
+    LEAST_EFFECTIVE,
+    Numbers,
+    Units,
+    cluster_corrections,
+    satterthwaite,
+)
 from skfedauc.inference.pair_moments import PairMoments
-
-if TYPE_CHECKING:
-    from skfedauc.inference.clusters import Clusters
 
 Floats = NDArray[np.float64]
 
-# Least effective sample size for a variance. Below this size, one row has most of the weight.
-LEAST_EFFECTIVE = 1.5
+
+SHARED = (
+    "assumes independent groups, but {n_shared:,} of {n_clusters:,} clusters have rows in several "
+    "groups. Clusters with the same label are the same cluster: if they are different, give them "
+    "different labels. {mend}"
+)
+
+
+class Clusters(NamedTuple):
+    """Effects of the clusters of each group on its AUC.
+
+    Attributes
+    ----------
+    units : Units
+        The clusters of each group.
+    effects : ndarray of float64, shape (n_units,)
+        Corrected effects of both classes together.
+    scaled : ndarray of float64, shape (n_units,)
+        Effects in standard deviations of the group's AUC.
+    n_shared : int
+        Number of clusters with rows in several groups.
+    """
+
+    units: Units
+    effects: Floats
+    scaled: Floats
+    n_shared: int
+
+    def check_not_shared(self, result: str, mend: str = "") -> None:
+        """Raise an error if groups share clusters, for a result that assumes independent groups."""
+        if self.units.shares_clusters:
+            numbers = {"n_shared": self.n_shared, "n_clusters": self.units.n_clusters}
+            raise ValueError(f"{result} {SHARED.format(mend=mend, **numbers)}".rstrip())
+
+    def correlations(self, first: Numbers, second: Numbers) -> Floats | None:
+        """Correlations of the AUCs of pairs of groups; None if groups share no clusters."""
+        if not self.units.shares_clusters:
+            return None
+        matrix = self._matrix()
+        products = [
+            matrix[first[i : i + 128]].multiply(matrix[second[i : i + 128]]).sum(axis=1)
+            for i in range(0, first.size, 128)
+        ]
+        found: Floats = np.concatenate([np.zeros(0), *map(np.ravel, products)])
+        return np.clip(found, -1.0, 1.0)
+
+    def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats | None:
+        """Correlations of the AUCs of all groups in use; None if groups share no clusters."""
+        if not self.units.shares_clusters:
+            return None
+        matrix = self._matrix()[np.flatnonzero(used)]
+        found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
+        return found
+
+    def _matrix(self) -> Any:
+        from scipy.sparse import csr_array
+
+        shape = self.units.n_groups, self.units.n_clusters
+        return csr_array((self.scaled, (self.units.group, self.units.cluster)), shape=shape)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -461,34 +520,3 @@ def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[An
         shares += of_class / of_class.sum()
     variance = (total**2).sum()
     return 0.0 if is_rounding_error(variance, (shares**2).sum()) else float(variance)
-
-
-def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:
-    """Return the corrections of the residuals of clusters for their common mean [4]_.
-
-    The residual of a cluster is its deviation from its share of the sum of all clusters. The
-    variance of the deviation is the variance of the cluster times ``1 - 2 share + sum(share^2)``,
-    if the variances of the clusters are proportional to their squared shares. The correction is the
-    inverse root of this factor.
-
-    Parameters
-    ----------
-    weights, totals, squares : ndarray of float64
-        Weight of each cluster, and the sums of the weights and of the squared weights of all
-        clusters. The three arrays have the same shape.
-    """
-    # Compute the factor as a sum of two terms that are at least 0.
-    others = np.maximum(squares - weights**2, 0.0)
-    remaining = ratio((totals - weights) ** 2 + others, totals**2, 1.0)
-    # A single cluster has no residual, or a residual around an overall mean.
-    found: Floats = np.sqrt(ratio(1.0, remaining, 1.0))
-    return found
-
-
-def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: float = 1.0) -> Floats:
-    """Return the degrees of freedom of a sum of independent variances (first axis); at least 1.
-
-    `otherwise` is the result if the sum has no sampling error.
-    """
-    squares = np.asarray((variances**2 / degrees_of_freedom).sum(axis=0))
-    return np.maximum(ratio(variances.sum(axis=0) ** 2, squares, otherwise), 1.0)
