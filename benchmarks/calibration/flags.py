@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from benchmarks.calibration.simulation import (
     answers_to,
@@ -15,11 +14,10 @@ from benchmarks.calibration.simulation import (
     interval_of,
     percent,
 )
-from benchmarks.calibration.table import Plot, Table
-from skfedauc import FairnessAudit, ScoreCounts
+from benchmarks.calibration.table import Table
+from skfedauc import FairnessAudit
 from skfedauc.audit.claims import adjusted_together
 from skfedauc.inference.cross_gap import pair_errors
-from skfedauc.inference.equal_calibration import test_equal_calibration
 
 # Questions of the claims of an audit, by column
 _QUESTIONS = {
@@ -31,7 +29,6 @@ _QUESTIONS = {
     "true positive rate": "true_positive_rate",
     "false positive rate": "false_positive_rate",
     "calibration": "calibration",
-    "equal calibration": "equal_calibration",
 }
 # Gaps whose limits may exclude the value without a gap, by column
 _LIMITS = {
@@ -183,55 +180,9 @@ def within_column(n_runs: int, seed: int, n_labels: int, n_levels: int, n_rows: 
     return [percent(claimed), percent(raw)]
 
 
-def equally_miscalibrated(
-    n_runs: int,
-    seed: int,
-    n_rows: Any,
-    curve: Callable[[Any], Any],
-    center: float,
-    weighted: bool,
-    change: tuple[float, float],
-) -> list[str]:
-    """Share of tests of equal calibration that reject: error rate without a change, or power.
-
-    The logits of the scores have means from one below to one above the center. The curve gives the
-    logits of the probabilities, to which the first group adds a constant and whose slope it
-    multiplies.
-    """
-    rng = np.random.default_rng(seed)
-    names = np.repeat(np.arange(len(n_rows)), n_rows)
-    shift = np.linspace(-1.0, 1.0, len(n_rows))[names]
-    constant, slope = np.where(names == 0, change[0], 0.0), np.where(names == 0, change[1], 1.0)
-    rejected = []
-    for _ in range(n_runs):
-        p = expit(center + shift + 1.2 * rng.normal(size=names.size))
-        y = rng.random(names.size) < expit(constant + slope * curve(logit(p)))
-        counts = ScoreCounts.from_predictions(
-            y,
-            p,
-            groups=names,
-            sample_weight=rng.gamma(0.5, size=p.size) if weighted else None,
-        )
-        rejected.append(test_equal_calibration(counts.cells).pvalue < 0.05)
-    share = percent(rejected)
-    return [share, ""] if change == (0.0, 1.0) else ["", share]
-
-
 def _unequal(n_groups: int, largest: int) -> Any:
     """Return numbers of rows by Zipf's law, at least 20."""
     return np.maximum(largest / np.arange(1, n_groups + 1), 20).astype(int)
-
-
-def _line(x: Any) -> Any:
-    return 0.5 + 0.5 * x
-
-
-def _bend(x: Any) -> Any:
-    return np.minimum(2.0 * x, -1.0)
-
-
-def _identity(x: Any) -> Any:
-    return x
 
 
 _OF_TWO_GROUPS = {
@@ -265,10 +216,10 @@ TABLES = [
         "gap. The next columns are the shares of audits with a p value below .05 of one question, "
         "adjusted for the groups of the question (Holm) but not for the other questions: the "
         "difference of AUCs, whose interval then excludes 0, the xAUC disparity, the three rates, "
-        "a group that is not calibrated, and the test of equal calibration. The columns of limits "
-        "are the shares of audits whose 95 % interval of a gap excludes the value without a gap: "
-        "the AUC ratio, demographic parity, equalized odds, and tau. `colored cells` is the mean "
-        "share of cells of the cross matrix with a color.",
+        "and a group that is not calibrated. The columns of limits are the shares of audits whose "
+        "95 % interval of a gap excludes the value without a gap: the AUC ratio, demographic "
+        "parity, equalized odds, and tau. `colored cells` is the mean share of cells of the cross "
+        "matrix with a color.",
         ["groups", *("" if name in _OF_MANY else name for name in _COLUMNS)],
         [(name, no_gap, (design,)) for name, design in _OF_TWO_GROUPS.items()],
         share=0.5,
@@ -364,53 +315,5 @@ TABLES = [
         ],
         share=0.1,
         error_rate=["any claim", "any p value"],
-    ),
-    Table(
-        "Test of equal calibration",
-        "Share in % of tests of equal calibration (`FairnessAudit.equal_calibration`) that reject "
-        "at 5 %: the error rate, or the power. Scores are shifted between the groups, and rows "
-        "with equal scores are equally often positive in all groups, except in the last three "
-        "lines. The curve of calibration is the identity for perfect calibration. The line has "
-        "intercept .5 and slope .5 on the logit scale. The bent curve has slope 2, and is constant "
-        "above probability .27. In the last three lines, one group has another calibration.",
-        ["groups of rows", "error rate", "power"],
-        [
-            (name, equally_miscalibrated, arguments)
-            for name, arguments in {
-                "2 groups of 20": ([20] * 2, _identity, -1.0, False, (0.0, 1.0)),
-                "2 groups of 20 and 2,000": ([20, 2_000], _line, -1.0, False, (0.0, 1.0)),
-                "2 groups of 200, line": ([200] * 2, _line, -1.0, False, (0.0, 1.0)),
-                "2 groups of 2,000, bent curve": ([2_000] * 2, _bend, -1.0, False, (0.0, 1.0)),
-                "2 groups of 1,000, 2 % positives": (
-                    [1_000] * 2,
-                    _identity,
-                    -4.5,
-                    False,
-                    (0.0, 1.0),
-                ),
-                "2 groups of 500, gamma(.5) weights": ([500] * 2, _line, -1.0, True, (0.0, 1.0)),
-                "10 groups of 30": ([30] * 10, _line, -1.0, False, (0.0, 1.0)),
-                "10 groups of 200, bent curve": ([200] * 10, _bend, -1.0, False, (0.0, 1.0)),
-                "50 groups of 100, line": ([100] * 50, _line, -1.0, False, (0.0, 1.0)),
-                "100 groups of 20, line": ([20] * 100, _line, -1.0, False, (0.0, 1.0)),
-                "2 groups of 500, intercept .5 in one": ([500] * 2, _line, -1.0, False, (0.5, 1.0)),
-                "2 groups of 500, half the slope in one": (
-                    [500] * 2,
-                    _line,
-                    -1.0,
-                    False,
-                    (0.0, 0.5),
-                ),
-                "10 groups of 200, intercept .5 in one": (
-                    [200] * 10,
-                    _line,
-                    -1.0,
-                    False,
-                    (0.5, 1.0),
-                ),
-            }.items()
-        ],
-        error_rate=["error rate"],
-        others=[Plot("Power in %", ["power"])],
     ),
 ]

@@ -52,18 +52,13 @@ def _rates(tables: AuditTables) -> dict[str, Any] | None:
 
 
 def _calibration(tables: AuditTables) -> dict[str, Any] | None:
-    """Return the calibration of the groups and of all rows, and the test of equal calibration.
-
-    The result is None without a test.
-    """
+    """Return the calibration of the groups and of all rows, or None without a test."""
     if tables.calibration is None:
         return None
     *of_groups, of_all = plain_rows(tables.calibration)
     labels = [{"label": plain_label(label)} for label in tables.groups]
     groups = [label | row for label, row in zip(labels, of_groups, strict=True)]
-    equal = tables.equal_calibration
-    of_equal = {} if equal is None else {str(k): plain_number(v) for k, v in equal.items()}
-    return {"groups": groups, "all": of_all, "equal": of_equal}
+    return {"groups": groups, "all": of_all}
 
 
 def comparison_document_of(tables: ComparisonTables, findings: tuple[str, ...]) -> dict[str, Any]:

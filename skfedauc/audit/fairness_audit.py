@@ -932,10 +932,10 @@ class FairnessAudit:
         An audit by several columns includes the claims of the audits by each column alone. Holm's
         method [1]_ with weights adjusts the p values. All groupings have equal weight, and all
         questions of a grouping have equal weight. The questions are the largest difference of AUCs,
-        the equality of all AUCs, the AUC of each group, the xAUC disparities, the three rates, the
-        calibration of each group (see `calibration`), and equal calibration of all groups (see
-        `equal_calibration`). All groups of a question have equal weight. About 5 % of audits of
-        groups without any gap, and with calibrated scores, make a claim.
+        the equality of all AUCs, the AUC of each group, the xAUC disparities, the three rates, and
+        the calibration of each group (see `calibration`). All groups of a question have equal
+        weight. About 5 % of audits of groups without any gap, and with calibrated scores, make a
+        claim.
 
         References
         ----------
@@ -952,48 +952,25 @@ class FairnessAudit:
         to be probabilities of the positive class. Limits belong to 95 % intervals. The columns are:
 
         ``mean_score``, ``prevalence`` and ``difference``: the mean score, the share of positives,
-        and the mean score minus this share. The limits ``difference_low`` and ``difference_high``
-        come from Wilson's interval of the share, for given scores.
+        and the mean score minus this share, which is above 0 if scores are too high. The limits
+        ``difference_low`` and ``difference_high`` come from Wilson's interval [1]_ of the share,
+        for given scores.
 
-        ``prevalence_expected``: the share of positives that the scores of the group predict if all
-        groups have the same calibration, see `equal_calibration`.
+        ``slope``, with ``slope_low`` and ``slope_high``: the calibration slope [2]_, the maximum
+        likelihood estimate of b in ``logit P(y = 1) = a + b logit(score)`` with Wald's limits. It
+        is 1 under perfect calibration, and below 1 if scores are too extreme.
 
-        ``intercept``, with ``intercept_low`` and ``intercept_high``: the calibration intercept
-        (calibration-in-the-large), the maximum likelihood estimate of a in ``logit P(y = 1) = a +
-        logit(score)``. The intercept is 0 under perfect calibration, and below 0 if scores are too
-        high.
+        ``pvalue`` of the difference: below .05 exactly if its interval excludes 0.
+        ``pvalue_adjusted`` accounts for all claims of the audit (see `n_claims`). It is NaN without
+        a claim: for the row "all", for groups with fewer than `min_per_class` rows, and in an audit
+        of the ranking alone.
 
-        ``slope``, with ``slope_low`` and ``slope_high``: the calibration slope [1]_, the maximum
-        likelihood estimate of b in ``logit P(y = 1) = a + b logit(score)``. The slope is 1 under
-        perfect calibration, and below 1 if scores are too extreme. Intercept and slope have Wald's
-        limits.
+        ``note`` is the reason for an undefined slope: "one class", "one score", "separated classes"
+        (by a threshold), or "scores of 0 or 1", whose logits are infinite. To get a slope, clip
+        such scores, for example with ``np.clip(y_score, 0.001, 0.999)``; the slope depends on the
+        limits of `clip`.
 
-        ``ece``: the expected calibration error, the mean over bins of the absolute difference of
-        mean score and share of positives. Each group has up to 10 bins with equal numbers of its
-        rows. Equal scores are in the same bin. ``ece_expected`` is the mean of ``ece`` under
-        perfect calibration, which is above 0 because of sampling error.
-
-        ``brier``, with ``brier_low`` and ``brier_high``: the Brier score [2]_, the mean of the
-        squared errors of the scores, with Student's limits on the logit scale.
-
-        ``spiegelhalter_z``: Spiegelhalter's statistic [3]_, which is standard normal under perfect
-        calibration.
-
-        ``pvalue`` of the test that all scores are the probabilities of a positive. The test is the
-        score test of a and b in ``P(y = 1) = score + a + b score``, with two degrees of freedom.
-        Groups with few rows have a simulated null distribution. ``pvalue_adjusted`` accounts for
-        all claims of the audit (see `n_claims`). NaN without a claim: for the row "all", for groups
-        with fewer than `min_per_class` rows, and in an audit of the ranking alone.
-
-        ``note`` is the reason for an undefined slope. The note "one class" and the note "scores of
-        0 or 1" also apply to the intercept, because such scores have an infinite logit. To get a
-        slope, clip the scores, for example with ``np.clip(y_score, 0.001, 0.999)``. The slope
-        depends on the limits of `clip`. The note "separated classes" means that a threshold
-        separates the classes, and the note "one score" means that all scores are equal.
-
-        With weights, all averages are weighted, and standard errors and the test use the squared
-        weights. Limits of differences use effective sample sizes (Kish), and ``ece_expected`` is
-        approximate.
+        With weights, averages are weighted, and limits use effective sample sizes (Kish).
 
         Access raises a ValueError for scores that are not from 0 to 1, and a `DisclosureError` for
         binned scores.
@@ -1004,63 +981,13 @@ class FairnessAudit:
 
         References
         ----------
-        .. [1] Cox, D. R. (1958). Two further applications of a model for binary regression.
-           Biometrika 45(3/4). https://doi.org/10.1093/biomet/45.3-4.562
-        .. [2] Brier, G. W. (1950). Verification of forecasts expressed in terms of probability.
-           Monthly Weather Review 78(1).
-        .. [3] Spiegelhalter, D. J. (1986). Probabilistic prediction in patient management and
-           clinical trials. Statistics in Medicine 5(5). https://doi.org/10.1002/sim.4780050506
-        """
-        return tables.calibration(self.comparison, self._claims.adjusted)
-
-    @functools.cached_property
-    def equal_calibration(self) -> pd.Series:
-        """Test that rows with equal scores are equally often positive in all groups.
-
-        A Series with the `statistic`, its `degrees_of_freedom`, the `pvalue`, and
-        `pvalue_adjusted`, which accounts for all claims of the audit (see `n_claims`).
-
-        The null hypothesis is that all groups have the same calibration curve, which may differ
-        from perfect calibration. Scores that are too high by the same factor in all groups are
-        miscalibrated, but such scores do not cause a gap between groups. `calibration` tests
-        perfect calibration.
-
-        The test is the score test [1]_ of an intercept and a slope of each group, in addition to a
-        curve of ``logit(score)`` that all groups have in common, in a logistic regression of the
-        labels [2]_. The curve is a restricted cubic spline with up to five knots [3]_. Groups with
-        few rows have a simulated null distribution. With more than 50 such groups, the null
-        distribution is a gamma distribution. Groups of one class take part, and groups with fewer
-        than `min_per_class` rows do not. With weights, the test is the generalized score test [4]_.
-
-        The p value is NaN with fewer than two groups or without positives or negatives.
-        `pvalue_adjusted` is also NaN in an audit of the ranking alone. Access raises a ValueError
-        for scores that are not from 0 to 1, and a `DisclosureError` for binned scores.
-
-        References
-        ----------
-        .. [1] Rao, C. R. (1948). Large sample tests of statistical hypotheses concerning several
-           parameters with applications to problems of estimation. Mathematical Proceedings of the
-           Cambridge Philosophical Society 44(1). https://doi.org/10.1017/S0305004100023987
+        .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
+           inference. Journal of the American Statistical Association 22(158).
+           https://doi.org/10.1080/01621459.1927.10502953
         .. [2] Cox, D. R. (1958). Two further applications of a model for binary regression.
            Biometrika 45(3/4). https://doi.org/10.1093/biomet/45.3-4.562
-        .. [3] Harrell, F. E. (2015). Regression modeling strategies. Springer. Section 2.4.5.
-        .. [4] Boos, D. D. (1992). On generalized score tests. The American Statistician 46(4).
-           https://doi.org/10.1080/00031305.1992.10475921
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skfedauc import FairnessAudit
-        >>> rng = np.random.default_rng(0)
-        >>> probability, group = rng.random(2000) / 2, rng.choice(["a", "b"], 2000)
-        >>> y = rng.random(2000) < probability
-        >>> audit = FairnessAudit.from_predictions(y, 2 * probability, groups=group)
-        >>> bool(audit.calibration.loc["a", "pvalue"] < 0.001)
-        True
-        >>> bool(audit.equal_calibration["pvalue"] < 0.05)
-        False
         """
-        return tables.equal_calibration(self.comparison, self._claims.adjusted)
+        return tables.calibration(self.comparison, self._claims.adjusted)
 
     def sweep(self, thresholds: Any = None) -> ThresholdSweep:
         """Return the rates by group, and the gaps between groups, at many thresholds.
@@ -1208,8 +1135,8 @@ class FairnessAudit:
             The keys are `facts`, `findings` and `n_claims`, and the tables `quality`, `gaps`,
             `tolerances`, `groups` (a list of the rows of `by_group`) and `left_out`. `rates` has a
             list of the rows of `rates` by name of the rate, and is None in an audit of the ranking
-            alone. `calibration` has the rows of `calibration` in `groups` and `all`, and
-            `equal_calibration` in `equal`. `calibration` is None without a test of calibration.
+            alone. `calibration` has the rows of `calibration` in `groups` and `all`, and is None
+            without a test of calibration.
             `by_column` has the audit by each column alone, and `intersections` the rows of
             `intersections`; both are empty for a single column. Undefined values and infinite
             limits are None. Labels are text, integers or booleans, and lists for several columns;
@@ -1360,12 +1287,6 @@ class FairnessAudit:
             facts=self.facts,
             intersections=lambda: self._intersections,
             calibration=None if is_untested else self.calibration,
-            equal_calibration=None if is_untested else self.equal_calibration,
-            calibration_deviation=(
-                np.full(len(comparison.groups), np.nan)
-                if is_untested
-                else comparison.equal_calibration.deviation
-            ),
             sweep=lambda: None if self.decisions is None else self.sweep(),
             rates=lambda: None if self.decisions is None else self.rates(),
         )

@@ -44,8 +44,8 @@ class Finding(NamedTuple):
     sentence : str
     topic : str
         Topic of the sentence: a row of `FairnessAudit.gaps`, "model", "small_groups",
-        "equal_aucs", "group_auc", "calibration", "equal_calibration", "tolerances", "clusters", or
-        "decisions" for missing decisions. The page links the sentence to the table and to the
+        "equal_aucs", "group_auc", "calibration", "tolerances", "clusters", or "decisions"
+        for missing decisions. The page links the sentence to the table and to the
         definition of the topic.
     """
 
@@ -70,7 +70,6 @@ def answers(tables: AuditTables) -> tuple[Finding, ...]:
         *_on_ranking_between_groups(tables),
         *_on_decisions(tables),
         *_on_calibration(tables),
-        *_on_equal_calibration(tables),
         *_on_tolerances(tables),
     )
 
@@ -174,12 +173,6 @@ def _on_clusters(tables: AuditTables) -> Iterator[Finding]:
         yield Finding(
             f"{_sentence(_words.enumerated(left_out))} are left out, because they need groups that "
             "share no clusters.",
-            "clusters",
-        )
-    if tables.calibration is not None:
-        yield Finding(
-            "The mean of the calibration error of calibrated scores is left out, because it needs "
-            "independent rows.",
             "clusters",
         )
 
@@ -505,10 +498,10 @@ def _on_calibration(tables: AuditTables) -> Iterator[Finding]:
     if not places:
         return
     clearest = _row_at(table, places[0])
-    numbers = f"the mean score is {clearest['mean_score']:.3f}"
-    numbers += f", the share of positives is {clearest['prevalence']:.3f}"
-    if not math.isnan(clearest["slope"]):
-        numbers += f", and the calibration slope is {clearest['slope']:.2f}"
+    numbers = (
+        f"the mean score is {clearest['mean_score']:.3f}, and the share of positives is "
+        f"{clearest['prevalence']:.3f}"
+    )
     where = ""
     if len(places) > 1:
         where = f"most clearly in {named(tables.groups[places[0]])}, "
@@ -517,28 +510,6 @@ def _on_calibration(tables: AuditTables) -> Iterator[Finding]:
         f"{listed(tables.groups[g] for g in places)}: {where}{numbers} "
         f"(adjusted {shown_pvalue(clearest['pvalue_adjusted'])}).",
         "calibration",
-    )
-
-
-def _on_equal_calibration(tables: AuditTables) -> Iterator[Finding]:
-    test, table = tables.equal_calibration, tables.calibration
-    if test is None or table is None or math.isnan(test["pvalue_adjusted"]):
-        return
-    shown = f"(adjusted {shown_pvalue(test['pvalue_adjusted'])})"
-    if not test["pvalue_adjusted"] < SIGNIFICANT:
-        yield Finding(
-            f"No difference in calibration between groups is established {shown}.",
-            "equal_calibration",
-        )
-        return
-    place = int(np.nanargmax(np.abs(tables.calibration_deviation)))
-    row = _row_at(table, place)
-    yield Finding(
-        "The calibration differs between groups: rows with equal scores are not equally often "
-        f"positive in all groups {shown}. Most clearly in {named(tables.groups[place])}, the share "
-        f"of positives is {row['prevalence']:.3f}, and {row['prevalence_expected']:.3f} is "
-        "expected for its scores if all groups have the same calibration.",
-        "equal_calibration",
     )
 
 

@@ -24,7 +24,6 @@ from skfedauc.inference.calibration import are_exact_probabilities
 from skfedauc.inference.cluster_ratios import ClusterSums
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.differences import MOST_GROUPS, DifferenceTest, UsedGroups
-from skfedauc.inference.equal_calibration import EqualCalibration
 from skfedauc.inference.proportions import GapLimits
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, by_number
@@ -321,7 +320,7 @@ class GroupComparison:
 
     @functools.cached_property
     def calibration_pvalues(self) -> Floats:
-        """P values of the test of perfect calibration of the groups with enough rows.
+        """P values of mean scores minus shares of positives, of the groups with enough rows.
 
         NaN without decisions, because scores from 0 to 1 may then be ranks, and for scores that are
         not exact probabilities. Scores that are all 0 or 1 are decisions.
@@ -337,12 +336,6 @@ class GroupComparison:
         if self.decisions is None or not are_exact_probabilities(counts):
             return False
         return not deciding.are_decisions(counts)
-
-    @functools.cached_property
-    def equal_calibration(self) -> EqualCalibration:
-        """Test that the groups with enough rows have the same calibration."""
-        report, has_enough = self.report, self.has_enough[_SELECTION]
-        return calibrating.equal_calibration(report.counts, report.pairs.clusters, has_enough)
 
     @functools.cached_property
     def pvalues(self) -> Questions:
@@ -361,9 +354,6 @@ class GroupComparison:
         for rate in deciding.RATES:
             pvalues[rate] = np.array([self.rate_gaps[rate].get("pvalue", np.nan)])
         pvalues["calibration"] = self.calibration_pvalues
-        pvalues["equal_calibration"] = none
-        if self._has_probabilities:
-            pvalues["equal_calibration"] = np.array([self.equal_calibration.pvalue])
         return pvalues
 
     # Limits ------------------------------------------------------------------------------

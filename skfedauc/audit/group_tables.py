@@ -55,16 +55,15 @@ _IN_FULL = {
 }
 # Headings of the columns of `FairnessAudit.calibration`, by topic
 _CALIBRATION = {
-    "Means": {
-        "mean_score": "mean score",
-        "prevalence": "share of positives",
-        "prevalence_expected": "if equal",
+    "Means": {"mean_score": "mean score", "prevalence": "share of positives"},
+    "Mean score minus share of positives": {
+        "difference": "difference",
+        "difference_low": "95 % from",
+        "difference_high": "to",
+        "pvalue": "unadjusted p",
+        "pvalue_adjusted": "adjusted p",
     },
-    "Intercept": {"intercept": "intercept", "intercept_low": "95 % from", "intercept_high": "to"},
     "Slope": {"slope": "slope", "slope_low": "95 % from", "slope_high": "to"},
-    "Calibration error": {"ece": "error", "ece_expected": "if calibrated"},
-    "Brier score": {"brier": "score", "brier_low": "95 % from", "brier_high": "to"},
-    "Perfect calibration": {"pvalue": "unadjusted p", "pvalue_adjusted": "adjusted p"},
 }
 # Headings of the columns of `FairnessAudit.rates`, by topic
 _RATES = {

@@ -209,7 +209,6 @@ _TOPICS = {
     "decisions": ("", ""),
     "clusters": ("", ""),
     "calibration": ("calibration", "calibration"),
-    "equal_calibration": ("calibration", "equal-calibration"),
 }
 
 

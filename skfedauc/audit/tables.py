@@ -69,11 +69,6 @@ class AuditTables:
         a single column. The page and the document need the table, and findings do not.
     calibration : DataFrame or None
         Table `FairnessAudit.calibration`, or None without a test of calibration.
-    equal_calibration : Series or None
-        `FairnessAudit.equal_calibration`, or None without a test of calibration.
-    calibration_deviation : ndarray of float64, shape (n_groups,)
-        Share of positives minus the share that the common calibration curve predicts, in standard
-        errors; NaN for groups without a test.
     sweep : callable
         Function without arguments that returns the result of `FairnessAudit.sweep`, or None in an
         audit of the ranking alone.
@@ -104,8 +99,6 @@ class AuditTables:
     facts: Mapping[str, Any]
     intersections: Callable[[], pd.DataFrame | None]
     calibration: pd.DataFrame | None
-    equal_calibration: pd.Series | None
-    calibration_deviation: NDArray[np.float64]
     sweep: Callable[[], ThresholdSweep | None]
     rates: Callable[[], pd.DataFrame | None]
 
@@ -257,17 +250,8 @@ def calibration(comparison: GroupComparison, adjusted: Questions) -> pd.DataFram
         comparison.report.pairs.clusters,
         comparison.index,
         adjusted["calibration"],
-        comparison.equal_calibration.expected,
         LEVEL,
     )
-
-
-def equal_calibration(comparison: GroupComparison, adjusted: Questions) -> pd.Series:
-    """Return the test `FairnessAudit.equal_calibration`."""
-    test = comparison.equal_calibration
-    found = {name: getattr(test, name) for name in ("statistic", "degrees_of_freedom", "pvalue")}
-    of_claim = float(adjusted["equal_calibration"][0])
-    return pd.Series(found | {"pvalue_adjusted": of_claim}, dtype=np.float64)
 
 
 def reversed_groups(comparison: GroupComparison) -> tuple[Any, ...]:

@@ -86,15 +86,32 @@ class Shares(NamedTuple):
         tail : float
             Probability with which a limit may fail.
         """
+        return self.effective / self._stretch(np.asarray(tail)) ** 2
+
+    def _stretch(self, tail: Floats) -> Floats:
+        """Return by how much few clusters stretch the limits: a ratio of quantiles of t."""
         from scipy.special import stdtrit
 
-        found = self.effective
-        known = self.is_estimated
         # The ratio of the quantiles converges as the tail approaches one half.
-        tail = min(tail, 0.49)
-        of_rows = stdtrit(self.n_rows[known] - 1.0, tail)
-        found[known] *= (of_rows / stdtrit(self.n_clusters[known] - 1.0, tail)) ** 2
+        tail = np.broadcast_to(np.minimum(tail, 0.49), self.share.shape)
+        found, known = np.ones(self.share.shape), self.is_estimated
+        found[known] = stdtrit(self.n_clusters[known] - 1.0, tail[known])
+        found[known] /= stdtrit(self.n_rows[known] - 1.0, tail[known])
         return found
+
+    def tail_of(self, standardized: Floats) -> Floats:
+        """Return the tail probability whose limits are this number of standard errors away.
+
+        The standard errors are those of `effective`. The function inverts the limits by bisection.
+        """
+        from scipy.special import ndtri
+
+        low, high = np.full(self.share.shape, -690.0), np.full(self.share.shape, np.log(0.5))
+        for _ in range(50):
+            middle = (low + high) / 2.0
+            is_inside = -ndtri(np.exp(middle)) * self._stretch(np.exp(middle)) > standardized
+            low, high = np.where(is_inside, middle, low), np.where(is_inside, high, middle)
+        return np.where(np.isinf(standardized), 0.0, np.exp(high))
 
     def variance(self, share: Floats) -> Floats:
         """Return the variances if the true shares are `share`; 0 without rows."""

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfedauc import _input, _words
-from skfedauc.inference.calibration import cells_of_probabilities, equal_count_bins, mean_scores
-from skfedauc.inference.cluster_calibration import ClusterCells
+from skfedauc.inference.calibration import (
+    ClusterCells,
+    cells_of_probabilities,
+    equal_count_bins,
+    mean_scores,
+)
 from skfedauc.inference.proportions import wilson
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.plotting.base import ReportDisplay, labels_of
@@ -84,7 +88,7 @@ class ReliabilityDisplay(ReportDisplay):
 
     See Also
     --------
-    FairnessAudit.calibration : Calibration intercept and slope, errors and a test, by group.
+    FairnessAudit.calibration : Mean score minus share of positives, slope and a test, by group.
     sklearn.calibration.CalibrationDisplay : Reliability curve of all rows.
 
     Notes
