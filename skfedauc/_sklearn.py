@@ -126,6 +126,7 @@ def response_method_name(estimator: Any, response_method: Any, remedy: str | Non
 
     A message ends with `remedy`; None names the argument `response_method`.
     """
+    _check_names_of_methods(response_method)
     try:
         method = _check_response_method(estimator, response_method)
     except AttributeError as error:
@@ -133,6 +134,16 @@ def response_method_name(estimator: Any, response_method: Any, remedy: str | Non
         mend = _instead(estimator, response_method) if remedy is None else f" {remedy}"
         raise AttributeError(f"{text}{mend}") from error
     return str(getattr(method, "__name__", None) or method.func.__name__)
+
+
+def _check_names_of_methods(response_method: Any) -> None:
+    is_several = isinstance(response_method, tuple | list) and len(response_method) > 0
+    names = response_method if is_several else (response_method,)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            "response_method must be None, the name of a method such as 'predict_proba', or a "
+            f"tuple of names; got {shortened(response_method)}."
+        )
 
 
 def _instead(estimator: Any, response_method: Any) -> str:
@@ -161,6 +172,7 @@ def refuse_without_scores(
         If the estimator lacks these methods.
     """
     response_method = TWO_CLASSES if response_method is None else response_method
+    _check_names_of_methods(response_method)
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
             "estimator must be an estimator, such as LogisticRegression(); got "
@@ -343,12 +355,13 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     known = list(classes.tolist())
     if pos_label is None:
         return known[1], False
-    if pos_label not in known:
+    place = _input.position_of(pos_label, known)
+    if place is None:
         raise ValueError(
             f"pos_label={shortened(pos_label)} is not among the classes of the estimator, "
             f"[{all_shortened(known)}]."
         )
-    return pos_label, pos_label == known[0]
+    return pos_label, place == 0
 
 
 def _three_classes(estimator: Any, remedy: str) -> Any:

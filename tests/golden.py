@@ -300,7 +300,7 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
     yield "test_equal_groups", found.test_equal_groups
     yield "test_equivalence", lambda: found.test_equivalence(0.2)
     yield "test_worst", lambda: found.test_worst(0.6, margin=0.05)
-    yield "without_small_groups", lambda: found.without_small_groups(10).statistics()
+    yield "without_small_groups", lambda: GroupAUC(found.pairs, min_per_class=10).statistics()
 
 
 def of_measures(data: Data) -> Iterator[tuple[str, Any]]:

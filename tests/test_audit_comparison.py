@@ -284,7 +284,21 @@ def test_a_mitigation_that_only_moves_groups_is_recognized():
     # A mitigation that rounds the scores makes ties.
     rounded = compared(y, a, np.where(groups == 2, a / 2, a).round(1), groups, weights)
     assert rounded.decomposition.loc["within", "reversed"] == 0
-    assert "only moves groups against each other, except for ties" in " ".join(rounded.findings)
+    text = " ".join(rounded.findings)
+    assert "only moves groups against each other, except for ties" in text
+    within, cross = (rounded.decomposition.loc[kind] for kind in ("within", "cross"))
+    tied = [2 * (of["reordered"] - of["reversed"]) for of in (within, cross)]
+    said = re.search(r"Of the pairs within .*? pairs across groups, .*?\.(?= )", text).group()
+    assert said == (
+        f"Of the pairs within groups, {tied[0]:.1%} became ties or are no longer ties; of the "
+        f"pairs across groups, {cross['reversed']:.1%} have the opposite order and {tied[1]:.1%} "
+        "became ties or are no longer ties."
+    ).replace("%", " %")
+    # One threshold for all groups reverses no pair at all, and moves no group.
+    text = " ".join(compared(y, a, np.where(a > 0.5, 0.8, 0.3), groups, weights).findings)
+    assert "'new' reverses no pair of a positive and a negative" in text
+    assert "only moves groups" not in text
+    assert "opposite order" not in text
     # A change of the order within a group also changes the ranking within groups.
     other = compared(y, a, np.where(groups == 2, 1 - a, a), groups, weights)
     text = " ".join(other.findings)

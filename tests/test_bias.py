@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from skfedauc import GroupAUC, group_auc_scoring
 from skfedauc.datasets import make_group_scores
-from skfedauc.inference.roc_curves import RocCurve, area_between
+from skfedauc.inference.curves import RocCurve, area_between
 
 WEIGHTS = ["unit", "integer", "float", "far apart"]
 

@@ -613,7 +613,7 @@ def test_a_column_of_clusters_alone_gives_a_report_without_groups():
     assert report.counts.groups is None
     rows = GroupAUC.from_predictions(Y, S1, groups=["all"] * 20, clusters=CLUSTERS)
     assert_allclose(report.variances.delong, rows.variances.delong, rtol=1e-12)
-    assert report.without_small_groups(1).n_clusters == 6
+    assert GroupAUC(report.pairs, min_per_class=1).n_clusters == 6
 
 
 def test_clusters_of_weight_0_and_of_dropped_rows_are_not_counted():
@@ -631,7 +631,7 @@ def test_clusters_of_weight_0_and_of_dropped_rows_are_not_counted():
 def test_without_small_groups_keeps_clusters():
     rows = simulated(0, shared=True)
     report = report_of(rows)
-    kept = report.without_small_groups(int(report.pairs.counts.n_positives.min()) + 1)
+    kept = GroupAUC(report.pairs, min_per_class=int(report.pairs.counts.n_positives.min()) + 1)
     assert 0 < kept.n_groups < 4
     labels = list(kept.counts.groups)
     assert_allclose(kept.variances.delong, report.variances.delong[labels], rtol=1e-12)

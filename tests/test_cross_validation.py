@@ -446,8 +446,9 @@ def test_within_folds_reads_as_a_report(data):
     assert isinstance(report, GroupAUC)
     for name in STATISTICS:
         assert report.statistics()[name] == report.statistic(name)
-        assert f"{name:<16} {report.statistic(name):.4f}" in repr(report)
-        assert f"{name}</th><td>{report.statistic(name):.4f}</td>" in report._repr_html_()
+    for name in ("pooled", "within", "worst", "difference"):
+        assert f"{name} {report.statistic(name):.3f}" in repr(report)
+        assert f"{name} {report.statistic(name):.3f}" in report._repr_html_()
     assert report.average({0: 1, 1: 0, 2: 0, 3: 0}) == report.by_group.loc[0, "auc"]
 
 

@@ -272,7 +272,7 @@ def test_groups_without_the_missing_one_are_as_if_it_never_was():
     column = rows_of([1, 2, 10], LACKING)
     grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
     dropped = ScoreCounts.from_predictions(LABEL, SCORE, groups=column, missing="drop")
-    few = grouped.without_small_groups(15).counts
+    few = GroupAUC(grouped.pairs, min_per_class=15).counts
     assert few == dropped
     assert few.labels.dtype == np.int64
     weightless = ScoreCounts.from_predictions(

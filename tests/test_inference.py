@@ -20,12 +20,12 @@ from skfedauc.counts.score_counts import select_groups
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
     agreement,
+    curves,
     differences,
     heterogeneity,
     intervals,
     limits,
     null_difference,
-    roc_curves,
 )
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
@@ -1516,7 +1516,7 @@ def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
         report = report_of(y, (scores + np.arange(600) * 1e-6).round(decimals), groups)
         both = []
         for most in (1 << 16, 0):
-            monkeypatch.setattr(roc_curves, "_MOST_ROWS", most)
+            monkeypatch.setattr(curves, "_MOST_ROWS", most)
             both.append(report.abroca(0, n_resamples=150, random_state=most))
         assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.15)
         assert_allclose(both[0]["abroca"], both[1]["abroca"], rtol=1e-12)
@@ -1617,6 +1617,6 @@ def test_the_clearest_pair_carries_the_p_value():
     np.testing.assert_allclose(test.pvalue, pairs["pvalue_adjusted"].min(), rtol=1e-6)
     # With two groups, the two groups are the clearest pair. Without any difference, there is no
     # pair.
-    assert report.without_small_groups(50).test_difference().clearest == ("b", "a")
+    assert GroupAUC(report.pairs, min_per_class=50).test_difference().clearest == ("b", "a")
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None

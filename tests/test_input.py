@@ -1077,6 +1077,10 @@ def test_repeated_names_matter_only_for_the_columns_in_use(library):
     columns = {"label": "y", "score": "marker"}
     counts = ScoreCounts.from_table(twice, **columns, group="site")
     assert counts == ScoreCounts.from_table(table, **columns, group="site")
+    assert counts == ScoreCounts.from_batches([twice], **columns, group="site")
+    assert counts == ScoreCounts.from_batches([lambda: twice], **columns, group="site")
+    with pytest.raises(ValueError, match="group names the column 'dose', and the batch has 2"):
+        ScoreCounts.from_batches([twice], **columns, group="dose")
     with pytest.raises(ValueError, match="groups names the column 'dose', and X has 2 columns"):
         next(WithinGroupStratifiedKFold(2, groups="dose").split(twice, np.asarray(twice["y"])))
     with pytest.raises(ValueError, match="group names the column 'dose', and table has 2 columns"):

@@ -23,8 +23,8 @@ from skfedauc import (
     make_group_auc_scorer,
     select_within_gap,
 )
-from skfedauc.inference import curve_measures, curve_points, group_curves, partial_areas
-from skfedauc.inference.group_curves import GroupCurves
+from skfedauc.inference import measures as measuring
+from skfedauc.inference.curves import GroupCurves
 from skfedauc.measures import (
     AveragePrecision,
     PartialAUC,
@@ -147,7 +147,7 @@ def test_partial_areas_equal_those_of_proc():
         assert found == pytest.approx(value, abs=1e-14)
     # DeLong's variance, from the same package
     curves = GroupCurves.of(report.counts)
-    variance, _ = group_curves.errors_of(curves, partial_areas.partial_area_influence(curves, 1.0))
+    variance, _ = measuring.logit_errors_of(curves, measuring.partial_area_influence(curves, 1.0))
     assert variance == pytest.approx([0.00146991470882363], rel=1e-12)
 
 
@@ -213,7 +213,7 @@ def test_influence_values_are_derivatives_of_scikit_learns_values(measure):
         y, score, weights = group_rows(int(weighted), m=6, n=9, weighted=weighted)
         low, high = measure.scale
         cells = GroupCurves.of(ScoreCounts.from_predictions(y, score, sample_weight=weights))
-        influence = curve_measures.influence_of(measure, cells)
+        influence = measuring.influence_of(measure, cells)
         distinct = np.unique(score)
         step, slopes = 1e-6, np.zeros(y.size)
         for i in range(y.size):
@@ -242,8 +242,8 @@ def test_the_variance_of_the_whole_area_is_delongs(weighted):
     weights = weights if weighted else None
     report = GroupAUC.from_predictions(y, score, groups=groups, sample_weight=weights)
     curves = GroupCurves.of(report.counts)
-    influence = partial_areas.partial_area_influence(curves, 1.0)
-    variance, _ = group_curves.errors_of(curves, influence)
+    influence = measuring.partial_area_influence(curves, 1.0)
+    variance, _ = measuring.logit_errors_of(curves, influence)
     assert variance == pytest.approx(report.variances.delong, rel=1e-10)
     # Beyond 1 - 1e-13 there is no negative.
     measured = Measured(report.pairs, PartialAUC(max_fpr=1 - 1e-13))
@@ -264,7 +264,7 @@ def test_the_variance_of_a_sensitivity_is_that_of_the_delta_method():
     for _ in range(10):
         score = rng.normal(size=m + n) + y
         curves = GroupCurves.of(ScoreCounts.from_predictions(y, score))
-        errors = curve_points.sensitivity_errors(curves, e, np.array([p]))
+        errors = measuring.sensitivity_errors(curves, e, np.array([p]))
         found.append(p * (1 - p) / errors.n[0])
     assert np.mean(found) == pytest.approx(truth, rel=0.1)
 
@@ -272,7 +272,7 @@ def test_the_variance_of_a_sensitivity_is_that_of_the_delta_method():
 def test_the_number_of_effective_positives_without_errors_of_the_threshold():
     # With negatives that are all below the positives, no threshold has another sensitivity.
     curves = GroupCurves.of(ScoreCounts.from_predictions([0] * 50 + [1] * 8, range(58)))
-    errors = curve_points.sensitivity_errors(curves, 0.1, np.array([1.0]))
+    errors = measuring.sensitivity_errors(curves, 0.1, np.array([1.0]))
     assert errors.n == pytest.approx([8])
     low, high = errors.limits(np.array([1.0]), 0.025)
     truth = binomtest(8, 8).proportion_ci(method="wilson")
@@ -281,7 +281,7 @@ def test_the_number_of_effective_positives_without_errors_of_the_threshold():
 
 @pytest.mark.parametrize(("n", "rate"), [(1, 0.3), (20, 0.05), (35, 0.1), (36, 0.1), (400, 0.1)])
 def test_the_fewest_negatives_within_a_rate_are_binomial(n, rate):
-    found = curve_points.fewest_within(np.array([0.0, n]), rate, 0.025)
+    found = measuring.fewest_within(np.array([0.0, n]), rate, 0.025)
     assert found[0] < 1
     k = np.arange(n + 1)
     reached = k[binom.sf(k - 1, n, rate) >= 0.975].max()
@@ -430,7 +430,7 @@ def test_the_interval_of_an_average_adds_variances():
     groups = np.repeat(np.arange(3), [part[0].size for part in rows])
     report = GroupAUC.from_predictions(y, score, groups=groups)
     curves, measure = GroupCurves.of(report.counts), PartialAUC(max_fpr=0.5)
-    variance, freedom = group_curves.errors_of(curves, curve_measures.influence_of(measure, curves))
+    variance, freedom = measuring.logit_errors_of(curves, measuring.influence_of(measure, curves))
     share = np.array([12, 13, 14]) / 39
     low, high = measure.scale
     value = np.average(by_group_of(measure, y, score, groups), weights=share)
@@ -502,7 +502,7 @@ def test_certain_intervals_are_those_of_all_possible_scores(measure):
         values = [expected(measure, y, scores) for scores in arrangements(y, bins)]
         lowest, highest = (bins + np.where(y == side, 0.1, 0.9) for side in (1, 0))
         counts = [ScoreCounts.from_predictions(y, scores) for scores in (lowest, highest)]
-        low, high = curve_measures.bounds_of(measure, *map(GroupCurves.of, counts))
+        low, high = measuring.bounds_of(measure, *map(GroupCurves.of, counts))
         scale = measure.scale
         low, high = (scale[0] + (scale[1] - scale[0]) * end[0] for end in (low, high))
         assert low == pytest.approx(min(values), abs=1e-12)
@@ -712,7 +712,7 @@ def test_no_groups_and_no_rows():
         found = GroupAUC(counts).measured(measure)
         assert found.statistic("pooled") == found.statistic("macro")
     grouped = GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"], undefined="ignore")
-    empty = grouped.without_small_groups(9)
+    empty = GroupAUC(grouped.pairs, min_per_class=9)
     for measure in MEASURES:
         found = empty.measured(measure)
         assert found.statistics().isna().all()

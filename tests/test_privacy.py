@@ -431,7 +431,7 @@ SUPPRESSED = {
     "withheld": lambda counts: counts.reduced(BINS, min_count=10),
     "joined": lambda counts: counts.reduced(BINS, min_count=10, small_groups="join"),
     "number": lambda counts: counts.reduced(BINS, min_count=10, tell_withheld="number"),
-    "report": lambda counts: GroupAUC(counts).without_small_groups(10).counts,
+    "report": lambda counts: GroupAUC(counts, min_per_class=10).counts,
     "repeats": lambda counts: ScoreCounts.merge([counts], repeated="allow"),
 }
 DERIVED = {

@@ -55,6 +55,7 @@ from skfedauc._input.labels import (
     check_label,
     columns_of_labels,
     kind_of,
+    position_of,
     some_labels,
     unite_kinds,
 )
@@ -115,6 +116,7 @@ __all__ = [
     "map_labels",
     "names_of",
     "object_array",
+    "position_of",
     "some_labels",
     "unite_kinds",
     "unite_labels",

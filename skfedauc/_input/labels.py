@@ -114,6 +114,14 @@ def is_whole(number: Any) -> bool:
     return math.isfinite(number) and number == math.floor(number)
 
 
+def position_of(label: Any, known: Sequence[Any]) -> int | None:
+    """Return the position of a label, or None if it is not known, whatever its type."""
+    try:
+        return known.index(label)
+    except (ValueError, TypeError):  # Arrays compare by element, and pandas.NA is neither.
+        return None
+
+
 def as_label(label: Any) -> Any:
     """Return a label as a Python object, with a time for dates, as `encode_groups` does.
 

@@ -44,18 +44,18 @@ def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> 
     if isinstance(reference, str) and reference == "rest":
         return None
     label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
-    groups, label = counts.groups or (), _input.as_label(label)
-    if label not in groups:
+    groups = counts.groups or ()
+    place = _input.position_of(_input.as_label(label), groups)
+    if place is None:
         raise ValueError(
             "reference must be 'rest' or a group's label; got "
             f"{_words.shortened(reference)}, and the groups "
             f"are {_words.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
         )
-    place = groups.index(label)
     if is_small(counts, min_per_class)[place]:
         raise ValueError(
-            f"the reference group {_words.shortened(label)} is too small for comparisons: it has "
-            f"{_words.counted(int(counts.n_positives[place]), 'positive')} and "
+            f"the reference group {_words.shortened(groups[place])} is too small for "
+            f"comparisons: it has {_words.counted(int(counts.n_positives[place]), 'positive')} and "
             f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
             f"min_per_class is {min_per_class}. Pass another group, or a smaller "
             "min_per_class."

@@ -21,6 +21,8 @@ from skfedauc.audit.names import listed, named
 from skfedauc.audit.tables import Favorable, row_of
 from skfedauc.report import GroupAUC
 
+# Share of pairs below which a difference of two shares is rounding error
+_ROUNDING = 1e-12
 # Names of the quantities of groups, and of the gaps
 QUANTITIES = {
     "auc": "AUC",
@@ -167,41 +169,40 @@ def _on_ranking(tables: ComparisonTables) -> Iterator[Finding]:
         f"{signed(cross['contribution'])} from pairs across groups."
     )
     if within["reordered"] == 0:
-        yield Finding(
-            f"{_sentence(second)} only moves groups against each other. No pair of a positive and "
-            "a negative of the same group changed its order, so all group AUCs are unchanged; "
-            f"{_share(cross['reordered'])} of the pairs across groups changed their order. "
-            f"{contributions}",
-            "ranking",
-        )
-        return
-    if within["reversed"] == 0:  # A tie counts one half.
-        yield Finding(
-            f"{_sentence(second)} only moves groups against each other, except for ties. No pair "
-            "of a positive and a negative of the same group has the opposite order, and "
-            f"{_share(2.0 * within['reordered'])} of these pairs became ties or are no longer "
-            "ties. "
-            f"{_share(cross['reordered'])} of the pairs across groups changed their order. "
-            f"{contributions}",
-            "ranking",
-        )
-        return
-    if cross["reordered"] == 0:
-        yield Finding(
-            f"{_sentence(second)} changes the ranking within groups only: "
-            f"{_share(within['reordered'])} of the pairs within groups changed their order, and no "
-            f"pair across groups. {contributions}",
-            "ranking",
-        )
-        return
+        moved = "only moves groups against each other, so all group AUCs are unchanged"
+    elif pooled["reversed"] == 0:
+        moved = "reverses no pair of a positive and a negative, but makes ties or breaks them"
+    elif within["reversed"] == 0:
+        moved = "only moves groups against each other, except for ties"
+    elif cross["reordered"] == 0:
+        moved = "changes the ranking within groups only"
+    else:
+        moved = "changes the ranking within groups and across groups"
     yield Finding(
-        f"{_sentence(second)} changes the ranking within groups and across groups: "
-        f"{_share(within['reordered'])} of the pairs within groups changed their order "
-        f"({_share(within['raised'])} became better, {_share(within['lowered'])} worse), and "
-        f"{_share(cross['reordered'])} of the pairs across groups ({_share(cross['raised'])} "
-        f"better, {_share(cross['lowered'])} worse). {contributions}",
+        f"{_sentence(second)} {moved}. {_sentence(changed_orders(tables))}. {contributions}",
         "ranking",
     )
+
+
+def changed_orders(tables: ComparisonTables) -> str:
+    """Return the shares of the pairs with another order, within groups and across groups."""
+    said = []
+    for kind, of in (("within", "within"), ("cross", "across")):
+        row = row_of(tables.decomposition, kind)
+        if math.isnan(row["reordered"]):
+            continue
+        # A pair that becomes a tie, or is no longer a tie, counts one half in `reordered`.
+        tied = max(2.0 * (row["reordered"] - row["reversed"]), 0.0)
+        shares = [
+            f"{_share(share)} {verb}"
+            for share, verb in (
+                (row["reversed"], "have the opposite order"),
+                (tied, "became ties or are no longer ties"),
+            )
+            if share > _ROUNDING
+        ]
+        said.append(f"of the pairs {of} groups, {' and '.join(shares) or 'none changed'}")
+    return "; ".join(said)
 
 
 # Gaps and groups --------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from skfedauc.audit.comparison_findings import (
     QUANTITIES,
     ComparisonTables,
     answers,
+    changed_orders,
     closing,
     signed,
 )
@@ -245,14 +246,7 @@ def _ranking(tables: ComparisonTables) -> str:
         return "not comparable within and across groups"
     if within["reordered"] == cross["reordered"] == 0:
         return "no pair of a positive and a negative changed its order"
-    shares = (
-        f"{within['reordered']:.1%} of the pairs within groups and {cross['reordered']:.1%} of "
-        "the pairs across groups changed their order"
-    )
-    if within["reversed"] == 0:
-        ties = "" if within["reordered"] == 0 else ", except for ties"
-        return f"groups only moved against each other{ties}: {shares}"
-    return shares
+    return changed_orders(tables)
 
 
 def _groups(tables: ComparisonTables, quantities: list[str]) -> str:

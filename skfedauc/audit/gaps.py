@@ -26,7 +26,7 @@ from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.differences import MOST_GROUPS, DifferenceTest, UsedGroups
 from skfedauc.inference.proportions import GapLimits
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, by_number
+from skfedauc.report import GroupAUC, by_number, large_groups
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
@@ -199,7 +199,9 @@ class GroupComparison:
         """Report on the groups that are not small."""
         if not self.is_small.any():
             return self.everyone
-        return self.everyone.without_small_groups(max(self.min_per_class, 1))
+        pairs, _ = large_groups(self.everyone.pairs, max(self.min_per_class, 1))
+        names = self.everyone.group_names
+        return GroupAUC(pairs, undefined="ignore", group_names=names)
 
     @property
     def has_clusters(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -171,7 +171,6 @@ def _lines(comparison: AuditComparison, arguments: CompareArguments) -> list[str
                 *_rows(comparison.gaps),
             ]
         ),
-        _pairs_line(comparison.decomposition),
     ]
 
 
@@ -193,16 +192,6 @@ def _rows(table: pd.DataFrame) -> Iterator[list[str]]:
 
 def _signed(value: float) -> str:
     return "0.0000" if round(value, 4) == 0 else f"{value:+.4f}"
-
-
-def _pairs_line(table: pd.DataFrame) -> str:
-    shares: Mapping[Any, Any] = table["reordered"].to_dict()
-    said = [
-        f"{shares[name]:.1%} {where}"
-        for name, where in (("within", "within groups"), ("cross", "across groups"))
-        if not math.isnan(shares[name])
-    ]
-    return f"Pairs of a positive and a negative whose order changed: {', '.join(said)}."
 
 
 def _tolerance_lines(comparison: AuditComparison) -> list[str]:

@@ -280,12 +280,12 @@ def _pairs_of(names: list[Any], reference: Any) -> Pairs:
     """Return the indices of the first and of the second model of each comparison."""
     if reference is None:
         return np.triu_indices(len(names), 1)
-    if reference not in names:
+    place = _input.position_of(reference, names)
+    if place is None:
         raise ValueError(
             f"reference={_words.shortened(reference)} is not among the models, "
             f"{_words.listed(names, most=10)}."
         )
-    place = names.index(reference)
     others = np.delete(np.arange(len(names)), place)
     return others, np.full(others.size, place)
 

@@ -51,6 +51,9 @@ def is_lazy(table: Any) -> bool:
     # The import is local because counting rows in arrays does not need narwhals.
     import narwhals.stable.v2 as nw
 
+    # narwhals refuses a DataFrame with repeated names, whatever the columns in use.
+    if nw.dependencies.is_into_dataframe(table):
+        return False
     return isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame)
 
 

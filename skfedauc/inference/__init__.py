@@ -42,10 +42,8 @@ Comparisons of models:
 
 Curves and calibration:
 
-* `roc_curves.py`: ROC curves, and the area between two curves;
-* `group_curves.py`: ROC curves of all groups at once;
-* `curve_measures.py`: measures of curves; `partial_areas.py`, `curve_points.py` and
-  `average_precision.py`: formulas of the measures;
+* `curves.py`: ROC curves of all groups, the area between two curves, variances of a summary;
+* `measures.py`: measures of curves: partial areas, sensitivity, specificity, average precision;
 * `calibration.py`: calibration of probabilities: mean scores, slopes and bins.
 
 Plans: `power.py` (power of tests and width of intervals for given numbers of rows).

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import number_cells
-from skfedauc.inference import curve_measures
-from skfedauc.inference.group_curves import GroupCurves, LogitErrors
+from skfedauc.inference import measures
+from skfedauc.inference.curves import GroupCurves, LogitErrors
 from skfedauc.inference.paired import PairedRows, RowValues
 from skfedauc.inference.variances import Floats
 from skfedauc.measures import AveragePrecision, Measure, PartialAUC
@@ -72,7 +72,7 @@ def measure_values(
         for each, of in ((curves, rows), (pooled_curves, one_group))
     )
     auc, pooled_auc = (
-        np.array([curve_measures.index_of(measure, curve) for curve in each])
+        np.array([measures.index_of(measure, curve) for curve in each])
         for each in (curves, pooled_curves)
     )
     within = (1.0, 1.0)
@@ -83,7 +83,7 @@ def measure_values(
 
 def _influence(measure: Measure, curves: GroupCurves, rows: PairedRows, scores: Floats) -> Floats:
     """Return the influence value of each row."""
-    influence = curve_measures.influence_of(measure, curves)
+    influence = measures.influence_of(measure, curves)
     # The segments of the curves are the cells in order of group and score.
     cell, _ = number_cells(scores, rows.codes, rows.n_groups)
     return np.where(rows.positive, influence.positives[cell], influence.negatives[cell])
@@ -95,7 +95,7 @@ def too_few_within(measure: Measure, curves: GroupCurves) -> NDArray[np.bool_]:
     The variance of such a group is too small on average. The function returns True if the
     probability that no row is within the rates exceeds 2.5 %.
     """
-    return curve_measures.few_within(measure, curves, _TAIL)[0]
+    return measures.few_within(measure, curves, _TAIL)[0]
 
 
 def variance_of(measure: Measure, curves: GroupCurves, index: Floats) -> Floats:
@@ -103,6 +103,6 @@ def variance_of(measure: Measure, curves: GroupCurves, index: Floats) -> Floats:
 
     NaN if the group lacks a class.
     """
-    errors = curve_measures.errors_of(measure, curves, index)
+    errors = measures.errors_of(measure, curves, index)
     assert isinstance(errors, LogitErrors)
     return errors.variance

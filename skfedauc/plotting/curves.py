@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.roc_curves import RocCurve, RocCurves, mean_curve
+from skfedauc.inference.curves import RocCurve, RocCurves, mean_curve
 
 Floats = NDArray[np.float64]
 

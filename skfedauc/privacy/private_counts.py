@@ -199,7 +199,7 @@ class PrivateCounts:
         ValueError, TypeError
             If an argument is not as described, or the counts have a group that `groups` lacks. If
             the counts have sample weights, another positive label than `pos_label`, went through
-            `min_count` or `without_small_groups`, or were merged with ``repeated="allow"``.
+            `min_count` or `min_per_class`, or were merged with ``repeated="allow"``.
         ImportError
             If OpenDP is missing, or is older than 0.14.2: ``pip install
             "skfedauc[privacy]"``.

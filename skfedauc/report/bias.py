@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from skfedauc import _input, _words
+from skfedauc.inference.curves import RocCurves, area_between, null_areas
 from skfedauc.inference.differences import adjusted
-from skfedauc.inference.roc_curves import RocCurves, area_between, null_areas
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import number_of_group
 from skfedauc.report.estimates import GroupEstimates

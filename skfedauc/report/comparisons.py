@@ -34,14 +34,14 @@ def number_of_group(label: Any, counts: ScoreCounts) -> int:
     if isinstance(label, list) and len(label) == 1:
         label = label[0]
     groups = counts.groups or ()
-    wanted = _input.as_label(label)
-    if wanted not in groups:
+    number = _input.position_of(_input.as_label(label), groups)
+    if number is None:
         raise ValueError(
             "reference must be None, 'rest' or a group's label; got "
             f"{_words.shortened(label)}, and the "
             f"groups are {_words.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
         )
-    return groups.index(wanted)
+    return number
 
 
 def comparison_table(

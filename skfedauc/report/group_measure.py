@@ -9,7 +9,7 @@ import numpy as np
 
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
-from skfedauc.inference import curve_measures, intervals, limits
+from skfedauc.inference import intervals, limits, measures
 from skfedauc.measures import Measure
 from skfedauc.report.bounds import Bounds
 from skfedauc.report.estimates import GroupEstimates
@@ -235,7 +235,7 @@ class GroupMeasure:
         if method is not None:
             raise ValueError(
                 f"method is for transformed AUCs; intervals of {self.measure!r} have the method "
-                f"{curve_measures.method_of(self.measure)!r}. Leave out method="
+                f"{measures.method_of(self.measure)!r}. Leave out method="
                 f"{_words.shortened(method)}."
             )
         self._measured.pairs.check_independent_rows(f"the interval of {self.measure.name!r}")
@@ -250,7 +250,7 @@ class GroupMeasure:
             "value": self._estimates.by_group,
             "ci_low": self._measured.scaled(found.low),
             "ci_high": self._measured.scaled(found.high),
-            "method": curve_measures.method_of(self.measure),
+            "method": measures.method_of(self.measure),
             "note": notes(self._measured, found.note),
         }
         return pd.DataFrame(columns, index=self._index())
@@ -261,7 +261,7 @@ class GroupMeasure:
         values, quiet = self.statistics(), self._estimates.quiet()
         _, used = quiet.values.group_aucs
         new_groups = intervals.is_over_groups(over, int(used.sum()))
-        method, rows = curve_measures.method_of(self.measure), []
+        method, rows = measures.method_of(self.measure), []
         for name in quiet.names:
             is_new = new_groups and name not in ("worst", "difference")
             low, high, note = np.nan, np.nan, ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -176,9 +176,14 @@ def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> in
 
 
 def statistic_intervals(
-    estimates: GroupEstimates, confidence_level: float, method: limits.Method, over: str | None
+    estimates: GroupEstimates,
+    confidence_level: float,
+    method: limits.Method,
+    over: str | None,
+    *,
+    names: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Return the intervals of statistics, see `GroupAUC.confidence_intervals`."""
+    """Return the intervals of statistics, see `GroupAUC.confidence_intervals`; None means all."""
     import pandas as pd
 
     _check_rows_of(method, estimates)
@@ -189,7 +194,8 @@ def statistic_intervals(
             estimates.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
         new_groups = not estimates.variances.shares_clusters
     rows = []
-    names = [name for name in determined_statistics(estimates.pairs) if name in INTERVALS]
+    known = INTERVALS if names is None else names
+    names = [name for name in determined_statistics(estimates.pairs) if name in known]
     for name in names:
         of_statistic = INTERVALS[name]
         is_new = new_groups and of_statistic.of_new_groups

@@ -1,7 +1,7 @@
 """Confidence intervals of measures: by group, pooled, of averages and of the worst group.
 
 The limits are limits of an index, which is a measure on the scale from 0 to 1; see
-`skfedauc.inference.curve_measures`.
+`skfedauc.inference.measures`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc._kernel import number_cells
-from skfedauc.inference import curve_measures, limits
-from skfedauc.inference.group_curves import LogitErrors
+from skfedauc.inference import limits, measures
+from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.paired_measures import has_valid_averages
 from skfedauc.inference.quantiles import OverGroups, variance_over_groups
 from skfedauc.inference.variances import clustered_variance
@@ -37,19 +37,19 @@ class Ends(NamedTuple):
     note: str = ""
 
 
-def group_limits(measured: Measured, tail: float) -> curve_measures.Limits:
+def group_limits(measured: Measured, tail: float) -> measures.Limits:
     """Return the limits of the index of each group, from both extremes of binned scores."""
 
-    def at(end: int) -> curve_measures.Limits:
+    def at(end: int) -> measures.Limits:
         curves, index = measured.extremes[end].curves, measured.bounds[end]
         errors = measured.errors[end]
-        return curve_measures.limits_of(measured.measure, curves, errors, index, tail)
+        return measures.limits_of(measured.measure, curves, errors, index, tail)
 
     lowest = highest = at(0)
     if measured.pairs.is_binned:
         highest = at(1)
     note = np.where(lowest.note == highest.note, lowest.note, "")
-    return curve_measures.Limits(lowest.low, highest.high, note)
+    return measures.Limits(lowest.low, highest.high, note)
 
 
 def notes(measured: Measured, of_groups: NDArray[np.object_]) -> NDArray[np.object_]:
@@ -111,8 +111,8 @@ def _of_pooled(measured: Measured, pooled: float, tail: float, new_groups: bool)
             raise NotDefined("needs two groups with rows of each class")
         errors = LogitErrors(np.array([variance]), np.array([freedom]))
         return _ends(*errors.limits(index, tail))
-    own = curve_measures.errors_of(measured.measure, curve, index)
-    low, high, note = curve_measures.limits_of(measured.measure, curve, own, index, tail)
+    own = measures.errors_of(measured.measure, curve, index)
+    low, high, note = measures.limits_of(measured.measure, curve, own, index, tail)
     return _ends(low, high, note[0])
 
 
@@ -128,7 +128,7 @@ def pooled_clustered(measured: Measured) -> tuple[float, float]:
     for AUCs.
     """
     curves, pooled = measured.curves, measured.pooled_curve
-    influence = curve_measures.influence_of(measured.measure, pooled)
+    influence = measures.influence_of(measured.measure, pooled)
     # The cells of the pooled curve are the distinct scores of all groups.
     place, _ = number_cells(measured.pairs.counts.cells.scores)
     sides = (
@@ -162,7 +162,7 @@ def _of_average(
     if n_defined > 1 and not has_valid_averages(measured.measure):
         raise NotDefined("no interval: averages of the average precision of few rows are biased")
     value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
-    few, of_class = curve_measures.few_within(measured.measure, measured.curves, tail)
+    few, of_class = measures.few_within(measured.measure, measured.curves, tail)
     n_few = int(few[used].sum())
     note = f"biased: {_words.counted(n_few, 'group')} with few {of_class}s within the rates"
     note = note if n_few else ""
@@ -193,7 +193,7 @@ def _of_difference(estimates: MeasureEstimates, tail: float) -> Ends:
     """Return the limits of the largest minus the smallest index.
 
     The lower limit fails only if a limit of a group fails, so Bonferroni's correction applies. The
-    upper limit has to cover the true difference of two groups, see `pairwise.difference_interval`.
+    upper limit has to cover the true difference of two groups, see `differences.difference_interval`.
     """
     _, used = estimates.values.group_aucs
     if used.sum() < 2:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.inference import curve_measures
-from skfedauc.inference.curve_measures import Errors
-from skfedauc.inference.group_curves import GroupCurves
+from skfedauc.inference import measures
+from skfedauc.inference.curves import GroupCurves
+from skfedauc.inference.measures import Errors
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.bounds import Bounds, group_bounds, rounding_reach, statistic_bounds
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 class Measured:
     """Index of a measure of each group and of all rows together, computed lazily.
 
-    An index is a measure on the scale from 0 to 1, see `skfedauc.inference.curve_measures`.
+    An index is a measure on the scale from 0 to 1, see `skfedauc.inference.measures`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Measured:
             return self.pairs.auc
         if self.pairs.has_overlaps:
             return _middle(self.bounds)
-        return curve_measures.index_of(self.measure, self.curves)
+        return measures.index_of(self.measure, self.curves)
 
     @functools.cached_property
     def pooled_index(self) -> float:
@@ -89,7 +89,7 @@ class Measured:
             return float("nan")
         if self.pairs.has_overlaps:
             return float(_middle(self.pooled_bounds))
-        return float(curve_measures.index_of(self.measure, self.pooled_curve)[0])
+        return float(measures.index_of(self.measure, self.pooled_curve)[0])
 
     # Sampling errors ----------------------------------------------------------------------------
 
@@ -97,10 +97,10 @@ class Measured:
     def errors(self) -> tuple[Errors, Errors]:
         """Sampling errors of the index of each group, at both ends of the certain interval."""
         lowest, highest = self.extremes
-        errors = curve_measures.errors_of(self.measure, lowest.curves, self.bounds.low)
+        errors = measures.errors_of(self.measure, lowest.curves, self.bounds.low)
         if highest is lowest:
             return errors, errors
-        return errors, curve_measures.errors_of(self.measure, highest.curves, self.bounds.high)
+        return errors, measures.errors_of(self.measure, highest.curves, self.bounds.high)
 
     # Certain intervals ------------------------------------------------------------------------
 
@@ -136,9 +136,7 @@ class Measured:
         return GroupEstimates(self.pairs, UndefinedPolicy("ignore", is_quiet=True))
 
     def _bounds_of(self, curves: Sequence[GroupCurves]) -> Bounds:
-        low, high = curve_measures.bounds_of(
-            self.measure, *curves, overlaps=self.pairs.has_overlaps
-        )
+        low, high = measures.bounds_of(self.measure, *curves, overlaps=self.pairs.has_overlaps)
         reach = rounding_reach(self.pairs)
         return Bounds(np.maximum(low - reach, 0.0), np.minimum(high + reach, 1.0))
 

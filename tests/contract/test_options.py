@@ -141,6 +141,27 @@ def bound(of, owner, name, given):
     return getattr(objects[name.split(".")[0]](), name.split(".")[1])
 
 
+# Arguments that take one label, or names of methods
+OF_LABELS = sorted(
+    (name, argument)
+    for name, (of, _) in FUNCTIONS.items()
+    if inspect.isroutine(of) and "scor" not in name  # Scorers check arguments when they score.
+    for argument in ("reference", "pos_label", "response_method")
+    if argument in inspect.signature(of).parameters
+    and f"\n{argument} : {{" not in (inspect.getdoc(of) or "")
+)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("name", "argument"), OF_LABELS, ids=lambda text: text)
+def test_arrays_are_no_labels_and_no_methods(name, argument):
+    for value in [*BAD[1:5], {"pooled": 1}, object(), pd.NA, pd.DataFrame({"a": [1, 2]})]:
+        with pytest.raises((ValueError, TypeError)) as error:
+            call(name, argument, value)
+        assert not re.search("truth value|ambiguous|is not iterable", str(error.value)), value
+        assert re.search(rf"\b{argument}\b", str(error.value)), (value, error.value)
+
+
 def test_there_are_many_options():
     assert len(OPTIONS) > 60
 

@@ -1,0 +1,487 @@
+"""ROC curves of groups, the area between two curves (ABROCA), and the variance of a summary.
+
+A cell, i.e. the rows of a group with one score, is one straight segment of the group's ROC curve. A
+tie block of both classes is therefore a diagonal segment, as in `sklearn.metrics.roc_curve`.
+
+The variance of a summary of the curve follows from its influence values [1]_, the derivatives of
+the summary with respect to the shares of the rows at each score. The influence values of the whole
+area are the placement values of DeLong's variance.
+
+References
+----------
+.. [1] Hampel, F. R. (1974). The influence curve and its role in robust estimation. Journal of the
+   American Statistical Association 69(346). https://doi.org/10.1080/01621459.1974.10482962
+.. [2] Gardner, J., Brooks, C. and Baker, R. (2019). Evaluating the fairness of predictive
+   student models through slicing analysis. LAK 9. https://doi.org/10.1145/3303772.3303791
+.. [3] Pepe, M. S. and Cai, T. (2004). The analysis of placement values for evaluating
+   discriminatory measures. Biometrics 60(2).
+   https://doi.org/10.1111/j.0006-341X.2004.00200.x
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._kernel import Cells, number_cells, ranks_in_groups
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.moments import ClassRows, ratio
+from skfedauc.counts.score_counts import with_weights_over
+from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
+from skfedauc.inference.limits import limits
+from skfedauc.inference.quantiles import t_quantile
+
+Floats = NDArray[np.float64]
+
+# Rates that differ by less than this number are equal: 1 - 0.9 is not exactly the false positive
+# rate 1/10.
+SAME_RATE = 1e-12
+# Largest number of rows that the bootstrap draws one by one. With more rows, the bootstrap draws
+# counts on a grid with `_GRID` intervals.
+_MOST_ROWS, _GRID = 1 << 16, 1024
+# Largest number of heights in a mean of curves at all false positive rates, and number of rates for
+# more heights
+_MOST_HEIGHTS, _RATES = 1 << 24, 4096
+
+# Curves of all groups at once --------------------------------------------------------------------
+
+
+class Influence(NamedTuple):
+    """Influence of the rows of each cell on a summary of the curve, up to a constant by class.
+
+    The arrays have the shape (n_cells,).
+    """
+
+    positives: Floats
+    negatives: Floats
+
+
+class GroupCurves(NamedTuple):
+    """ROC curves of all groups, from the cells of `ScoreCounts`.
+
+    The segment of a cell leads from (`left`, `bottom`) to (`right`, `top`). The rates of a class
+    without rows are 0.
+
+    Attributes
+    ----------
+    starts : ndarray of intp, shape (n_groups + 1,)
+        The segments of group g are ``starts[g]:starts[g + 1]``, in order of increasing scores, from
+        the end of the curve to its beginning. Reversed curves have the opposite order.
+    groups : ndarray of intp, shape (n_cells,)
+        Group of each segment.
+    left, right, bottom, top : ndarray of float64, shape (n_cells,)
+        False positive rates (left, right) and true positive rates (bottom, top).
+    negatives, positives : ClassRows
+        Rows of each class, by group.
+    negative_squares, positive_squares : ndarray of float64, shape (n_cells,)
+        Sums of the squared weights of the rows of each segment.
+    is_weighted : bool
+    """
+
+    starts: NDArray[np.intp]
+    groups: NDArray[np.intp]
+    left: Floats
+    right: Floats
+    bottom: Floats
+    top: Floats
+    negatives: ClassRows
+    positives: ClassRows
+    negative_squares: Floats
+    positive_squares: Floats
+    is_weighted: bool
+
+    @classmethod
+    def of(cls, counts: ScoreCounts) -> GroupCurves:
+        """Return the curves of the groups of score counts."""
+        counts = with_weights_over(counts, counts.weight_exponent)
+        cells, groups, by_class = counts.cells, counts.cells.groups, counts.rows_by_class
+        amounts = [column.astype(np.float64) for column in cells.amounts]
+        squares = amounts if cells.weights is None else cells.weights[2:]
+        (left, right), (bottom, top) = (
+            _shares_above(cells.starts, groups, amount, rows)
+            for amount, rows in zip(amounts, by_class, strict=True)
+        )
+        edges = left, right, bottom, top
+        return cls(cells.starts, groups, *edges, *by_class, *squares, counts.is_weighted)
+
+    def reversed(self) -> GroupCurves:
+        """Return the curves of negated scores and exchanged classes.
+
+        The new false positive rate is one minus the true positive rate, and the other way round.
+        """
+        return self._replace(
+            left=1.0 - self.top,
+            right=1.0 - self.bottom,
+            bottom=1.0 - self.right,
+            top=1.0 - self.left,
+            negatives=self.positives,
+            positives=self.negatives,
+            negative_squares=self.positive_squares,
+            positive_squares=self.negative_squares,
+        )
+
+    @property
+    def defined(self) -> NDArray[np.bool_]:
+        """True for groups with rows of both classes."""
+        defined: NDArray[np.bool_] = self.negatives.weight * self.positives.weight > 0
+        return defined
+
+    @property
+    def estimable(self) -> NDArray[np.bool_]:
+        """True for groups with at least two rows of each class, see `Variances.estimable`."""
+        return np.logical_and(
+            *(
+                (rows.n > 1) & (rows.effective >= LEAST_EFFECTIVE)
+                for rows in (self.positives, self.negatives)
+            )
+        )
+
+    def sums(self, values: Floats) -> Floats:
+        """Return sums by group of values by segment."""
+        if values.size == 0:
+            return np.zeros(self.starts.size - 1)
+        return np.add.reduceat(values, self.starts[:-1])
+
+    def largest(self, values: Floats) -> Floats:
+        """Return the largest value of each group; NaN if the group lacks a class."""
+        if values.size == 0:
+            return np.zeros(self.starts.size - 1)
+        return self.if_defined(np.maximum.reduceat(values, self.starts[:-1]))
+
+    def if_defined(self, of_groups: Floats) -> Floats:
+        """Return values by group, with NaN for groups that lack a class."""
+        return np.where(self.defined, of_groups, np.nan)
+
+    def share_within(self, rate: Floats) -> Floats:
+        """Return the share of each segment with false positive rates up to `rate`, by group."""
+        until, width = rate[self.groups], self.right - self.left
+        vertical = (self.left <= until + SAME_RATE).astype(np.float64)
+        share = np.divide(until - self.left, width, out=vertical, where=width > 0)
+        return np.clip(share, 0.0, 1.0)
+
+
+def _shares_above(
+    starts: NDArray[np.intp], groups: NDArray[np.intp], amounts: Floats, rows: ClassRows
+) -> tuple[Floats, Floats]:
+    """Return the shares of a class with higher scores, and with scores at least as high, by cell.
+
+    The sums begin at the highest score. The rates near (0, 0) are therefore exact even if weights
+    differ by many orders of magnitude.
+    """
+    up_to = (ranks_in_groups(starts[-1] - starts[::-1], amounts[::-1])[::-1] + amounts) / 2.0
+    above = np.zeros_like(up_to)
+    above[:-1] = up_to[1:]
+    above[starts[1:] - 1] = 0.0
+    total = rows.weight[groups]
+    begin, end = (np.minimum(ratio(part, total, 0.0), 1.0) for part in (above, up_to))
+    # Without rounding error, the share is 1 if no row of the class has a lower score.
+    none_lower = (ranks_in_groups(starts, amounts) <= amounts) & (total > 0)
+    begin[none_lower & (amounts == 0)] = 1.0
+    end[none_lower] = 1.0
+    # Segments without rows of the class have no width, and the others have no negative width.
+    return begin, np.where(amounts > 0, np.maximum(begin, end), begin)
+
+
+class LogitErrors(NamedTuple):
+    """Variances of a summary of each curve, with the degrees of freedom of Student's t.
+
+    The variance is NaN without an estimate. Limits are limits of the logit of the summary.
+    """
+
+    variance: Floats
+    degrees_of_freedom: Floats
+
+    def averaged(self, share: Floats) -> LogitErrors:
+        """Return the errors of an average of the groups, with weights `share`; one element."""
+        used = share > 0
+        parts = share[used] ** 2 * self.variance[used]
+        degrees_of_freedom = satterthwaite(parts, self.degrees_of_freedom[used], np.inf)
+        total = parts.sum(keepdims=True)
+        return LogitErrors(np.where(total > 0, total, np.nan), degrees_of_freedom)
+
+    def limits(self, summary: Floats, tail: float) -> tuple[Floats, Floats]:
+        """Return limits with error probability `tail` each; NaN if the variance is unknown."""
+        return limits(
+            summary, self.variance, t_quantile(tail, self.degrees_of_freedom), method="logit"
+        )
+
+
+def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
+    """Return the variance of a summary of each curve, with Satterthwaite's degrees of freedom.
+
+    It is the sum over both classes of the variances of their mean influence values, and NaN for
+    groups with too few rows, and if all influence values are equal.
+    """
+    return errors_of_parts(curves, *parts_of(curves, influence))
+
+
+def parts_of(curves: GroupCurves, influence: Influence) -> tuple[Floats, Floats]:
+    """Return variances of mean influence values with degrees of freedom, shape (2, n_groups) each.
+
+    The first row is that of the positives. For weighted rows, squared weights replace counts, as in
+    DeLong's variance.
+    """
+    sides = (
+        (influence.positives, curves.top - curves.bottom, curves.positive_squares),
+        (influence.negatives, curves.right - curves.left, curves.negative_squares),
+    )
+    parts = np.zeros((2, curves.starts.size - 1))
+    freedom = np.ones_like(parts)
+    for i, (values, shares, squares) in enumerate(sides):
+        rows = curves.negatives if i else curves.positives
+        deviations = values - curves.sums(shares * values)[curves.groups]
+        # Smaller deviations are rounding errors.
+        deviations[np.abs(deviations) < SAME_RATE] = 0.0
+        parts[i] = ratio(curves.sums(squares * deviations**2), rows.pairs, 0.0)
+        freedom[i] = np.maximum(rows.effective - 1.0, 1.0)
+    return parts, freedom
+
+
+def errors_of_parts(curves: GroupCurves, parts: Floats, freedom: Floats) -> LogitErrors:
+    """Return the sums of the variances of both classes, see `parts_of`."""
+    variance = parts.sum(axis=0)
+    variance = np.where(curves.estimable & (variance > 0), variance, np.nan)
+    return LogitErrors(variance, satterthwaite(parts, freedom))
+
+
+# Corners of one curve, and the area between two ---------------------------------------------------
+
+
+class RocCurve(NamedTuple):
+    """Corners of an ROC curve from (0, 0) to (1, 1); a tie block makes a straight segment.
+
+    Attributes
+    ----------
+    fpr, tpr : ndarray of float64, shape (n_scores + 1,)
+        False and true positive rates.
+    """
+
+    fpr: Floats
+    tpr: Floats
+
+    @classmethod
+    def of(cls, negatives: NDArray[Any], positives: NDArray[Any]) -> RocCurve | None:
+        """Return the curve of class weights at ascending scores; None if a class has no weight."""
+        if not (negatives.any() and positives.any()):
+            return None
+        return cls(_shares(negatives), _shares(positives))
+
+    @property
+    def area(self) -> float:
+        """Area under the curve, which is the AUC."""
+        return float(np.trapezoid(self.tpr, self.fpr))
+
+    @property
+    def turns(self) -> RocCurve:
+        """Curve without the corners inside horizontal and vertical lines."""
+        rises, advances = np.diff(self.tpr) > 0, np.diff(self.fpr) > 0
+        inside = (rises[1:] == rises[:-1]) & (advances[1:] == advances[:-1])
+        inside &= rises[1:] != advances[1:]
+        kept = np.concatenate([[True], ~inside, [True]])
+        return RocCurve(self.fpr[kept], self.tpr[kept])
+
+
+class RocCurves:
+    """ROC curves of each group, and of all other groups together."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._cells = cells
+
+    def of_group(self, g: int) -> RocCurve | None:
+        """Return the curve of one group."""
+        mine = slice(self._cells.starts[g], self._cells.starts[g + 1])
+        negatives, positives = self._cells.amounts
+        return RocCurve.of(negatives[mine], positives[mine])
+
+    def of_others(self, g: int) -> RocCurve | None:
+        """Return the curve of the rows of all other groups together."""
+        tie, n_scores = self._ties
+        others = np.ones(tie.size, np.bool_)
+        others[self._cells.starts[g] : self._cells.starts[g + 1]] = False
+        of_others = tie.compress(others)
+        negatives, positives = (
+            np.bincount(of_others, amounts.compress(others), n_scores)
+            for amounts in self._cells.amounts
+        )
+        return RocCurve.of(negatives, positives)
+
+    @functools.cached_property
+    def _ties(self) -> tuple[NDArray[np.int64], int]:
+        """Index of each cell's score among the distinct scores, and the number of these scores."""
+        tie, starts = number_cells(self._cells.scores)
+        return tie, int(starts[-1])
+
+
+def _shares(weights: NDArray[Any]) -> Floats:
+    sums = np.append(0.0, np.cumsum(weights[::-1], dtype=np.float64))
+    shares: Floats = sums / sums[-1]
+    return shares
+
+
+def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve:
+    """Return the weighted mean of curves at each false positive rate.
+
+    The area under it is the weighted mean of the areas. The mean of many long curves omits rates
+    that are closer than 1 / 4,096, and its area then differs by at most this number.
+    """
+    if len(curves) == 1:
+        return curves[0]
+    fpr = np.unique(np.concatenate([curve.fpr for curve in curves]))
+    if fpr.size * len(curves) > _MOST_HEIGHTS:
+        is_new = np.diff(np.floor(fpr * _RATES)) > 0
+        fpr = fpr[np.append(True, is_new) | np.append(is_new, True)]
+    # `before` and `after` are the heights just left and just right of each rate: 0 left of rate 0,
+    # and 1 right of rate 1.
+    before, after = np.zeros(fpr.size), np.zeros(fpr.size)
+    for curve, weight in zip(curves, weights, strict=True):
+        before[1:] += weight * _at(curve, fpr[1:], "left")
+        after[:-1] += weight * _at(curve, fpr[:-1], "right")
+    # Sum the weights in the order of the sums of heights, which makes a height of 1 exact.
+    total = sum(weights)
+    before, after = before / total, after / total
+    after[-1] = 1.0
+    return RocCurve(np.repeat(fpr, 2), np.column_stack([before, after]).ravel())
+
+
+def area_between(one: RocCurve, other: RocCurve) -> float:
+    """Return the exact area between two curves (ABROCA) [2]_.
+
+    Both curves are linear between any two adjacent corners.
+    """
+    one, other = one.turns, other.turns
+    corners = np.union1d(one.fpr, other.fpr)
+    begin, end = corners[:-1], corners[1:]
+    first = _at(one, begin, "right") - _at(other, begin, "right")
+    last = _at(one, end, "left") - _at(other, end, "left")
+    heights = np.abs(first) + np.abs(last)
+    # If the curves cross, the area is two triangles instead of a trapezoid.
+    crossed = (first**2 + last**2) / np.where(heights > 0, heights, 1.0)
+    area = np.where(first * last < 0, crossed, heights)
+    return float(((end - begin) * area).sum() / 2.0)
+
+
+def _at(curve: RocCurve, fpr: Floats, side: Literal["left", "right"]) -> Floats:
+    """Return the height of the curve just left or right of each rate."""
+    upper = np.searchsorted(curve.fpr, fpr, side)
+    lower = upper - 1
+    begin, low = curve.fpr[lower], curve.tpr[lower]
+    slope = (curve.tpr[upper] - low) / (curve.fpr[upper] - begin)
+    return low + (fpr - begin) * slope
+
+
+def null_areas(
+    curves: tuple[RocCurve, RocCurve],
+    n_negatives: tuple[int, int],
+    n_positives: tuple[int, int],
+    n_resamples: int,
+    random: np.random.RandomState,
+) -> Floats:
+    """Draw areas between curves under the null hypothesis that both samples have the same curve.
+
+    The placement value of a positive is the share of its group's negatives with higher scores. Both
+    groups have the same distribution of these values if they have the same curve [3]_, so the
+    bootstrap draws them from both groups together, uniformly within a tie block. The placement
+    values of negatives are uniform on [0, 1]. Drawn rows in a tie block of their group have a tie.
+
+    With more than `_MOST_ROWS` rows, numbers of rows are drawn between the corners of both curves
+    and the points of a grid, so the time does not depend on the number of rows.
+    """
+    if sum(n_negatives) + sum(n_positives) > _MOST_ROWS:
+        return _null_areas_by_numbers(curves, n_negatives, n_positives, n_resamples, random)
+    begin = np.concatenate([curve.fpr[:-1] for curve in curves])
+    width = np.concatenate([curve.fpr[1:] for curve in curves]) - begin
+    share = np.concatenate(
+        [np.diff(curve.tpr) * n for curve, n in zip(curves, n_positives, strict=True)]
+    )
+    heights = np.cumsum(share)
+    ties = [_ties_of(curve) for curve in curves]
+    areas = np.empty(n_resamples)
+    for i in range(n_resamples):
+        drawn = []
+        for tie, negatives, positives in zip(ties, n_negatives, n_positives, strict=True):
+            piece = np.searchsorted(heights, random.random_sample(positives) * heights[-1], "right")
+            piece = np.minimum(piece, heights.size - 1)
+            placements = begin[piece] + random.random_sample(positives) * width[piece]
+            drawn.append(_curve_of(random.random_sample(negatives), placements, tie))
+        areas[i] = area_between(*drawn)
+    return areas
+
+
+def _null_areas_by_numbers(
+    curves: tuple[RocCurve, RocCurve],
+    n_negatives: tuple[int, int],
+    n_positives: tuple[int, int],
+    n_resamples: int,
+    random: np.random.RandomState,
+) -> Floats:
+    """Draw areas as `null_areas` does, from multinomial counts at and between grid points."""
+    grid = np.linspace(0.0, 1.0, _GRID + 1)
+    edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
+    # Counts at edges and between edges alternate. Negatives are never at an edge, because their
+    # placement values are continuous.
+    of_negatives = np.zeros(2 * edges.size - 1)
+    of_negatives[1::2] = np.diff(edges)
+    of_positives = np.zeros(2 * edges.size - 1)
+    for curve, n in zip(curves, n_positives, strict=True):
+        low, high = _at_edges(curve, edges, "left"), _at_edges(curve, edges, "right")
+        of_positives[::2] += n * (high - low)
+        of_positives[1::2] += n * (low[1:] - high[:-1])
+    of_positives = np.maximum(of_positives, 0.0) / np.maximum(of_positives, 0.0).sum()
+    places = np.repeat(edges, 2)[:-1]
+    own_place = []
+    for begin, end in map(_ties_of, curves):
+        place = np.arange(places.size)
+        if begin.size:
+            tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
+            inside = (begin[tie] <= places) & (places < end[tie])
+            place = np.where(inside, 2 * np.searchsorted(edges, begin[tie]), place)
+        own_place.append(place)
+    areas = np.empty(n_resamples)
+    for i in range(n_resamples):
+        drawn = []
+        for place, negatives, positives in zip(own_place, n_negatives, n_positives, strict=True):
+            counts = (
+                np.bincount(place, random.multinomial(n, shares), places.size)[::-1]
+                for n, shares in ((negatives, of_negatives), (positives, of_positives))
+            )
+            drawn.append(RocCurve(*map(_shares, counts)))
+        areas[i] = area_between(*drawn)
+    return areas
+
+
+def _at_edges(curve: RocCurve, edges: Floats, side: Literal["left", "right"]) -> Floats:
+    """Return the heights of a curve just left or right of each edge.
+
+    The edges include the corners of the curve. The height is 0 left of the first edge and 1 right
+    of the last edge.
+    """
+    inner = edges[1:] if side == "left" else edges[:-1]
+    heights = _at(curve, inner, side)
+    return np.append(0.0, heights) if side == "left" else np.append(heights, 1.0)
+
+
+def _ties_of(curve: RocCurve) -> tuple[Floats, Floats]:
+    """Return the beginnings and the ends of the tie blocks with rows of both classes."""
+    is_tie = (np.diff(curve.fpr) > 0) & (np.diff(curve.tpr) > 0)
+    return curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
+
+
+def _curve_of(negatives: Floats, positives: Floats, ties: tuple[Floats, Floats]) -> RocCurve:
+    """Return the ROC curve of rows with these placement values; rows in a tie block are tied."""
+    begin, end = ties
+    places = np.concatenate([negatives, positives])
+    if begin.size:
+        tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
+        places = np.where((begin[tie] <= places) & (places < end[tie]), begin[tie], places)
+    distinct, row = np.unique(places, return_inverse=True)
+    # Ascending scores correspond to descending places.
+    row = distinct.size - 1 - row
+    n_negatives, n_positives = (
+        np.bincount(of_class, minlength=distinct.size)
+        for of_class in (row[: negatives.size], row[negatives.size :])
+    )
+    return RocCurve(_shares(n_negatives), _shares(n_positives))

@@ -1,0 +1,565 @@
+"""Measures of ROC curves: values, variances, limits and certain intervals, for all groups at once.
+
+An *index* is a measure on a linear scale from 0 to 1. The index of a partial area is the area
+divided by its largest possible value. For other measures, the index equals the measure. The module
+omits transformed AUCs (`Measure.is_auc`).
+
+References
+----------
+.. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
+   Journal of the American Statistical Association 22(158).
+   https://doi.org/10.1080/01621459.1927.10502953
+.. [2] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
+.. [3] Dodd, L. E. and Pepe, M. S. (2003). Partial AUC estimation and regression. Biometrics 59(3).
+   https://doi.org/10.1111/1541-0420.00071
+.. [4] He, Y. and Escobar, M. (2008). Nonparametric statistical inference method for partial areas
+   under receiver operating characteristic curves, with application to genomic studies. Statistics
+   in Medicine 27(25). https://doi.org/10.1002/sim.3335
+.. [5] Bhatia, R. and Davis, C. (2000). A better bound on the variance. American Mathematical
+   Monthly 107(4). https://doi.org/10.1080/00029890.2000.12005203
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._kernel import ranks_in_groups
+from skfedauc.counts.moments import ratio
+from skfedauc.inference.curves import (
+    SAME_RATE,
+    GroupCurves,
+    Influence,
+    LogitErrors,
+    errors_of_parts,
+    logit_errors_of,
+    parts_of,
+)
+from skfedauc.inference.proportions import wilson
+from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.measures import (
+    AveragePrecision,
+    Measure,
+    PartialAUC,
+    Sensitivity,
+    Specificity,
+)
+
+Floats = NDArray[np.float64]
+
+# Number of thresholds that represent the sampling distribution of a threshold
+_N_THRESHOLDS = 32
+
+
+# Any measure --------------------------------------------------------------------------------------
+
+
+class Limits(NamedTuple):
+    """Limits of an index by group, with notes; NaN if there is no interval."""
+
+    low: Floats
+    high: Floats
+    note: NDArray[Any]
+
+
+def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float]:
+    """Return curves and a false positive rate that define the measure as a height or an area.
+
+    Measures at a true positive rate are measures at a false positive rate of the reversed curves.
+    """
+    match measure:
+        case PartialAUC():
+            return (curves if measure.min_tpr is None else curves.reversed()), measure.width
+        case Sensitivity():
+            return curves, 1.0 - measure.specificity
+        case Specificity():
+            return curves.reversed(), 1.0 - measure.sensitivity
+    raise TypeError(f"{measure!r} is not a measure of a part of the ROC curve.")
+
+
+def method_of(measure: Measure) -> str:
+    """Return the name of the interval's method."""
+    match measure:
+        case Sensitivity() | Specificity():
+            return "wilson"
+    return "logit"
+
+
+def index_of(measure: Measure, curves: GroupCurves) -> Floats:
+    """Return the index of each group; NaN if the group lacks a class."""
+    match measure:
+        case AveragePrecision():
+            return average_precision(curves)
+        case PartialAUC():
+            return partial_area(*_oriented(measure, curves))
+    return true_positive_rate(*_oriented(measure, curves))
+
+
+# Sampling errors --------------------------------------------------------------------------------
+
+
+class Errors(Protocol):
+    """Sampling errors of an index of each group, from which confidence limits follow."""
+
+    def averaged(self, share: Floats, /) -> Errors:
+        """Return the errors of an average of the groups, with weights `share`; one element."""
+
+    def limits(self, index: Floats, tail: float, /) -> tuple[Floats, Floats]:
+        """Return limits with error probability `tail` each; NaN if there is no interval."""
+
+
+def influence_of(measure: Measure, curves: GroupCurves) -> Influence:
+    """Return the influence of the rows on the index."""
+    if isinstance(measure, AveragePrecision):
+        return average_precision_influence(curves)
+    oriented, rate = _oriented(measure, curves)
+    if isinstance(measure, PartialAUC):
+        found = partial_area_influence(oriented, rate)
+    else:
+        found = true_positive_rate_influence(oriented, rate)
+    # The positives of reversed curves are the negatives.
+    return found if oriented is curves else Influence(found.negatives, found.positives)
+
+
+def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
+    """Return the sampling errors of the index of each group.
+
+    The index is NaN if undefined. For binned scores, it is an end of the certain interval.
+    """
+    match measure:
+        case Sensitivity() | Specificity():
+            return sensitivity_errors(*_oriented(measure, curves), index)
+    variance, freedom = logit_errors_of(curves, influence_of(measure, curves))
+    if isinstance(measure, PartialAUC):
+        bound = greatest_area_variance(index, *_oriented(measure, curves))
+    else:
+        bound = greatest_precision_variance(index, curves)
+    # An upper bound replaces an unknown variance, as if the bound had no sampling error.
+    unknown = curves.defined & np.isnan(variance)
+    return LogitErrors(np.where(unknown, bound, variance), np.where(unknown, np.inf, freedom))
+
+
+# Limits of groups -------------------------------------------------------------------------------
+
+
+def limits_of(
+    measure: Measure, curves: GroupCurves, errors: Errors, index: Floats, tail: float
+) -> Limits:
+    """Return the limits of the index of each group, each with error probability `tail`."""
+    low, high = errors.limits(index, tail)
+    note = np.full(index.size, "", dtype=object)
+    note[curves.positives.n == 0] = "no positives"
+    note[curves.negatives.n == 0] = "no negatives"
+    few, scarce = few_within(measure, curves, tail)
+    if isinstance(measure, Sensitivity | Specificity):
+        oriented, rate = _oriented(measure, curves)
+        guard = sensitivity_guard(oriented, rate, index, tail)
+        low = np.minimum(low, guard)
+        note[few] = f"low lower limit: few {scarce}s determine the threshold"
+        none = curves.defined & (rate * oriented.negatives.effective < 1.0 - SAME_RATE)
+        low[none] = 0.0
+        note[none] = f"no lower limit: the threshold is the most extreme {scarce}"
+    if isinstance(errors, LogitErrors):
+        # Degrees of freedom are infinite if the variance is an upper bound.
+        bounded = curves.defined & np.isinf(errors.degrees_of_freedom)
+        note[bounded] = "no variation seen: variance bounded"
+        for rows, name in ((curves.positives, "positive"), (curves.negatives, "negative")):
+            note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
+    if isinstance(measure, PartialAUC):
+        oriented, rate = _oriented(measure, curves)
+        guard = partial_area_guard(oriented, rate, index, tail)
+        low = np.minimum(low, guard)
+        note[few] = f"no lower limit: too few {scarce}s within the rates"
+        _set_extreme_limits(measure, curves, index, tail, Limits(low, high, note))
+    return Limits(low, high, note)
+
+
+def few_within(measure: Measure, curves: GroupCurves, tail: float) -> tuple[NDArray[np.bool_], str]:
+    """Return which groups may have no row within the rates of the measure, and the class.
+
+    The rows of one class set the threshold at which a part of the ROC curve begins or ends. The
+    result is True if, with probability above `tail`, none of them is beyond the threshold that has
+    this rate in the population.
+    """
+    if not isinstance(measure, PartialAUC | Sensitivity | Specificity):
+        return np.zeros(curves.defined.size, np.bool_), ""
+    oriented, rate = _oriented(measure, curves)
+    fewest = fewest_within(oriented.negatives.effective, rate, tail)
+    is_reversed = oriented is not curves
+    return curves.defined & (fewest < 1.0), "positive" if is_reversed else "negative"
+
+
+def _set_extreme_limits(
+    measure: PartialAUC, curves: GroupCurves, index: Floats, tail: float, found: Limits
+) -> None:
+    """Replace the limits of partial areas of 0 and 1, and write their notes."""
+    oriented, rate = _oriented(measure, curves)
+    perfect, none = index == 1.0, index == 0.0
+    found.low[perfect] = perfect_area_limit(oriented, rate, tail)[perfect]
+    found.high[perfect] = 1.0
+    found.note[perfect] = "perfect separation"
+    # The smaller effective sample size: all positives, or the negatives within the rates.
+    n = np.minimum(oriented.positives.effective, rate * oriented.negatives.effective)
+    found.low[none] = 0.0
+    found.high[none] = 1.0 - tail ** (1.0 / np.maximum(n[none], 1.0))
+    where = "positive" if measure.min_tpr is None else "negative"
+    found.note[none] = f"no {where} within the rates"
+
+
+# Certain intervals ------------------------------------------------------------------------------
+
+
+def bounds_of(
+    measure: Measure, lowest: GroupCurves, highest: GroupCurves, *, overlaps: bool = False
+) -> tuple[Floats, Floats]:
+    """Return certain intervals of the index of each group of binned scores.
+
+    No point of the ROC curve moves down if a positive gets a higher score, or a negative a lower
+    one, so areas and heights of the curve are between their values at both extremes. The average
+    precision is largest if the positives of a range have one score, as in `highest`, and smallest
+    if they have different scores. If ranges overlap, positives of different ranges can also have
+    the same score.
+    """
+    match measure:
+        case AveragePrecision():
+            low = least_average_precision(lowest)
+            if overlaps:
+                return low, greatest_average_precision(highest)
+            return low, average_precision(highest)
+    return index_of(measure, lowest), index_of(measure, highest)
+
+
+# Sensitivity --------------------------------------------------------------------------------------
+
+
+def true_positive_rate(curves: GroupCurves, fpr: float | Floats) -> Floats:
+    """Return the highest true positive rate of each curve at a false positive rate."""
+    rate = np.broadcast_to(np.asarray(fpr, np.float64), curves.starts.size - 1)
+    share = curves.share_within(rate)
+    partly = curves.bottom + share * (curves.top - curves.bottom)
+    height = np.where(share == 1.0, curves.top, partly)
+    # Curves rise, so the height is the largest height of the segments up to the rate.
+    is_within = curves.left <= rate[curves.groups] + SAME_RATE
+    return curves.largest(np.where(is_within, height, 0.0))
+
+
+def threshold_moments(curves: GroupCurves, fpr: float) -> tuple[Floats, Floats]:
+    """Return moments of the true positive rate over the sampling distribution of the threshold.
+
+    The threshold that `fpr` of n observed negatives exceed has a random false positive rate u in
+    the population, whose transform ``arcsin(sqrt(u))`` is approximately normal with variance ``1 /
+    (4 (n + 1))``. The observed curve gives the true positive rate at u, so no estimate of the slope
+    is needed. The function returns mean and variance by group.
+    """
+    from scipy.special import ndtri
+
+    deviates = ndtri((np.arange(_N_THRESHOLDS) + 0.5) / _N_THRESHOLDS)
+    deviates /= np.sqrt((deviates**2).mean())
+    reach = 0.5 / np.sqrt(curves.negatives.effective + 1.0)
+    once, squared = np.zeros((2, curves.starts.size - 1))
+    for deviate in deviates:
+        angle = np.clip(np.arcsin(np.sqrt(fpr)) + deviate * reach, 0.0, np.pi / 2.0)
+        height = true_positive_rate(curves, np.sin(angle) ** 2)
+        once += height / _N_THRESHOLDS
+        squared += height**2 / _N_THRESHOLDS
+    return once, np.maximum(squared - once**2, 0.0)
+
+
+def true_positive_rate_influence(curves: GroupCurves, fpr: float) -> Influence:
+    """Return influence values on `true_positive_rate`.
+
+    The influence of the negatives contains the slope of the curve. The slope is the standard
+    deviation of the true positive rate over thresholds, divided by that of the false positive rate.
+    """
+    share = curves.share_within(np.full(curves.starts.size - 1, fpr))
+    variance = threshold_moments(curves, fpr)[1]
+    slope = np.sqrt(variance * (curves.negatives.effective + 1.0) / (fpr * (1.0 - fpr)))
+    return Influence(share, -slope[curves.groups] * share)
+
+
+# Few negatives within the rate ------------------------------------------------------------------
+
+
+def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
+    """Return a lower limit of the number of negatives above the threshold of a rate.
+
+    At least this number k of `n` negatives are above the threshold that has the rate `fpr` in the
+    population, with probability ``1 - tail``. The incomplete beta function interpolates between
+    whole numbers. The result is below 1 if, with probability above `tail`, no negative is above.
+    """
+    from scipy.special import betainc
+
+    distinct, place = np.unique(n, return_inverse=True)
+    low, high = np.zeros_like(distinct), distinct + 1.0
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        is_below = betainc(middle, distinct + 1.0 - middle, fpr) >= 1.0 - tail
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    found: Floats = low[place]
+    return found
+
+
+def combined_lower_limit(value: Floats, first: Floats, second: Floats) -> Floats:
+    """Return the lower limit for two independent errors, each of which has a lower limit [2]_.
+
+    The limit is as far below the value as the square root of the sum of the squared distances.
+    """
+    reach = np.hypot(np.maximum(value - first, 0.0), np.maximum(value - second, 0.0))
+    return np.maximum(value - reach, 0.0)
+
+
+def sensitivity_guard(curves: GroupCurves, fpr: float, observed: Floats, tail: float) -> Floats:
+    """Return lower limits of the sensitivity that hold if few negatives determine the threshold.
+
+    One part is Wilson's limit for a given threshold. The other part is the sensitivity at the
+    threshold with `fewest_within` negatives above; for less than 1, the height of the chord from
+    the beginning of the curve to the highest negative, a lower bound of a concave curve.
+    """
+    n = curves.negatives.effective
+    fewest = np.minimum(fewest_within(n, fpr, tail), n * fpr)
+    # The height before the next negative
+    rate = np.maximum(ratio(fewest, n, 0.0) - 2.0 * SAME_RATE, 0.0)
+    reached = true_positive_rate(curves, rate) * np.minimum(fewest, 1.0)
+    n_positives = curves.if_defined(curves.positives.effective)
+    given = wilson(observed, n_positives, normal_quantile(tail))
+    return combined_lower_limit(observed, given.low, reached)
+
+
+class WilsonErrors(NamedTuple):
+    """Sampling errors of the sensitivity of each group, with limits of Wilson [1]_.
+
+    Each group has an observed sensitivity, its mean over the sampling distribution of the
+    threshold, and a number n of independent positives with the same variance of the sensitivity.
+    """
+
+    observed: Floats
+    mean: Floats
+    n: Floats
+
+    def averaged(self, share: Floats) -> LogitErrors:
+        """Return the errors of an average of the groups.
+
+        Half a success and half a failure are added, because 0 and 1 would have no variance.
+        """
+        shrunk = (self.n * self.observed + 0.5) / (self.n + 1.0)
+        variance = shrunk * (1.0 - shrunk) / self.n
+        return LogitErrors(variance, np.full(self.n.size, np.inf)).averaged(share)
+
+    def limits(self, observed: Floats, tail: float) -> tuple[Floats, Floats]:
+        """Return the more distant of the limits of the observed and of the mean sensitivity.
+
+        The observed one is the highest point of the curve at the rate, and has a bias if few
+        negatives determine the threshold. The mean has less.
+        """
+        ends = [wilson(share, self.n, normal_quantile(tail)) for share in (observed, self.mean)]
+        return np.minimum(ends[0].low, ends[1].low), np.maximum(ends[0].high, ends[1].high)
+
+
+def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> WilsonErrors:
+    """Return the sampling errors of the sensitivity of each group at a false positive rate.
+
+    One threshold applies to all m positives, so they correlate like the rows of one cluster: by the
+    variance of the sensitivity over thresholds, divided by the variance ``p (1 - p)`` of a single
+    row. The number of independent positives is ``m / (1 + (m - 1) correlation)``.
+    """
+    mean, variance = threshold_moments(curves, fpr)
+    n_positives = curves.positives.effective
+    correlation = np.clip(ratio(variance, mean * (1.0 - mean), 0.0), 0.0, 1.0)
+    effective = n_positives / (1.0 + np.maximum(n_positives - 1.0, 0.0) * correlation)
+    return WilsonErrors(observed, mean, curves.if_defined(effective))
+
+
+# Partial area -------------------------------------------------------------------------------------
+
+
+def partial_area(curves: GroupCurves, max_fpr: float) -> Floats:
+    """Return the area under each curve up to a false positive rate, divided by this rate."""
+    area = _mean_height(curves, np.full(curves.starts.size - 1, max_fpr))
+    # Avoid rounding error, to recognize perfect separation.
+    area[true_positive_rate(curves, 0.0) == 1.0] = 1.0
+    return curves.if_defined(area)
+
+
+def _mean_height(curves: GroupCurves, rate: Floats) -> Floats:
+    """Return the area under each curve up to the rate of the group, divided by this rate."""
+    share = curves.share_within(rate)
+    width = share * (curves.right - curves.left)
+    height = curves.bottom + share * (curves.top - curves.bottom) / 2.0
+    return np.clip(ratio(curves.sums(width * height), rate, 0.0), 0.0, 1.0)
+
+
+def partial_area_influence(curves: GroupCurves, max_fpr: float) -> Influence:
+    """Return influence values on `partial_area`.
+
+    The value of a positive is the length of the part of the rates where it is above the threshold.
+    The value of a negative is its placement value, but at most the true positive rate at the last
+    rate, which accounts for the sampling error of the threshold [3]_ [4]_.
+
+    Rows of a tie block count as uniformly distributed over the segment of the block.
+    """
+    share = curves.share_within(np.full(curves.starts.size - 1, max_fpr))
+    height = true_positive_rate(curves, max_fpr)[curves.groups]
+    width, rise = curves.right - curves.left, curves.top - curves.bottom
+    of_positives = share**2 * width / 2.0 + np.maximum(max_fpr - curves.right, 0.0)
+    of_negatives = curves.bottom + rise * (share - share**2 / 2.0)
+    of_negatives = np.where(curves.left >= max_fpr, height, of_negatives)
+    return Influence(of_positives / max_fpr, of_negatives / max_fpr)
+
+
+def greatest_area_variance(area: Floats, curves: GroupCurves, max_fpr: float) -> Floats:
+    """Return an upper bound on the variance of each `partial_area`.
+
+    With the rate e, the area A (as a share of e), m positives and n negatives, it is ``A (1 - A) /
+    m + (1 - A) / (e n)``: values of positives are between 0 and 1 with mean A, and values of
+    negatives below their maximum by at most 1 / e, and by 1 - A on average. The bound adds half a
+    success and half a failure to A.
+    """
+    m, n = curves.positives.effective, curves.negatives.effective
+    fewer = np.minimum(m, n)
+    shrunk = (fewer * area + 0.5) / (fewer + 1.0)
+    return (1.0 - shrunk) * (ratio(shrunk, m) + ratio(1.0 / max_fpr, n))
+
+
+def partial_area_guard(curves: GroupCurves, max_fpr: float, area: Floats, tail: float) -> Floats:
+    """Return lower limits of `partial_area` that hold if few negatives are within the rates.
+
+    One part is the limit for a given number of negatives within the rates, with the variance of the
+    mean influence value of `fewest_within` negatives. The other part is the area up to the
+    threshold of this number of negatives, without the one at the threshold. The limit is 0 if no
+    negative remains.
+    """
+    n, rates = curves.negatives.effective, np.full(curves.starts.size - 1, max_fpr)
+    fewest = np.clip(fewest_within(n, max_fpr, tail) - 1.0, 0.0, n * max_fpr)
+    reached = _mean_height(curves, ratio(fewest, n, 0.0)) * np.minimum(fewest, 1.0)
+    # Given the number of negatives, a negative beyond the rates has no influence.
+    found = partial_area_influence(curves, max_fpr)
+    beyond = (true_positive_rate(curves, max_fpr) - area)[curves.groups] / max_fpr
+    negatives = found.negatives + curves.share_within(rates) * beyond
+    parts, freedom = parts_of(curves, Influence(found.positives, negatives))
+    parts[1] *= np.maximum(n * max_fpr / (fewest + 1.0), 1.0)
+    freedom[1] = np.maximum(n * max_fpr - 1.0, 1.0)
+    errors = errors_of_parts(curves, parts, freedom)
+    bound = greatest_area_variance(area, curves, max_fpr)
+    variance = np.where(np.isnan(errors.variance), bound, errors.variance)
+    given = errors._replace(variance=variance).limits(area, tail)[0]
+    low = combined_lower_limit(area, given, reached)
+    return np.where(fewest > 0, low, 0.0)
+
+
+def perfect_area_limit(curves: GroupCurves, max_fpr: float, tail: float) -> Floats:
+    """Return the lower limit of `partial_area` if all positives are above all negatives.
+
+    Let k positives each have r negatives of their own. A positive with the false positive rate u is
+    above its r negatives with probability ``(1 - u)**r``, a convex function of u. Given the area A
+    (as a share of `max_fpr`), all k positives are therefore above their negatives with probability
+    at most ``(A + (1 - A) c)**k``, with ``c = (1 - max_fpr)**r``. The limit is the A where this
+    probability is `tail`. The function returns the larger of the limits for two numbers r.
+    """
+    m, n = curves.positives.effective, curves.negatives.effective
+    limits = np.zeros((2, m.size))
+    for i, least in enumerate((1.0, np.ceil(2.0 / max_fpr))):
+        r = np.maximum(np.floor(ratio(n, m, 1.0)), least)
+        k = np.minimum(m, np.floor(n / r))
+        within = -np.expm1(r * np.log1p(-max_fpr))  # 1 - c
+        reached = np.exp(ratio(np.log(tail), k, -np.inf))
+        limits[i] = (reached - 1.0 + within) / within
+    found: Floats = np.clip(limits.max(axis=0), 0.0, 1.0)
+    return found
+
+
+# Average precision --------------------------------------------------------------------------------
+
+
+def average_precision(curves: GroupCurves) -> Floats:
+    """Return the average precision of each group, as scikit-learn's `average_precision_score`."""
+    found = curves.sums((curves.top - curves.bottom) * _precision(curves))
+    return curves.if_defined(np.clip(found, 0.0, 1.0))
+
+
+def _amounts(curves: GroupCurves) -> tuple[Floats, Floats]:
+    """Return the weights of false and of true positives at the threshold of each segment."""
+    groups = curves.groups
+    return (
+        curves.right * curves.negatives.weight[groups],
+        curves.top * curves.positives.weight[groups],
+    )
+
+
+def _precision(curves: GroupCurves) -> Floats:
+    false, true = _amounts(curves)
+    return ratio(true, false + true, 0.0)
+
+
+def average_precision_influence(curves: GroupCurves) -> Influence:
+    """Return influence values on `average_precision`, with a fixed share of positives."""
+    false, true = _amounts(curves)
+    of_negatives, of_positives = (
+        rows.weight[curves.groups] for rows in (curves.negatives, curves.positives)
+    )
+    gained = (curves.top - curves.bottom) * of_positives
+    both = (false + true) ** 2
+
+    def in_lower_cells(values: Floats) -> Floats:
+        """Sum of the cell and of all lower cells of the group."""
+        return (ranks_in_groups(curves.starts, values) + values) / 2.0
+
+    positives = ratio(true, false + true, 0.0) + in_lower_cells(ratio(gained * false, both, 0.0))
+    negatives = in_lower_cells(ratio(gained * true, both, 0.0))
+    return Influence(positives, -negatives * ratio(of_negatives, of_positives, 0.0))
+
+
+def greatest_precision_variance(value: Floats, curves: GroupCurves) -> Floats:
+    """Return an upper bound on the variance of the average precision of each group.
+
+    It is ``A (1 - A)`` [5]_, with half a success and half a failure added to A, as if A were a
+    share of the rows of the smaller class.
+    """
+    fewer = np.minimum(curves.positives.effective, curves.negatives.effective)
+    shrunk = (fewer * value + 0.5) / (fewer + 1.0)
+    bound: Floats = shrunk * (1.0 - shrunk)
+    return bound
+
+
+def least_average_precision(curves: GroupCurves) -> Floats:
+    """Return the lowest average precision of each group if tied positives may differ in score.
+
+    The i-th of k positives of a cell, with T true positives above the cell and F false positives up
+    to the cell, has the precision ``(T + i) / (T + i + F)``. With weights, an integral replaces the
+    sum; the integral is a lower bound.
+    """
+    from scipy.special import digamma
+
+    false, true = _amounts(curves)
+    above = curves.bottom * curves.positives.weight[curves.groups]
+    gained = true - above
+    # Rates times totals are whole numbers except for rounding.
+    if not curves.is_weighted:
+        false, above, gained = np.rint(false), np.rint(above), np.rint(gained)
+    lost = false * np.log1p(ratio(gained, false + above, 0.0))
+    if not curves.is_weighted:
+        # For large numbers, a difference of digammas has a larger error than the integral.
+        exact = (gained > 0) & (false > 0) & (false + above + gained < 1 << 20)
+        n = (false + above)[exact] + 1.0
+        lost[exact] = false[exact] * (digamma(n + gained[exact]) - digamma(n))
+    found = ratio(curves.sums(gained - lost), curves.positives.weight, 0.0)
+    return curves.if_defined(np.clip(found, 0.0, 1.0))
+
+
+def greatest_average_precision(curves: GroupCurves) -> Floats:
+    """Return an upper bound on the average precision of each group if ranges of scores overlap.
+
+    `curves` have the highest possible scores of positives and the lowest of negatives. With other
+    scores, no threshold has a higher precision. No positive is above its highest score. The bound
+    is the mean over positives of the highest precision at the thresholds up to the score of the
+    positive.
+    """
+    groups = curves.groups.astype(np.float64)
+    # Precisions are at most 1. Therefore, adding the number of the group restarts the running
+    # maximum in each group.
+    highest = np.maximum.accumulate(_precision(curves) + groups) - groups
+    highest += groups * 2.0**-52  # rounding error
+    found = curves.sums((curves.top - curves.bottom) * highest)
+    return curves.if_defined(np.clip(found, 0.0, 1.0))
