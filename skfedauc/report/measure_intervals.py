@@ -193,7 +193,7 @@ def _of_difference(estimates: MeasureEstimates, tail: float) -> Ends:
     """Return the limits of the largest minus the smallest index.
 
     The lower limit fails only if a limit of a group fails, so Bonferroni's correction applies. The
-    upper limit has to cover the true difference of two groups, see `differences.difference_interval`.
+    upper limit has to cover the true difference of two groups, as in `difference_interval`.
     """
     _, used = estimates.values.group_aucs
     if used.sum() < 2:
