@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
-from skfedauc import GroupAUC, ScoreCounts, compare_roc_auc
+from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
@@ -1453,8 +1453,16 @@ def test_the_scale_of_weights_changes_nothing():
         within = GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
         agreement = report.agreement()
         compared = [
-            compare_roc_auc(y, scores, -scores, groups=groups, sample_weight=weights, over=over)
+            compare_models(
+                y,
+                {"a": scores, "b": -scores},
+                groups=groups,
+                sample_weight=weights,
+                over=over,
+                statistic=statistic,
+            )
             for over in ("rows", "groups")
+            for statistic in ("pooled", "macro", "within")
         ]
         gaps = cross_gaps(report.counts)
         numbers = [*inference_of(report), *inference_of(within)]

@@ -23,7 +23,7 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ratio
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference.effects import Effects, Rows, effects_of, placements
+from skfedauc.inference.effects import Rows, Units, effects_of, placements
 from skfedauc.inference.variances import (
     Clusters,
     Floats,
@@ -67,10 +67,10 @@ def variances_of_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Varia
     """
     independent = variances_of(counts)
     rows = rows_of(clusters, counts.weight_exponent)
-    within = effects_of(rows, placements(rows))
-    units = within.units
-    within.values[:, :, ~independent.defined[units.group]] = 0.0
-    effects = within.values[0].sum(axis=0)
+    (of_classes,), units = effects_of(rows, placements(rows))
+    assert units is not None
+    of_classes[:, ~independent.defined[units.group]] = 0.0
+    effects = of_classes.sum(axis=0)
     estimable = independent.estimable & units.has_two
     delong = np.where(estimable, units.by_group(effects**2), np.nan)
     # Pairs of a positive and a negative such that no cluster is in two pairs
@@ -92,7 +92,7 @@ def variances_of_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Varia
         delong=delong,
         unbiased=delong,
         bounded=limit,
-        shared=_shared(independent, within, counts, estimable),
+        shared=_shared(independent, units, of_classes, counts, estimable),
         degrees_of_freedom=units.freedom(),
         n_pairs=n_pairs,
         once=independent.once * effect,
@@ -102,7 +102,11 @@ def variances_of_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Varia
 
 
 def _shared(
-    independent: Variances, within: Effects, counts: ScoreCounts, kept: NDArray[np.bool_]
+    independent: Variances,
+    units: Units,
+    of_classes: Floats,
+    counts: ScoreCounts,
+    kept: NDArray[np.bool_],
 ) -> Floats:
     """Return variances from pooled placement values, plus pooled covariances within clusters.
 
@@ -111,7 +115,7 @@ def _shared(
     """
     if not kept.any():
         return np.full(kept.shape, np.nan)
-    units, (x, y), (p, q) = within.units, within.values[0], within.units.share
+    (x, y), (p, q) = of_classes, units.share
     own = with_weights_over(counts, counts.weight_exponent).own_moments
     squared = own.negatives_squared, own.positives_squared
     # Parts of the variance due to pairs of rows of a cluster, and the weight of such pairs
@@ -136,6 +140,7 @@ def pooled_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Pooled:
     if not together.defined.any():
         return of_rows._replace(rows=together)
     rows = rows_of(clusters, counts.weight_exponent)
-    found = effects_of(rows, placements(rows.pooled()), among_all=True)
-    of_clusters = found.units.by_cluster(found.values[0].sum(axis=0))
+    (of_classes,), units = effects_of(rows, placements(rows.pooled()), among_all=True)
+    assert units is not None
+    of_clusters = units.by_cluster(of_classes.sum(axis=0))
     return of_rows._replace(rows=together, fixed=float((of_clusters**2).sum()))

@@ -36,7 +36,7 @@ from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.counts.view import sums_among_all
 from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.differences import holm
-from skfedauc.inference.effects import Effects, Rows, effects_of, placements, satterthwaite
+from skfedauc.inference.effects import Rows, Units, effects_of, placements, satterthwaite
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import moments_of_all_rows, strata_of
 from skfedauc.ranks import ranks_among_all
@@ -222,44 +222,31 @@ def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floa
     if own.n_groups * n_cells > _MOST_VISITS:
         return error, freedom
     for g in range(own.n_groups):
-        parts = [
-            _part(rows, ((rows.codes == g) == rows.positive) == is_own)
-            for rows, is_own in ((first, True), (second, False))
-        ]
-        if not all(part.units.n_in_group[:2].min() > 1 for part in parts):
+        masks = ((first.codes == g) == first.positive), ((second.codes == g) != second.positive)
+        if not all(kept.any() for kept in masks):
             continue
-        n_clusters = own.n_clusters
-        effects = [
-            np.bincount(part.units.cluster, part.values[0].sum(axis=0), n_clusters)
-            for part in parts
-        ]
+        (one, of_one), (two, of_two) = map(_effects_on_auc, (first, second), masks)
+        if not (of_one.has_two.all() and of_two.has_two.all()):
+            continue
         # The second cross AUC has a negative sign.
-        error[g] = np.sqrt(((effects[0] - effects[1]) ** 2).sum())
-        n_effective = np.concatenate([1.0 / (p.units.share**2).sum(axis=1) for p in parts])
+        effects = np.bincount(of_one.cluster, one.sum(axis=0), own.n_clusters)
+        effects -= np.bincount(of_two.cluster, two.sum(axis=0), own.n_clusters)
+        error[g] = np.sqrt((effects**2).sum())
+        n_effective = 1.0 / np.append((of_one.share**2).sum(axis=1), (of_two.share**2).sum(axis=1))
         of_parts = satterthwaite(1.0 / n_effective, np.maximum(n_effective - 1.0, 1.0))
-        in_group = np.add(
-            *(
-                np.bincount(part.units.cluster, part.units.share[side], n_clusters)
-                for side, part in ((1, parts[0]), (0, parts[1]))
-            )
-        )
+        in_group = np.bincount(of_one.cluster, of_one.share[1], own.n_clusters)
+        in_group += np.bincount(of_two.cluster, of_two.share[0], own.n_clusters)
         of_group = 1.0 / ((in_group / 2.0) ** 2).sum() - 1.0
         freedom[g] = max(min(float(of_parts), float(of_group)), 1.0)
     return error, freedom
 
 
-def _part(rows: Rows, kept: NDArray[np.bool_]) -> Effects:
-    """Return the effects on a cross AUC, the AUC of some rows."""
-    numbers = np.flatnonzero(kept)
-    part = Rows(
-        rows.positive[numbers],
-        rows.scores[:, numbers],
-        rows.weights[numbers],
-        np.zeros(numbers.size, np.intp),
-        1,
-        None if rows.clusters is None else rows.clusters[numbers],
-    )
-    return effects_of(part, placements(part))
+def _effects_on_auc(rows: Rows, kept: NDArray[np.bool_]) -> tuple[Floats, Units]:
+    """Return the effects of clusters on the AUC of some rows, by class, and their units."""
+    one_group = rows._replace(codes=np.where(kept, 0, 1), n_groups=2).of_groups(np.arange(2) == 0)
+    (effects,), units = effects_of(one_group, placements(one_group))
+    assert units is not None
+    return effects, units
 
 
 def _disparities(counts: ScoreCounts, others: ScoreCounts) -> tuple[Floats, Floats]:
