@@ -12,7 +12,7 @@ from skfedauc import Bins, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import rates
 from skfedauc.audit.rates import ALL_RATES
 from skfedauc.datasets import make_group_scores
-from skfedauc.inference import pairwise
+from skfedauc.inference import differences
 from skfedauc.inference import rates as limits_of
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -212,8 +212,8 @@ def test_bootstrap_draws_rows_within_groups(monkeypatch):
 def limits_of_pairs(k, n, alpha, tail):
     """Limits of the largest difference and of the smallest ratio, from all pairs one by one."""
     deviates = (
-        pairwise.deviate_of_all_pairs(alpha, len(k)),
-        pairwise.deviate_of_furthest_pair(tail, len(k)),
+        differences.deviate_of_all_pairs(alpha, len(k)),
+        differences.deviate_of_furthest_pair(tail, len(k)),
     )
     found = []
     for deviate in deviates:
@@ -293,7 +293,7 @@ def test_gaps_of_very_many_groups_have_wider_limits(monkeypatch):
     arguments = estimates, n_rows.size, 0.05, 0.025
     exact = [f(*arguments) for f in (limits_of.limits_of_difference, limits_of.limits_of_ratio)]
     monkeypatch.setattr(limits_of, "MOST_GROUPS", 299)
-    monkeypatch.setattr(pairwise, "MOST_GROUPS", 299)
+    monkeypatch.setattr(differences, "MOST_GROUPS", 299)
     for near, function in zip(
         exact, (limits_of.limits_of_difference, limits_of.limits_of_ratio), strict=True
     ):

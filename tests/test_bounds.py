@@ -408,12 +408,12 @@ def test_reports_say_that_scores_are_binned_and_how_much_is_certain():
         rf"; scores are binned: the pooled AUC is certainly [\d.]+ to [\d.]+ \(width {width}\)$",
         lines[0],
     )
-    assert re.fullmatch(rf"  pooled +{pooled['value']:.4f}  \([\d.]+ to [\d.]+\)", lines[1])
-    assert "tau" in lines[12]
-    assert "to" not in lines[12]
+    low, high = np.floor(1e3 * pooled["low"]) / 1e3, np.ceil(1e3 * pooled["high"]) / 1e3
+    certain = rf"; certainly {low:.3f} to {high:.3f}\): all rows together"
+    assert re.fullmatch(rf"pooled {pooled['value']:.3f} \([\d.]+ to [\d.]+{certain}", lines[1])
     html = report._repr_html_()
     assert "scores are binned" in html
-    assert re.search(rf"<td>{pooled['value']:.4f}  \([\d.]+ to [\d.]+\)</td>", html)
+    assert lines[1] in html
 
 
 def test_without_both_classes_there_is_nothing_to_bound():
@@ -533,15 +533,15 @@ def test_the_band_of_a_roc_curve_holds_the_curve_of_the_exact_scores():
     exact = GroupRocCurveDisplay.from_report(
         GroupAUC(ScoreCounts.from_predictions(**case.arguments))
     )
-    assert set(display.bands_) == {None, 0, 1, 2}
+    assert set(display.bands_) == {"pooled", 0, 1, 2}
     assert exact.bands_ == {}
     table = GroupAUC(binned(case, bins)).bounds(of="groups")
-    for g, band in enumerate(display.bands):
+    for g, band in enumerate(curve.band for curve in display.curves):
         ends = np.flatnonzero((band == 1).all(axis=1))
         lowest, highest = band[: ends[0] + 1], band[ends[0] + 1 :][::-1]
         areas = [np.trapezoid(curve[:, 1], curve[:, 0]) for curve in (lowest, highest)]
         assert areas == pytest.approx(table.loc[g, ["low", "high"]].tolist())
-        for x, y in zip(exact.fpr[g], exact.tpr[g], strict=True):
+        for x, y in zip(*exact.curves[g][:2], strict=True):
             assert heights_at(lowest, x)[0] - 1e-12 <= y <= heights_at(highest, x)[1] + 1e-12
     plt.close(display.figure_)
     plt.close(exact.figure_)
@@ -555,16 +555,12 @@ def test_the_command_prints_the_certain_interval_of_each_statistic(tmp_path, cap
     assert main(["report", path]) == 0
     lines = capsys.readouterr().out.splitlines()
     table = GroupAUC(counts).bounds()
-    place = lines.index(next(line for line in lines if line.split() == ["binned", "certainly"]))
-    for line, (name, value, low, high) in zip(
-        lines[place + 1 :], table.itertuples(name=None), strict=False
-    ):
-        words = line.split()
-        assert words[:2] == [name, f"{value:.4f}"]
-        if name != "tau":
-            ends = [float(end) for end in words[2].split("..")]
-            assert low - 1e-4 < ends[0] <= low
-            assert high <= ends[1] < high + 1e-4
+    for name in ("pooled", "within", "worst", "difference"):
+        value, low, high = table.loc[name]
+        (line,) = (line for line in lines if line.startswith(f"{name} {value:.3f} ("))
+        ends = [float(end) for end in re.search(r"certainly ([\d.]+) to ([\d.]+)\)", line).groups()]
+        assert low - 1e-3 < ends[0] <= low
+        assert high <= ends[1] < high + 1e-3
     assert main(["report", path, "--json"]) == 0
     (grouping,) = json.loads(capsys.readouterr().out)["groupings"]
     assert grouping["bounds"]["pooled"] == table.loc["pooled", ["low", "high"]].to_dict()

@@ -261,7 +261,7 @@ def test_too_few_groups_show_nothing():
     assert not test.is_shown
     assert np.isnan([test.pvalue, test.limit, test.estimate]).all()
     assert test.groups == ()
-    none = one.without_small_groups(5)
+    none = GroupAUC(one.pairs, min_per_class=5)
     assert np.isnan(none.test_worst(0.7).pvalue)
     assert repr(none.test_worst(0.7)).endswith(
         "no result, too few groups have both classes): 0 groups"

@@ -248,7 +248,7 @@ def test_the_variance_of_the_whole_area_is_delongs(weighted):
     # Beyond 1 - 1e-13 there is no negative.
     measured = Measured(report.pairs, PartialAUC(max_fpr=1 - 1e-13))
     clustered, freedom = pooled_clustered(measured)
-    assert clustered == pytest.approx(report.variances.pooled_clustered, rel=1e-9)
+    assert clustered == pytest.approx(report.estimates.pooled.random, rel=1e-9)
     assert freedom == pytest.approx(report.variances.cluster_freedom)
 
 
@@ -712,7 +712,7 @@ def test_no_groups_and_no_rows():
         found = GroupAUC(counts).measured(measure)
         assert found.statistic("pooled") == found.statistic("macro")
     grouped = GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"], undefined="ignore")
-    empty = grouped.without_small_groups(9)
+    empty = GroupAUC(grouped.pairs, min_per_class=9)
     for measure in MEASURES:
         found = empty.measured(measure)
         assert found.statistics().isna().all()

@@ -92,7 +92,7 @@ def test_the_commands_run_as_written(monkeypatch, tmp_path, capsys):
         found = [line.partition(":")[0] for line in out.splitlines() if line.startswith("By ")]
         assert found == headings
         auc = roc_auc_score(counted["outcome"], counted["risk"])
-        assert f"  pooled            {auc:.4f}\n" in out
+        assert f"\npooled {auc:.3f} (" in out
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,6 @@ def test_statistics_leave_out_matrices_of_many_groups(n_groups, present):
     names = got.statistics().index
     assert ("cross_difference" in names) is present
     assert set(STATISTICS) - set(names) <= {"cross_difference"}
-    assert ("cross_difference" in repr(got)) is present
     assert 0 < got.statistic("cross_difference") <= 1
 
 
@@ -496,7 +495,7 @@ def test_no_defined_group_is_nan(y):
     with pytest.warns(UndefinedMetricWarning) as caught:
         assert np.isnan(got.average("macro"))
     assert any("2 of 2 groups, with 100.00%" in str(w.message) for w in caught)
-    assert "nan" in repr(got)
+    assert "pooled undefined: all rows together" in repr(got)
 
 
 def test_no_rows():
@@ -566,14 +565,106 @@ def test_rows_without_groups_are_one_group():
     assert got.pooled == got.average("macro") == 0.5
 
 
-def test_repr_tells_everything(small):
-    lines = repr(small).splitlines()
-    assert lines[0] == "GroupAUC of 2 groups, 3 positives and 2 negatives"
-    told = {line.split()[0]: line.split()[1:] for line in lines[1:]}
-    for name, value in small.statistics().items():
-        assert told[name] == [f"{value:.4f}"]
-    assert told["lowest"] == ["0.5000", "b"]
-    assert told["highest"] == ["1.0000", "a"]
+def first_lines_case(n_groups, n=100, gap=0.0):
+    """Rows of groups of n positives and n negatives; the first group has a lower AUC by `gap`."""
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], n * n_groups)
+    group = np.arange(n_groups).repeat(2 * n)
+    score = rng.normal(size=y.size) + 1.5 * y - gap * y * (group == 0)
+    return {"y_true": y, "y_score": score, "groups": pd.Series(group, name="site")}
+
+
+def test_repr_says_how_good_which_group_is_worst_and_whether_the_gap_is_real():
+    report = GroupAUC.from_predictions(**first_lines_case(4, gap=1.2))
+    headline, pooled, within, worst, gap, _, header, *rows = repr(report).splitlines()
+    assert headline == "AUC over 4 groups by site: 800 rows, 400 positives and 400 negatives"
+    of_all = report.confidence_intervals(of="statistics")
+    for name, line in (("pooled", pooled), ("within", within)):
+        value, low, high = of_all.loc[name, ["value", "ci_low", "ci_high"]]
+        assert line.startswith(f"{name} {value:.3f} ({low:.3f} to {high:.3f}): ")
+    test = report.test_difference()
+    low, high = report.by_group["auc"].agg(["min", "max"])
+    assert worst == f"worst {low:.3f}: 0, 100 positives and 100 negatives"
+    assert gap == (
+        f"difference {test.difference:.3f} ({test.ci_low:.3f} to {test.ci_high:.3f}), p < 0.0001: "
+        f"the groups differ, {test.highest} {high:.3f} and 0 {low:.3f}"
+    )
+    assert header.split() == ["site", "AUC", "95", "%", "interval", "positives", "negatives"]
+    limits = report.confidence_intervals().sort_values("auc")
+    for row, (label, auc, low, high) in zip(
+        rows, limits[["auc", "ci_low", "ci_high"]].itertuples(), strict=False
+    ):
+        told = f"{label} {auc:.3f} {low:.3f} to {high:.3f} 100 100"
+        assert row.split() == told.split()
+    # Each number has the name of its statistic.
+    for line in (pooled, within, worst, gap):
+        name, value = line.split()[:2]
+        assert f"{report.statistic(name):.3f}" == value.strip(":")
+
+
+def test_no_difference_is_established_between_equal_groups():
+    report = GroupAUC.from_predictions(**first_lines_case(3))
+    assert report.test_difference().pvalue > 0.05
+    assert re.search(
+        r"p = 0\.\d+: no difference is established\nEqual groups of these sizes would show a "
+        rf"difference of about {report.null_difference:.2g}\.\n",
+        repr(report),
+    )
+
+
+def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
+    case = first_lines_case(2, n=500, gap=1.2)
+    tiny = {"y_true": [0, 1] * 2, "y_score": [-9.0, 9.0] * 2, "groups": ["tiny"] * 4}
+    report = GroupAUC.from_predictions(
+        **{name: [*map(str, case[name]), *tiny[name]] for name in ["groups"]},
+        **{name: np.append(case[name], tiny[name]) for name in ["y_true", "y_score"]},
+    )
+    assert report.test_difference().highest == "tiny"
+    assert re.search(r"the groups differ, most clearly 1 0\.8\d+ and 0 0\.\d+\n", repr(report))
+    assert re.search(r"  tiny +1.000  [\d.]+ to 1.000 +2 +2  only 2 positives\n", repr(report))
+    large = GroupAUC(report.counts, min_per_class=10)
+    assert "Left out, with fewer than 10 positives or negatives: tiny (2 and 2)." in repr(large)
+    assert "only 2 positives" not in repr(large)
+
+
+def test_a_worst_group_of_few_rows_is_marked():
+    text = repr(GroupAUC.from_predictions([0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=list("aabb")))
+    assert "worst 0.000: b, 1 positive and 1 negative, too few rows to tell\n" in text
+
+
+def test_of_many_groups_the_first_lines_show_both_ends():
+    report = GroupAUC.from_predictions(**first_lines_case(25, n=5))
+    lines = repr(report).splitlines()
+    place = lines.index("Shown: the 10 lowest and the 10 highest of 25 groups.")
+    shown = [int(line.split()[0]) for line in lines[place - 20 : place]]
+    ordered = report.by_group["auc"].sort_values(kind="stable").index
+    assert shown == [*ordered[:10], *ordered[-10:]]
+    assert "(interval over new groups)" in lines[1]
+    assert report._repr_html_().count("<tr>") == 21
+
+
+def test_a_limit_above_zero_is_not_shown_as_zero():
+    y, n = np.tile([0, 1], 400), 400
+    score = np.random.default_rng(1).normal(size=2 * n) + 4.6 * y
+    report = GroupAUC.from_predictions(y, score, groups=np.tile([0, 0, 1, 1], n // 2))
+    low, high = report.confidence_intervals().loc[0, ["ci_low", "ci_high"]]
+    assert low < high < 1
+    assert f"{high:.3f}" == "1.000"
+    assert "to 0.999" in repr(report)
+
+
+def test_markdown_has_the_same_lines():
+    case = first_lines_case(3)
+    case["groups"] = case["groups"].map({0: "a|b", 1: "*c*", 2: "d"})
+    report = GroupAUC.from_predictions(**case)
+    headline, _, *lines = report._repr_markdown_().splitlines()
+    said = repr(report).splitlines()
+    assert headline == f"**{said[0]}**"
+    assert len([line for line in lines if line.startswith("- ")]) == 5
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 5
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
+    assert any(r"a\|b" in line for line in table)
 
 
 def test_html_escapes_labels():
@@ -585,11 +676,13 @@ def test_html_escapes_labels():
     assert "<b>" not in pairs._repr_html_()
 
 
-def test_html_tells_every_statistic(small):
-    html = small._repr_html_()
-    for name, value in small.statistics().items():
-        assert re.search(rf">{name}</th><td>{value:.4f}<", html)
-    assert html.count("<table>") == html.count("</table>") == 1
+def test_html_has_the_same_lines(small):
+    page = small._repr_html_()
+    said = [line.strip() for line in repr(small).splitlines() if line]
+    assert f"<strong>{said[0]}</strong>" in page
+    assert all(f"<div>{line}</div>" in page for line in said[1:5])
+    assert page.count("<table>") == page.count("</table>") == 1
+    assert page.count("<tr>") == 1 + small.n_groups
 
 
 @pytest.mark.parametrize(
@@ -804,20 +897,30 @@ def test_weights_never_round_an_auc_beyond_one():
         assert got.cross_matrix.max(axis=None) <= 1
 
 
-def test_without_small_groups():
+def test_small_groups_are_left_out_and_named():
     case = random_case(3, weights="unit", labels="str")
-    report = GroupAUC.from_predictions(
-        case.y, case.scores, groups=pd.Series(case.groups, name="site"), undefined="ignore"
-    )
+    rows = {"y_true": case.y, "y_score": case.scores}
+    rows["groups"] = pd.Series(case.groups, name="site")
+    report = GroupAUC.from_predictions(**rows, undefined="ignore")
     assert report.n_groups > 10
-    for least in range(4):
-        kept = report.without_small_groups(least)
+    assert "Left out" not in repr(report)
+    for least in range(1, 4):
+        kept = GroupAUC.from_predictions(**rows, undefined="ignore", min_per_class=least)
         table = report.by_group
-        large = table[table[["n_positives", "n_negatives"]].min(axis=1) >= least]
-        pd.testing.assert_frame_equal(kept.by_group, large)
-        assert kept.undefined == "ignore"
-    with pytest.raises(ValueError, match="min_per_class must be a whole number"):
-        report.without_small_groups(-1)
+        is_large = table[["n_positives", "n_negatives"]].min(axis=1) >= least
+        if least == 1:
+            is_large[:] = True  # `undefined` applies to groups that lack a class
+        pd.testing.assert_frame_equal(kept.by_group, table[is_large])
+        others = table[~is_large]
+        for label, of_group in others[:5].iterrows():
+            size = f"{label} ({of_group['n_positives']:.0f} and {of_group['n_negatives']:.0f})"
+            assert size in repr(kept)
+        if len(others) > 5:
+            n_rows = others[5:][["n_positives", "n_negatives"]].sum(axis=None)
+            assert f"and {len(others) - 5} more group" in repr(kept)
+            assert f" with {n_rows} rows." in repr(kept)
+    with pytest.raises(ValueError, match="min_per_class must be a whole number of at least 1"):
+        GroupAUC(report.counts, min_per_class=0)
 
 
 def test_labels_of_several_columns_stand_side_by_side():
@@ -826,25 +929,34 @@ def test_labels_of_several_columns_stand_side_by_side():
     groups["day"] = [datetime.datetime(2024, 1, 31), datetime.datetime(2024, 1, 31, 12)] * 4
     score = [0, 0, 1, 0, 2, 2, 3, 1]
     report = GroupAUC.from_predictions([0, 0, 1, 1] * 2, score, groups=groups)
-    assert "va · 1.5 · 2024-01-31\n" in f"{report!r}\n"
-    assert "md · 1.5 · 2024-01-31 12:00:00" in repr(report)
-    assert "va · 1.5 · 2024-01-31)" in report._repr_html_()
+    assert "by state x sex x day: 8 rows" in repr(report)
+    rows = [line.split() for line in repr(report).splitlines()]
+    assert ["va", "1.5", "2024-01-31", "0.750"] in [row[:4] for row in rows]
+    assert "worst 0.375: md · 1.5 · 2024-01-31 12:00:00, 2 positives" in repr(report)
+    assert ">2024-01-31 12:00:00</td>" in report._repr_html_()
 
 
 def test_one_group_is_not_groups():
     report = GroupAUC.from_predictions([0, 0, 1, 1], [1, 3, 2, 4], groups=["a"] * 4)
-    assert "GroupAUC of 1 group," in repr(report)
+    assert "AUC over 1 group: 4 rows" in repr(report)
+    assert "within" not in repr(report)
+    assert "difference" not in repr(report)
     assert repr(report.test_equal_groups()).endswith(", 1 group")
 
 
 def test_a_weighted_report_without_groups_has_no_value():
     report = GroupAUC.from_predictions(
-        [0, 1], [0.1, 0.2], groups=["a", "a"], sample_weight=[1.5, 2.5], undefined="ignore"
-    ).without_small_groups(2)
+        [0, 1],
+        [0.1, 0.2],
+        groups=["a", "a"],
+        sample_weight=[1.5, 2.5],
+        undefined="ignore",
+        min_per_class=2,
+    )
     assert report.n_groups == 0
     assert report.statistics().isna().all()
     assert np.isnan(report.decomposition()).all()
-    assert repr(report).startswith("GroupAUC of 0 groups")
+    assert repr(report).startswith("AUC over 0 groups")
 
 
 def test_results_that_pairs_within_folds_do_not_give_are_named():

@@ -75,8 +75,8 @@ NUMBERS = [
     lambda report: report.test_worst(0.6, margin=0.3),
     lambda report: report.test_equivalence(0.9),
     lambda report: report.n_undefined,
-    lambda report: report.without_small_groups(40).null_difference,
-    lambda report: report.without_small_groups(40).tau,
+    lambda report: GroupAUC(report.pairs, min_per_class=40).null_difference,
+    lambda report: GroupAUC(report.pairs, min_per_class=40).tau,
 ]
 
 
@@ -337,7 +337,7 @@ def test_a_report_leaves_out_what_a_summary_does_not_determine():
     )
     for text in (repr(report), report._repr_html_()):
         assert reason in text
-        assert "macro" in text
+        assert "within 0." in text
         assert text.count("pooled") == 1
 
 
@@ -349,9 +349,10 @@ def test_other_reports_have_all_statistics():
 
 def test_repr_of_a_summary_of_bins_has_certain_intervals():
     report = GroupAUC(counts_of(bins=COARSE).reduced("summary"), undefined="ignore")
-    low, high = report.bounds().loc["macro", ["low", "high"]]
+    low, high = report.bounds().loc["within", ["low", "high"]]
     assert "; scores were binned; a summary by group" in repr(report)
-    assert f"({np.floor(low * 1e4) / 1e4:.4f} to {np.ceil(high * 1e4) / 1e4:.4f})" in repr(report)
+    certain = f"certainly {np.floor(low * 1e3) / 1e3:.3f} to {np.ceil(high * 1e3) / 1e3:.3f}"
+    assert f"; {certain}): pairs of rows of the same group" in repr(report)
 
 
 @pytest.mark.parametrize("name", ["pooled", "cross", "cross_difference", "bias_score"])
@@ -427,7 +428,9 @@ ARGUMENTS = {
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_member_of_a_report_works_or_needs_scores(name):
     """A result equals the result of the cells, or the error names the level that is needed."""
-    of_cells, of_summary = (report.without_small_groups(40) for report in reports(counts_of()))
+    of_cells, of_summary = (
+        GroupAUC(report.pairs, min_per_class=40) for report in reports(counts_of())
+    )
     if name in ("counts", "pairs", "variances", "estimates", "determined_statistics"):
         return
 

@@ -22,16 +22,10 @@ from skfedauc.counts.score_counts import select_groups, with_n_missing
 from skfedauc.inference import rates as rates_of
 from skfedauc.inference.calibration import are_exact_probabilities
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
-from skfedauc.inference.pairwise import (
-    MOST_GROUPS,
-    DifferenceTest,
-    Spreads,
-    least_correlation,
-)
+from skfedauc.inference.differences import MOST_GROUPS, DifferenceTest, UsedGroups
 from skfedauc.inference.rates import ClusterSums, GapLimits
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, by_number
-from skfedauc.report.comparisons import used_at_extremes
+from skfedauc.report import GroupAUC, by_number, large_groups
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
@@ -204,7 +198,9 @@ class GroupComparison:
         """Report on the groups that are not small."""
         if not self.is_small.any():
             return self.everyone
-        return self.everyone.without_small_groups(max(self.min_per_class, 1))
+        pairs, _ = large_groups(self.everyone.pairs, max(self.min_per_class, 1))
+        names = self.everyone.group_names
+        return GroupAUC(pairs, undefined="ignore", group_names=names)
 
     @property
     def has_clusters(self) -> bool:
@@ -381,10 +377,10 @@ class GroupComparison:
         """
         found: dict[str, GapLimits] = {}
         if self.compared.n_groups > 1:
-            lowest, highest = used_at_extremes(self.compared.estimates)
-            aucs = rates_of.estimates_of_aucs(Spreads(lowest.spread, highest.spread))
-            n_groups, correlation = self.compared.n_groups, least_correlation(lowest, highest)
-            found["ratio"] = rates_of.limits_of_ratio(aucs, n_groups, alpha, tail, correlation)
+            used = UsedGroups.of(self.compared.estimates.extremes_in_use)
+            aucs, n_groups = rates_of.estimates_of_aucs(used.spreads), self.compared.n_groups
+            arguments = aucs, n_groups, alpha, tail, used.correlation
+            found["ratio"] = rates_of.limits_of_ratio(*arguments)
         for name, rates in (
             ("demographic_parity", [_SELECTION]),
             ("equalized_odds", _ODDS),

@@ -16,7 +16,7 @@ from skfedauc.audit.findings import SIGNIFICANT, shown_pvalue
 from skfedauc.audit.gaps import LEVEL, GroupComparison, is_small
 from skfedauc.audit.names import crossed, named_in
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, by_number
+from skfedauc.report import GroupAUC, by_number, large_groups
 
 # Label of the small groups of a combination of columns together
 SMALL_GROUPS = "(small groups)"
@@ -82,7 +82,7 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
         name: np.full(len(labels), np.nan)
         for name in (*_OF_RANKING.values(), *_OF_COMPARISON.values())
     }
-    compared = report.without_small_groups(least)
+    compared = GroupAUC(large_groups(pairs, least)[0], undefined="ignore")
     if compared.n_groups > 1:
         rows = ~is_small(counts, least)
         for names, found in (

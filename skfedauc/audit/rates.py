@@ -29,7 +29,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows
 from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference import rates as limits_of
-from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.rates import ClusterSums
 
 Floats = NDArray[np.float64]

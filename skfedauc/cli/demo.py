@@ -14,7 +14,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import GroupAUC, group_auc_scoring
-from skfedauc._words import shortened
 from skfedauc.cli.groupings import Grouping
 from skfedauc.cli.text import aligned, report_lines
 
@@ -83,16 +82,9 @@ def _candidates(search: Any) -> list[list[str]]:
 
 
 def _meaning(report: GroupAUC) -> list[str]:
-    by_group, parts = report.by_group, report.decomposition()
-    pvalue = report.test_difference().pvalue
-    rows = by_group["n_positives"] + by_group["n_negatives"]
     return textwrap.wrap(
-        f"What it means: {1 - parts.share_within:.0%} of the pairs of the pooled AUC compare "
-        "patients of two groups; the averages, macro to within, measure how well the model ranks "
-        f"within a group. The lowest AUC is that of {shortened(str(by_group['auc'].idxmin()))} "
-        f"({report.worst:.2f}). The largest and the smallest group AUC differ by "
-        f"{report.difference:.2f} (p = {pvalue:.2f}). With {rows.min()} to {rows.max()} patients "
-        "in a group, sampling error makes the largest and the smallest AUC of equal groups "
-        f"differ by {report.null_difference:.2f} on average.",
+        f"What it means: {1 - report.decomposition().share_within:.0%} of the pairs of the pooled "
+        "AUC compare patients of two groups; within measures how well the model ranks within a "
+        "group.",
         width=92,
     )

@@ -141,8 +141,8 @@ def _bounds(report: GroupAUC) -> dict[str, Any] | None:
 
 
 def _without_small_groups(grouping: Grouping) -> dict[str, Any] | None:
-    others = grouping.without_small_groups
-    if others is None:
+    others = grouping.shown
+    if others is grouping.report:
         return None
     test = others.test_difference()
     shares_clusters = others.variances.shares_clusters

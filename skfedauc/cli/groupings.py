@@ -63,11 +63,15 @@ class Grouping:
         )
 
     @functools.cached_property
-    def without_small_groups(self) -> GroupAUC | None:
-        """Report without small groups, or None if no group is small or fewer than two remain."""
-        others = self.report.without_small_groups(self.min_per_class)
-        is_another = 1 < others.n_groups < self.report.n_groups
-        return others if is_another else None
+    def shown(self) -> GroupAUC:
+        """Report without small groups; the whole report if fewer than two groups remain."""
+        others = GroupAUC(
+            self.report.pairs,
+            undefined="ignore",
+            group_names=self.report.group_names,
+            min_per_class=max(self.min_per_class, 1),
+        )
+        return others if 1 < others.n_groups < self.report.n_groups else self.report
 
 
 @dataclasses.dataclass(frozen=True)

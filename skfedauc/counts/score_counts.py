@@ -725,7 +725,7 @@ default=None
 
         See Also
         --------
-        GroupAUC.without_small_groups : Leave small groups out.
+        GroupAUC : Its argument `min_per_class` leaves small groups out.
 
         Examples
         --------
@@ -974,7 +974,7 @@ default=None
         ------
         ValueError
             If the counts have a group that is not among `groups`; the message names the group. If
-            rows have weights, the counts went through `min_count` or `without_small_groups`, or a
+            rows have weights, the counts went through `min_count` or `min_per_class`, or a
             merge had ``repeated="allow"``. If `bins` has no fixed number of bins, or a count is
             above `max_count`. If `bins` cannot hold the scores or ranges of the counts.
         TypeError

@@ -159,7 +159,7 @@ def vector_of_state(state: State, grid: Grid, max_count: int | None = None) -> N
     if state.origin.is_suppressed or state.origin.withheld != Withheld():
         raise DisclosureError(
             "differential privacy and secure sums need counts without suppression; these counts "
-            "went through min_count or without_small_groups, and a single row decides which groups "
+            "went through min_count or min_per_class, and a single row decides which groups "
             "these leave out. Count the rows again without suppression: random errors or the "
             "secure sum then protect small counts."
         )

@@ -31,9 +31,9 @@ from skfedauc._kernel import Cells, number_cells, ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference.intervals import limits
+from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
+from skfedauc.inference.limits import limits
 from skfedauc.inference.quantiles import t_quantile
-from skfedauc.inference.variances import LEAST_EFFECTIVE, satterthwaite
 
 Floats = NDArray[np.float64]
 

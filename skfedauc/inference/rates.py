@@ -58,14 +58,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import ratio as divided
-from skfedauc.inference.pairwise import (
+from skfedauc.inference.differences import (
     MOST_GROUPS,
-    Spreads,
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
     largest_of_pairs,
     reach_of_difference,
 )
+from skfedauc.inference.limits import Spreads
 from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]
@@ -237,7 +237,7 @@ def estimates_of_aucs(spreads: Spreads) -> Estimates:
     """Return the function that maps tail probabilities to AUCs with limits."""
 
     def estimates(tail: float) -> tuple[Limits, Limits]:
-        low, high = spreads.limits(normal_quantile(tail), "logit")
+        low, high = spreads.limits(normal_quantile(tail))
         return (
             Limits(spreads.lowest.auc, low, spreads.lowest.auc),
             Limits(spreads.highest.auc, spreads.highest.auc, high),

@@ -15,7 +15,7 @@ from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.origin import Source
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
-from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.privacy.drawing import drawn_state
 from skfedauc.privacy.files import content_of, read_content
 from skfedauc.privacy.merging import exact_state, merged
@@ -199,7 +199,7 @@ class PrivateCounts:
         ValueError, TypeError
             If an argument is not as described, or the counts have a group that `groups` lacks. If
             the counts have sample weights, another positive label than `pos_label`, went through
-            `min_count` or `without_small_groups`, or were merged with ``repeated="allow"``.
+            `min_count` or `min_per_class`, or were merged with ``repeated="allow"``.
         ImportError
             If OpenDP is missing, or is older than 0.14.2: ``pip install
             "skfedauc[privacy]"``.

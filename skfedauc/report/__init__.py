@@ -2,7 +2,7 @@
 
 from skfedauc.report.agreement import Agreement
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_auc import GroupAUC
+from skfedauc.report.group_auc import GroupAUC, first_lines_of
 from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.listing import by_number, listed
 from skfedauc.report.measure_statistics import (
@@ -17,6 +17,7 @@ from skfedauc.report.multiclass import (
     check_no_two_classes,
 )
 from skfedauc.report.responses import responses_of
+from skfedauc.report.small_groups import large_groups
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -63,6 +64,8 @@ __all__ = [
     "check_replacement",
     "check_statistic",
     "check_undefined",
+    "first_lines_of",
+    "large_groups",
     "listed",
     "of_one_label",
     "responses_of",

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from skfedauc import _input, _sklearn
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.score_counts import select_groups
-from skfedauc.inference import heterogeneity, intervals, pairwise
+from skfedauc.inference import heterogeneity, intervals, limits
+from skfedauc.inference.differences import DifferenceTest
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.margins import MarginTest
 from skfedauc.inference.null_difference import null_difference
@@ -30,6 +30,7 @@ from skfedauc.report.intervals import group_intervals, statistic_intervals
 from skfedauc.report.listing import listed
 from skfedauc.report.margins import equivalence_test, worst_test
 from skfedauc.report.ranking import ranking_table
+from skfedauc.report.small_groups import LeftOut, large_groups
 from skfedauc.report.statistics import (
     NO_SPREAD,
     STATISTICS,
@@ -41,7 +42,7 @@ from skfedauc.report.statistics import (
     decomposition,
     determined_statistics,
 )
-from skfedauc.report.text import html_of, text_of
+from skfedauc.report.text import FirstLines, first_lines
 from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
 from skfedauc.report.weights import average_weights
 from skfedauc.report.withheld import cover_withheld
@@ -71,6 +72,10 @@ class GroupAUC:
         The other columns are the groups of the report. With clusters, variances, intervals and
         tests allow for dependent rows of the same cluster. None means that all rows are
         independent.
+    min_per_class : int, default=1
+        Groups with fewer positives or negatives are left out, with all their rows, because tiny
+        groups dominate `worst` and `difference`. The repr lists these groups. 1 leaves out no
+        group; `undefined` applies to groups that lack a class.
 
     Attributes
     ----------
@@ -179,6 +184,7 @@ class GroupAUC:
         undefined: Undefined | UndefinedPolicy = "skip",
         group_names: str | Sequence[str] | None = None,
         clusters: str | None = None,
+        min_per_class: int = 1,
     ) -> None:
         pairs = GroupPairs(counts) if isinstance(counts, ScoreCounts) else counts
         if not isinstance(pairs, GroupPairs):
@@ -199,6 +205,10 @@ class GroupAUC:
             pairs = GroupPairs(counts, clusters=of_clusters)
             names = names[:position] + names[position + 1 :]
         self._group_names = names
+        self._left_out = LeftOut(1, ())
+        least = _input.check_whole_number(min_per_class, "min_per_class", 1)
+        if least > 1:
+            pairs, self._left_out = large_groups(pairs, least)
         if not isinstance(undefined, UndefinedPolicy):
             undefined = UndefinedPolicy(undefined)
         self._estimates = GroupEstimates(pairs, undefined)
@@ -245,6 +255,7 @@ class GroupAUC:
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
         clusters: Any = None,
+        min_per_class: int = 1,
     ) -> GroupAUC:
         """Make a report from labels, scores and groups.
 
@@ -273,6 +284,8 @@ class GroupAUC:
             combination of labels is a cluster. None means that all rows are independent. Labels
             have the types of group labels, and every row needs a label. The report does not store
             the labels.
+        min_per_class : int, default=1
+            Groups with fewer positives or negatives are left out; see `GroupAUC`.
 
         Returns
         -------
@@ -300,17 +313,8 @@ class GroupAUC:
             missing=_input.check_missing(missing),
             clusters=clusters,
         )
-        return cls._of_rows(rows, n_jobs, _input.names_of(rows.labels, groups), undefined)
-
-    @classmethod
-    def _of_rows(
-        cls,
-        rows: _input.Rows,
-        n_jobs: int | None,
-        names: tuple[str, ...],
-        undefined: Undefined,
-    ) -> GroupAUC:
-        return cls(GroupPairs.of_rows(rows, n_jobs, names), undefined=undefined)
+        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
+        return cls(pairs, undefined=undefined, min_per_class=min_per_class)
 
     @classmethod
     def from_estimator(
@@ -327,6 +331,7 @@ class GroupAUC:
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
         clusters: Any = None,
+        min_per_class: int = 1,
     ) -> GroupAUC:
         """Make a report from a fitted estimator and data.
 
@@ -358,6 +363,8 @@ class GroupAUC:
         clusters : str, list of str, or array-like of shape (n_rows,), default=None
             Name or names of columns of X that identify the cluster of each row, or the cluster of
             each row; see `GroupAUC.from_predictions`.
+        min_per_class : int, default=1
+            Groups with fewer positives or negatives are left out; see `GroupAUC`.
 
         Returns
         -------
@@ -402,8 +409,8 @@ class GroupAUC:
             warn_labels=False,
             clusters=of_clusters,
         )
-        names = _input.names_of(rows.labels, labels, groups)
-        return cls._of_rows(rows, n_jobs, names, undefined)
+        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
+        return cls(pairs, undefined=undefined, min_per_class=min_per_class)
 
     # Single numbers ------------------------------------------------------------------
 
@@ -728,58 +735,6 @@ class GroupAUC:
         )
         return listed(self.counts, table)
 
-    def without_small_groups(self, min_per_class: int = 10) -> GroupAUC:
-        """Return a report without the groups that have few rows of a class.
-
-        The AUC of a tiny group has a large sampling error. Tiny groups therefore dominate `worst`,
-        `difference` and `null_difference`.
-
-        Parameters
-        ----------
-        min_per_class : int, default=10
-            Least number of positives and of negatives of a group in the new report.
-
-        Returns
-        -------
-        GroupAUC
-            Report on the remaining groups, with the parameter `undefined` of this report.
-
-        Raises
-        ------
-        ValueError
-            If `min_per_class` is not a whole number of 0 or more, or the report is over folds.
-
-        See Also
-        --------
-        ScoreCounts.regroup : Combine small groups.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1, 0], [0.2, 0.6, 0.5, 0.4, 0.1], groups=["a", "a", "b", "b", "b"]
-        ... )
-        >>> report.without_small_groups(min_per_class=1).counts.groups
-        ('a', 'b')
-        >>> report.without_small_groups(min_per_class=2).n_groups
-        0
-        """
-        least = _input.check_whole_number(min_per_class, "min_per_class", 0)
-        if self.pairs.is_within_folds or self.pairs.rows_repeat:
-            raise ValueError("without_small_groups is not available for a report over folds.")
-        kept = np.flatnonzero(self.pairs.has_per_class(least))
-        clusters = self.pairs.clusters
-        if clusters is not None and self.counts.labels is not None:
-            clusters = clusters.select_groups(kept)
-        pairs = GroupPairs(
-            # The remaining groups tell whether a group has enough rows.
-            select_groups(self.counts, kept, by_size=least > 0),
-            clusters=clusters,
-            is_over_folds=self.pairs.is_over_folds,
-            is_multiclass=self.pairs.is_multiclass,
-        )
-        return GroupAUC(pairs, undefined=self.undefined, group_names=self._group_names)
-
     def decomposition(self) -> Decomposition:
         """Split the pooled AUC into pairs within groups and pairs across groups.
 
@@ -996,7 +951,7 @@ class GroupAUC:
     def confidence_intervals(
         self,
         confidence_level: float = 0.95,
-        method: intervals.Method = "logit",
+        method: limits.Method = "logit",
         *,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
@@ -1165,8 +1120,8 @@ class GroupAUC:
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
         confidence_level, way = (
-            intervals.check_confidence_level(confidence_level),
-            intervals.check_method(method),
+            limits.check_confidence_level(confidence_level),
+            limits.check_method(method),
         )
         _input.check_option("of", of, ("groups", "statistics"))
         if of == "statistics":
@@ -1240,7 +1195,7 @@ class GroupAUC:
         """
         return equal_groups_test(self._estimates.variances_at_extremes)
 
-    def test_difference(self, *, confidence_level: float = 0.95) -> pairwise.DifferenceTest:
+    def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
 
         Parameters
@@ -1524,7 +1479,7 @@ class GroupAUC:
         >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
         True
         """
-        confidence_level = intervals.check_confidence_level(confidence_level)
+        confidence_level = limits.check_confidence_level(confidence_level)
         return comparison_table(
             self.counts,
             self._estimates.variances_at_extremes,
@@ -1664,7 +1619,7 @@ class GroupAUC:
         >>> table[["auc", "shrunken_auc", "n_positives"]].round(3).iloc[0].tolist()
         [0.509, 0.512, 200.0]
         """
-        confidence_level = intervals.check_confidence_level(confidence_level)
+        confidence_level = limits.check_confidence_level(confidence_level)
         if self.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
             self._estimates.policy.report_groups(self.pairs)
@@ -1760,7 +1715,7 @@ class GroupAUC:
         """
         import pandas as pd
 
-        confidence_level = intervals.check_confidence_level(confidence_level)
+        confidence_level = limits.check_confidence_level(confidence_level)
         found = heterogeneity.heterogeneity(self.variances, confidence_level)
         if np.isnan(found.tau):
             self._estimates.policy.nan(NotDefined(NO_SPREAD), self.pairs)
@@ -1861,7 +1816,16 @@ class GroupAUC:
         return index
 
     def __repr__(self) -> str:
-        return text_of(self._estimates)
+        return first_lines_of(self).text()
 
     def _repr_html_(self) -> str:
-        return html_of(self._estimates)
+        return first_lines_of(self).html()
+
+    def _repr_markdown_(self) -> str:
+        return first_lines_of(self).markdown()
+
+
+def first_lines_of(report: GroupAUC) -> FirstLines:
+    """Return what a report shows first."""
+    left_out = report._left_out.in_words()  # noqa: SLF001
+    return first_lines(report.estimates, report.index, left_out)

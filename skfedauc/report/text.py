@@ -1,95 +1,367 @@
-"""Text and HTML of a `GroupAUC`: numbers of rows, statistics, and the groups at both ends."""
+"""First lines of a report: how good, which group is worst, is the gap more than sampling error.
+
+`first_lines` makes these lines once, for ``print``, notebooks, Markdown and the command line.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import html
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc import _words
-from skfedauc.counts import left_out
-from skfedauc.pairs import GroupPairs
+from skfedauc.counts import DisclosureError
+from skfedauc.counts import left_out as without_group
+from skfedauc.inference import intervals
+from skfedauc.inference.differences import DifferenceTest
+from skfedauc.inference.null_difference import null_difference
 from skfedauc.report.bounds import binned_note, certain_range, statistic_bounds
+from skfedauc.report.comparisons import difference_test
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.statistics import STATISTICS, all_statistics, determined_statistics
+from skfedauc.report.intervals import group_intervals, statistic_intervals
+from skfedauc.report.statistics import STATISTICS, determined_statistics
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Groups with fewer rows of a class are marked
+FEW = 10
+# Of more groups, the table shows the lowest and the highest
+_MOST_ROWS = 20
+# Above this number of groups, the difference that equal groups would show takes too long
+_MOST_EXPECTED = 2_000
+_LEVEL = 0.95
+_MORE = "More: report.statistics(), report.ranking(), report.compare_groups()"
 
 
-def text_of(estimates: GroupEstimates) -> str:
-    """Return the lines of a report, for ``repr``."""
-    lines = [_headline(estimates)]
-    lines += [f"  {name:<16} {value:.4f}{ends}" for name, value, ends in _statistics(estimates)]
-    lines += [
-        f"  {name:<16} {auc:.4f}  {_words.shortened_label(label)}"
-        for name, label, auc in _extremes(estimates.pairs)
-    ]
-    return "\n".join(lines)
+@dataclasses.dataclass(frozen=True)
+class FirstLines:
+    """The first lines of a report.
+
+    Attributes
+    ----------
+    headline : str
+        Numbers of groups and rows, and what is left out.
+    answers : tuple of str
+        How good, which group is worst, is the gap more than sampling error.
+    header : tuple of str
+    rows : tuple of tuple of str
+        The groups, lowest AUC first.
+    n_labels : int
+        Number of first columns with the labels of the groups.
+    note : str
+        What the table does not show; empty if it shows all groups.
+    """
+
+    headline: str
+    answers: tuple[str, ...]
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_labels: int
+    note: str
+
+    def _is_text(self, column: int) -> bool:
+        return column < self.n_labels or column == len(self.header) - 1
+
+    def table_lines(self) -> list[str]:
+        """Return the table as aligned lines."""
+        rows = [self.header, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = []
+        for row in rows:
+            cells = [
+                cell.ljust(width) if self._is_text(i) else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            lines.append(f"  {'  '.join(cells)}".rstrip())
+        return [*lines, self.note] if self.note else lines
+
+    def text(self) -> str:
+        """Return the lines for ``print``."""
+        table = ["", *self.table_lines()] if self.rows else []
+        return "\n".join([self.headline, *self.answers, *table, "", _MORE])
+
+    def html(self) -> str:
+        """Return the lines as HTML without colors and scripts, for light and dark notebooks."""
+        escape = html.escape
+        lines = "".join(f"<div>{escape(line)}</div>" for line in self.answers)
+
+        def cells(row: Sequence[str], tag: str) -> str:
+            return "".join(
+                f"<{tag} style='text-align:{'left' if self._is_text(i) else 'right'};"
+                f"padding:.1em .6em'>{escape(cell)}</{tag}>"
+                for i, cell in enumerate(row)
+            )
+
+        body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in self.rows)
+        table = f"<table><thead><tr>{cells(self.header, 'th')}</tr></thead>{body}</table>"
+        if not self.rows:
+            table = ""
+        return (
+            f"<div><strong>{escape(self.headline)}</strong>{lines}"
+            f"<div style='overflow-x:auto'>{table}</div><div>{escape(self.note)}</div>"
+            f"<div><small>{_MORE}</small></div></div>"
+        )
+
+    def markdown(self) -> str:
+        """Return the lines in Markdown: a paragraph, a list and a table."""
+        lines = [f"**{_escaped(self.headline)}**", ""]
+        lines += [f"- {_escaped(line)}" for line in self.answers]
+        if self.rows:
+            aligns = [":--" if self._is_text(i) else "--:" for i in range(len(self.header))]
+            rows = [self.header, aligns, *self.rows]
+            cells = [[*map(_escaped, row)] if row is not aligns else aligns for row in rows]
+            lines += ["", *(f"| {' | '.join(row)} |" for row in cells)]
+        return "\n".join([*lines, *(["", _escaped(self.note)] if self.note else [])])
 
 
-def html_of(estimates: GroupEstimates) -> str:
-    """Return a report as an HTML table, for notebooks."""
-    statistics = "".join(
-        f"<tr><th style='text-align:left'>{name}</th><td>{value:.4f}{ends}</td></tr>"
-        for name, value, ends in _statistics(estimates)
+def _escaped(text: str) -> str:
+    """Return a text in which Markdown finds no markup."""
+    return "".join(f"\\{char}" if char in "\\`*_[]<>|~$&#" else char for char in text)
+
+
+def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str = "") -> FirstLines:
+    """Return the first lines of a report.
+
+    Parameters
+    ----------
+    estimates : GroupEstimates
+    index : pandas.Index
+        Labels of the groups, in the order of the counts, with the names of their columns.
+    left_out : str, default=""
+        Sentence on small groups that are left out.
+    """
+    quiet = estimates.quiet()
+    answers = list(_quality(quiet))
+    _, used = quiet.group_aucs
+    if used.any():
+        answers += _worst(quiet, index)
+    if used.sum() > 1:
+        answers += _gap(quiet, index)
+    answers += [left_out] * bool(left_out)
+    header, rows, note = _table(quiet, index)
+    return FirstLines(
+        _headline(quiet, index), tuple(answers), header, rows, max(index.nlevels, 1), note
     )
-    extremes = "".join(
-        f"<tr><th style='text-align:left'>{name}</th><td>{auc:.4f} "
-        f"({html.escape(_words.shortened_label(label))})</td></tr>"
-        for name, label, auc in _extremes(estimates.pairs)
-    )
-    headline = html.escape(_headline(estimates))
-    return f"<table><caption>{headline}</caption>{statistics}{extremes}</table>"
 
 
-def _headline(estimates: GroupEstimates) -> str:
+def _headline(estimates: GroupEstimates, index: pd.Index) -> str:
     pairs, counts = estimates.pairs, estimates.pairs.counts
+    names = [str(name) for name in index.names if name not in (None, "group")]
+    by = f" by {' x '.join(map(_words.shortened_label, names))}" if names else ""
+    n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     n_undefined, note = int((~pairs.defined).sum()), binned_note(estimates)
-    undefined = f" ({n_undefined:,} undefined)" if n_undefined else ""
     return (
-        f"GroupAUC of {_words.counted(pairs.n_groups, 'group')}{undefined}, "
-        f"{_words.counted(int(counts.n_positives.sum()), 'positive')} and "
-        f"{_words.counted(int(counts.n_negatives.sum()), 'negative')}"
-        f"{_clusters_note(pairs)}{left_out(counts.n_missing)}{counts.withheld.in_words()}"
-        f"{f'; {note}' if note else ''}{_summary_note(pairs)}"
+        f"AUC over {_words.counted(pairs.n_groups, 'group')}{by}"
+        f"{f' ({n_undefined:,} undefined)' if n_undefined else ''}: "
+        f"{_words.counted(n_positives + n_negatives, 'row')}, "
+        f"{_words.counted(n_positives, 'positive')} and "
+        f"{_words.counted(n_negatives, 'negative')}"
+        f"{_clusters_note(estimates)}{without_group(counts.n_missing)}{counts.withheld.in_words()}"
+        f"{f'; {note}' if note else ''}{summary_note(estimates)}"
     )
 
 
-def _clusters_note(pairs: GroupPairs) -> str:
+def _clusters_note(estimates: GroupEstimates) -> str:
     """Return the number of clusters in words; empty if all rows are independent."""
-    clusters = pairs.clusters
+    clusters = estimates.pairs.clusters
     if clusters is None:
         return ""
     shared = f" ({clusters.n_shared:,} in several groups)" if clusters.n_shared else ""
     return f", in {_words.counted(clusters.n_clusters, 'cluster')}{shared}"
 
 
-def _summary_note(pairs: GroupPairs) -> str:
+def summary_note(estimates: GroupEstimates) -> str:
     """Return a note on the omitted statistics; empty if the counts have scores."""
-    absent = [name for name in STATISTICS if name not in determined_statistics(pairs)]
+    known = determined_statistics(estimates.pairs)
+    absent = [name for name in STATISTICS if name not in known]
     if not absent:
         return ""
     return f"; a summary by group, which does not determine {_words.enumerated(absent, 'or')}"
 
 
-def _statistics(estimates: GroupEstimates) -> list[tuple[str, float, str]]:
-    """Return the names and values of the statistics, with the certain intervals in words."""
-    found = []
-    for name, value in all_statistics(estimates).items():
-        ends = ""
-        if estimates.pairs.is_binned:
-            bounds = statistic_bounds(estimates, name)
-            ends = "" if np.isnan(bounds.low) else f"  ({certain_range(bounds)})"
-        found.append((name, value, ends))
-    return found
+# How good? -------------------------------------------------------------------------------------
 
 
-def _extremes(pairs: GroupPairs) -> list[tuple[str, Any, float]]:
-    """Return the groups with the smallest and the largest AUC."""
-    if not pairs.defined.any():
+def _quality(estimates: GroupEstimates) -> Iterator[str]:
+    """Yield the pooled AUC and the AUC within groups."""
+    words = {
+        "pooled": "all rows together",
+        "within": "pairs of rows of the same group",
+    }
+    known = [name for name in words if name in determined_statistics(estimates.pairs)]
+    if estimates.pairs.n_groups < 2:
+        known = known[:1]
+    limits = None
+    if not estimates.pairs.rows_repeat:
+        limits = statistic_intervals(estimates, _LEVEL, "logit", None, names=known)
+    for name in known:
+        value = estimates.value_of(STATISTICS[name].compute)
+        if np.isnan(value):
+            yield f"{name} undefined: {words[name]}"
+            continue
+        told, of_new = [], ""
+        if limits is not None:
+            low, high, estimand = (
+                limits[column].to_dict()[name] for column in ("ci_low", "ci_high", "estimand")
+            )
+            told = [] if np.isnan(low) else [_interval(low, high)]
+            is_new = estimand == intervals.NEW_GROUPS
+            of_new = " (interval over new groups)" if is_new else ""
+        told += _certain(estimates, name)
+        yield f"{name} {_number(value)}{_in_parentheses(told)}: {words[name]}{of_new}"
+
+
+def _certain(estimates: GroupEstimates, name: str) -> list[str]:
+    """Return the certain interval of a statistic of binned scores in words, if there is one."""
+    if not estimates.pairs.is_binned:
         return []
-    groups, auc = pairs.counts.groups or ("all",), pairs.auc
-    worst, best = int(np.nanargmin(auc)), int(np.nanargmax(auc))
-    return [
-        ("lowest", groups[worst], float(auc[worst])),
-        ("highest", groups[best], float(auc[best])),
-    ]
+    bounds = statistic_bounds(estimates, name)
+    return [] if np.isnan(bounds.low) else [f"certainly {certain_range(bounds, 3)}"]
+
+
+# Which group is worst, and is the gap more than sampling error? ----------------------------------
+
+
+def _worst(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
+    """Yield the group with the lowest AUC, with its rows."""
+    auc, used = estimates.group_aucs
+    worst = int(np.where(used, auc, np.inf).argmin())
+    counts = estimates.pairs.counts
+    positives, negatives = int(counts.n_positives[worst]), int(counts.n_negatives[worst])
+    few = ", too few rows to tell" if min(positives, negatives) < FEW else ""
+    certain = _in_parentheses(_certain(estimates, "worst"))
+    yield (
+        f"worst {_number(auc[worst])}{certain}: {_words.shortened_label(index[worst])}, "
+        f"{_words.counted(positives, 'positive')} and "
+        f"{_words.counted(negatives, 'negative')}{few}"
+    )
+
+
+def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
+    """Yield the largest difference with its test, and what equal groups would show."""
+    auc, used = estimates.group_aucs
+    if estimates.pairs.rows_repeat:
+        difference = estimates.value_of(STATISTICS["difference"].compute)
+        yield f"difference {_number(difference)}: largest minus smallest AUC"
+        return
+    test = difference_test(estimates, index, _LEVEL)
+    told = [_interval(test.ci_low, test.ci_high), *_certain(estimates, "difference")]
+    start = (
+        f"difference {_number(test.difference)}{_in_parentheses(told)}, {_pvalue(test.pvalue)}: "
+    )
+    if test.pvalue < 1 - _LEVEL:
+        yield f"{start}the groups differ, {_pair(test, dict(_labeled(auc, used, index)))}"
+        return
+    yield f"{start}no difference is established"
+    yield from _expected(estimates)
+
+
+def _labeled(
+    auc: NDArray[np.float64], used: NDArray[np.bool_], index: pd.Index
+) -> Iterator[tuple[Any, float]]:
+    labels = index.tolist()
+    for g in np.flatnonzero(used).tolist():
+        yield labels[g], float(auc[g])
+
+
+def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
+    """Return the established pair in words: the clearest, which need not be the furthest apart."""
+    pair = test.clearest or (test.highest, test.lowest)
+    told = [f"{_words.shortened_label(label)} {_number(aucs[label])}" for label in pair]
+    clearest = "" if pair == (test.highest, test.lowest) else "most clearly "
+    return f"{clearest}{' and '.join(told)}"
+
+
+def _expected(estimates: GroupEstimates) -> Iterator[str]:
+    """Yield the difference that equal groups would show, if it is known."""
+    pairs = estimates.pairs
+    if pairs.is_within_folds or pairs.n_groups > _MOST_EXPECTED:
+        return
+    if estimates.variances.shares_clusters:
+        return
+    # A summary by group holds no scores to draw from.
+    with contextlib.suppress(DisclosureError):
+        expected = null_difference(pairs.counts, estimates.variances)
+        yield f"Equal groups of these sizes would show a difference of about {expected:.2g}."
+
+
+# Table -----------------------------------------------------------------------------------------
+
+
+def _table(
+    estimates: GroupEstimates, index: pd.Index
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
+    """Return header, rows and note of the table of groups, the lowest AUC first."""
+    pairs = estimates.pairs
+    names = [str(name) if name is not None else "" for name in index.names]
+    order = np.argsort(np.where(pairs.defined, pairs.auc, np.inf), kind="stable")
+    n_groups, note = order.size, ""
+    if n_groups > _MOST_ROWS:
+        # Undefined groups come last, and are left out.
+        lowest, _, highest = _words.ends(order[: int(pairs.defined.sum())], _MOST_ROWS)
+        order = np.append(lowest, highest)
+        note = (
+            f"Shown: the {lowest.size} lowest and the {highest.size} highest of {n_groups:,} "
+            "groups."
+        )
+    low = high = np.full(n_groups, np.nan)
+    if not pairs.rows_repeat:
+        limits = group_intervals(estimates, index, _LEVEL, "logit")
+        low, high = (limits[name].to_numpy() for name in ("ci_low", "ci_high"))
+    rows = []
+    for g in order.tolist():
+        label = index[g] if isinstance(index[g], tuple) and index.nlevels > 1 else (index[g],)
+        positives, negatives = int(pairs.counts.n_positives[g]), int(pairs.counts.n_negatives[g])
+        rows.append(
+            (
+                *map(_words.shortened_label, label),
+                _number(pairs.auc[g]),
+                "" if np.isnan(low[g]) else _interval(low[g], high[g]),
+                f"{positives:,}",
+                f"{negatives:,}",
+                _remark(positives, negatives),
+            )
+        )
+    header = (*map(_words.shortened_label, names), "AUC", "95 % interval", "positives", "negatives")
+    return (*header, ""), tuple(rows), note
+
+
+def _remark(positives: int, negatives: int) -> str:
+    """Return a remark on a group with few rows."""
+    fewer = min(positives, negatives)
+    name = "positive" if positives <= negatives else "negative"
+    if fewer == 0:
+        return f"no {name}s"
+    return f"only {_words.counted(fewer, name)}" if fewer < FEW else ""
+
+
+# Numbers ---------------------------------------------------------------------------------------
+
+
+def _number(value: float) -> str:
+    return "undefined" if np.isnan(value) else f"{value:.3f}"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{_limit(low)} to {_limit(high)}"
+
+
+def _limit(value: float) -> str:
+    """Return a limit with three decimals; 0 and 1 are exact."""
+    if 0 < value < 5e-4:
+        return f"{value:.1g}"
+    return "0.999" if 0.9995 <= value < 1 else f"{value:.3f}"
+
+
+def _pvalue(value: float) -> str:
+    return "p < 0.0001" if value < 1e-4 else f"p = {value:.2g}"
+
+
+def _in_parentheses(parts: Sequence[str]) -> str:
+    return f" ({'; '.join(parts)})" if parts else ""

@@ -162,7 +162,7 @@ def test_options_of_the_audit_are_those_of_python(frame, tmp_path, capsys, witho
     assert expected.by_group["is_small"].any() == (least == 30)
     assert card.read_text(encoding="utf-8") == f"{expected.to_markdown()}\n"
     assert page.read_text(encoding="utf-8") == page_of([expected], "p.csv")
-    assert ("of fewer than 30 positives or negatives" in printed.out) == (least == 30)
+    assert ("Left out, with fewer than 30 positives or negatives: " in printed.out) == (least == 30)
     # The file of counts has the same card.
     counts, again = str(tmp_path / "p.skfa"), tmp_path / "again.md"
     assert main(["count", path, *COLUMNS, "-o", counts]) == 0

@@ -1,7 +1,6 @@
 """Disclosure of the files of `count` and `merge`: options, reports and the output of `show`."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -298,19 +297,13 @@ def test_the_report_of_a_summary_has_what_it_determines(options, frame, counted,
         printed_by("report", counted(frame, level, "--disclosure", level, *options))
         for level in ("exact", "summary")
     )
-    by_all = exact[exact.rindex("\nBy ") :].splitlines()
-    lines = summary[summary.rindex("\nBy ") :].splitlines()
-    unknown = "A summary by group does not determine pooled, cross, cross_difference or bias_score."
-    assert unknown in lines
+    _, first, *by_all = exact[exact.rindex("\nBy ") :].splitlines()
+    _, note, *lines = summary[summary.rindex("\nBy ") :].splitlines()
+    unknown = "pooled, cross, cross_difference or bias_score"
+    assert note == f"{first}; a summary by group, which does not determine {unknown}"
     assert summary.count("\nBy ") == 1
-
-    def plain(of_lines):
-        joined = re.sub("; from sampling error alone [0-9.]+ on average", "", "\n".join(of_lines))
-        return [" ".join(line.split()) for line in joined.splitlines()]
-
-    names = ("pooled", "cross", "bias_score", "Pairs of the pooled AUC", "If all true AUCs")
-    expected = [line for line in plain(by_all) if not line.startswith(names)]
-    assert plain(line for line in lines if line != unknown) == expected
+    # The difference that equal groups would show needs scores if a group is small.
+    assert lines == [line for line in by_all if not line.startswith(("pooled", "Equal groups"))]
 
 
 @pytest.mark.parametrize("option", ["--json", "--html"])

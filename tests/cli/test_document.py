@@ -95,16 +95,8 @@ def test_differences_without_small_groups(tmp_path, audit, capsys):
     }
     assert main(["audit", str(path), *COLUMNS]) == 0
     printed = capsys.readouterr().out
-    assert (
-        f"Largest difference of two groups: {test.difference:.4f}, 95% interval "
-        f"{test.ci_low:.4f}..{test.ci_high:.4f}, p = {test.pvalue:.2g}.\n"
-        "If all true AUCs were equal, sampling error alone would make it "
-        f"{report.null_difference:.4f} on average.\n"
-    ) in printed
-    assert (
-        f"Without 1 group of fewer than 10 positives or negatives: largest difference "
-        f"{others.difference:.4f}, 95% interval "
-    ) in printed
+    assert f"difference {others.difference:.3f} (" in printed
+    assert "Left out, with fewer than 10 positives or negatives: tiny (1 and 11)." in printed
     pd.DataFrame({"y": y, "s": score, "g": group})[large].to_csv(path, index=False)
     (grouping,) = audit(path)["groupings"]
     assert grouping["without_small_groups"] is None
@@ -133,13 +125,10 @@ def test_long_labels_are_complete(tmp_path, audit):
 
 
 @pytest.mark.parametrize("n_groups", [MATRIX_GROUPS, MATRIX_GROUPS + 1])
-def test_the_cross_matrix_is_omitted_above_many_groups(tmp_path, audit, capsys, n_groups):
+def test_the_cross_matrix_is_omitted_above_many_groups(tmp_path, audit, n_groups):
     groups = np.arange(n_groups).repeat(2)
     frame = pd.DataFrame({"y": [0, 1] * n_groups, "s": groups % 7, "g": groups})
     frame.to_csv(tmp_path / "p.csv", index=False)
     (grouping,) = audit(tmp_path / "p.csv")["groupings"]
-    assert main(["audit", str(tmp_path / "p.csv"), *COLUMNS]) == 0
-    line = f"cross_difference is omitted above {MATRIX_GROUPS} groups."
     is_omitted = n_groups > MATRIX_GROUPS
-    assert (line in capsys.readouterr().out.splitlines()) == is_omitted
     assert ("cross_difference" not in grouping["statistics"]) == is_omitted
