@@ -486,6 +486,8 @@ def test_no_rows_have_the_arrays_of_any_rows(version, weighted):
             assert (empty is None) == (column is None)
             if empty is not None:
                 assert (empty.dtype, empty.ndim, empty.size) == (column.dtype, column.ndim, 0)
+        sums = (concordance(cells), *placement_sums(cells, among_all=True))
+        assert all(column.size == 0 for of_task in sums for column in of_task)
 
 
 def test_scores_at_the_ends_of_the_range(version):

@@ -266,10 +266,10 @@ def number_cells(
 
 def concordance(cells: Cells, n_jobs: int | None = None) -> Concordance:
     """Count rows and concordant pairs of each group."""
-    (u2,), rows = _sums("pair_sums", cells._replace(weights=None), n_jobs)
+    u2, rows = _sums("pair_sums", cells._replace(weights=None), n_jobs)
     n_negatives, n_positives = rows.astype(np.int64)
     if cells.weights is not None:
-        (u2,), (negatives, positives) = _sums("pair_sums", cells, n_jobs)
+        u2, (negatives, positives) = _sums("pair_sums", cells, n_jobs)
         return Concordance(n_negatives, n_positives, negatives, positives, u2[1])
     pairs = u2[1]
     large = np.flatnonzero(rows[0] * rows[1] > 2.0**62)
@@ -303,24 +303,20 @@ def placement_sums(
         among_all = False  # One group has all rows.
     u2, sums = _sums("sums_among_all" if among_all else "sums_within", cells, n_jobs)
     found = []
-    for of_rows, first in zip(u2, (2, 8), strict=False):
-        once, squared, (comparisons, comparisons_squared) = sums[first : first + 6].reshape(
-            3, 2, -1
-        )
+    for of_rows, first in ((u2[:2], 2), (u2[2:], 8))[: 1 + among_all]:
+        once, squared, comparisons = (sums[first + k : first + k + 2] for k in (0, 2, 4))
         # The kernel adds up the deviations of the share of lower positives.
         once = np.array([-once[0], once[1]])
         product = sums[14:] if first == 8 else squared
-        found.append(
-            PlacementSums(of_rows, once, squared, comparisons, comparisons_squared, product)
-        )
+        found.append(PlacementSums(of_rows, once, squared, *comparisons, product))
     return found[0], found[-1]
 
 
 def _sums(task: str, cells: Cells, n_jobs: int | None) -> tuple[NDArray[Any], Floats]:
     """Return the U statistics and the sums of a task by group.
 
-    The U statistics have shape (1, 2, n_groups), or (2, 2, n_groups) with those among all rows.
-    They are those of negatives against lower positives, and of positives against lower negatives.
+    The U statistics have shape (2, n_groups): those of negatives against lower positives, and those
+    of positives against lower negatives. Those among all rows are two more rows.
     """
     implementation: Any = _implementation
     dtype: type[np.unsignedinteger[Any]] = np.uint32
@@ -334,8 +330,8 @@ def _sums(task: str, cells: Cells, n_jobs: int | None) -> tuple[NDArray[Any], Fl
     )
     u2 = u2.view(np.uint64 if cells.weights is None else np.float64)
     n_groups = cells.starts.size - 1
-    n_sums = {"pair_sums": 2, "sums_within": 8, "sums_among_all": 16}[task]
-    return u2.reshape(-1, 2, n_groups), sums.reshape(n_sums, n_groups)
+    n_u2, n_sums = {"pair_sums": (2, 2), "sums_within": (2, 8), "sums_among_all": (4, 16)}[task]
+    return u2.reshape(n_u2, n_groups), sums.reshape(n_sums, n_groups)
 
 
 def ranks_in_groups(starts: NDArray[np.intp], amounts: NDArray[Any]) -> Floats:
