@@ -12,6 +12,7 @@ from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.effects import Rows, near_one
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.models import (
     Comparisons,
     RowValues,
@@ -200,7 +201,7 @@ default="pooled"
     """
     import pandas as pd
 
-    confidence_level = intervals.check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     _check_options(statistic, over, groups)
     models = _models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
     names = list(models)
