@@ -38,13 +38,10 @@ class CrossAUCDisplay(ReportDisplay):
     positives, columns are the groups of the negatives, and the group AUCs are on the diagonal.
     Cells without pairs have hatching.
 
-    Two cells that mirror each other at the diagonal are equal if the model scores neither of the
-    two groups higher. The color of a cell is its difference from the mirrored cell in standard
-    errors, on the same scale in every plot: blue if the model scores the group of the row higher
-    than the group of the column, red if lower, and none within two standard errors. If all groups
-    had the same score distributions, about 5 % of the cells would be faintly colored. Groups are
-    sorted from low to high scores, by the average of their positives' minus the average of their
-    negatives' cross AUCs.
+    The color of a cell is its difference from the cell mirrored at the diagonal in standard errors:
+    blue if the model scores the group of the row higher than the group of the column, red if lower,
+    and none within two standard errors. If all groups had the same score distributions, about 5 %
+    of the cells would be faintly colored. Groups are sorted from low to high scores.
 
     Parameters
     ----------
@@ -205,11 +202,10 @@ class CrossAUCDisplay(ReportDisplay):
         self.colorbar_: Colorbar | None = None
         if colorbar:
             self.colorbar_ = ax.figure.colorbar(self.im_, ax=ax)
+            self.colorbar_.set_label("Difference from the mirrored cell\nin standard errors")
         step = self._draw_labels()
         if step > 1:
             self._write_note([*notes, f"one label in {step} written"])
-        if self.colorbar_ is not None:
-            self._label_colorbar(self.colorbar_)
         self.text_ = self._draw_values(matrix)
 
     def _order(self) -> NDArray[np.intp]:
@@ -261,18 +257,6 @@ class CrossAUCDisplay(ReportDisplay):
         width, height = drawing.size_of(self.ax_)
         return width / self.shown_.size, height / self.shown_.size
 
-    def _label_colorbar(self, bar: Colorbar) -> None:
-        drawing.lay_out(self.ax_)
-        drawing.write_fitting(
-            bar.ax.yaxis.label,
-            [
-                "Difference from the cell mirrored at the diagonal, in standard errors",
-                "Difference from the mirrored cell\nin standard errors",
-                "Standard errors",
-            ],
-            drawing.size_of(self.ax_)[1],
-        )
-
     def _draw_values(self, matrix: NDArray[np.float64]) -> NDArray[np.object_] | None:
         # The axes are smaller than the figure, so a layout may not be necessary.
         whole = self.figure_.bbox.width / self.figure_.dpi
@@ -283,17 +267,12 @@ class CrossAUCDisplay(ReportDisplay):
         if width < _VALUE or height < drawing.LINE:
             return None
         texts: NDArray[np.object_] = np.full(matrix.shape, None)
+        centered = {"ha": "center", "va": "center"}
         for (row, column), value in np.ndenumerate(matrix):
             if not np.isnan(value):
-                texts[row, column] = self.ax_.text(
-                    column,
-                    row,
-                    f"{value:.2f}",
-                    ha="center",
-                    va="center",
-                    fontsize=drawing.SMALL,
-                    color=drawing.BLACK,
-                )
+                text = self.ax_.text(column, row, f"{value:.2f}", fontsize="small", **centered)
+                text.set_color(drawing.BLACK)
+                texts[row, column] = text
         return texts
 
 
@@ -301,11 +280,9 @@ def _scale() -> tuple[ListedColormap, BoundaryNorm]:
     """Return the colors of the intervals between the levels, and the intervals."""
     from matplotlib.colors import BoundaryNorm, ListedColormap, to_rgba
 
-    steps = len(_LEVELS) // 2
-    shares = [_MOST_OPAQUE * step / steps for step in range(1, steps + 1)]
+    most = len(_LEVELS) // 2
     colors = [
-        *(to_rgba(_LOWER, share) for share in reversed(shares)),
-        to_rgba(_HIGHER, 0.0),
-        *(to_rgba(_HIGHER, share) for share in shares),
+        to_rgba(_LOWER if step < 0 else _HIGHER, _MOST_OPAQUE * abs(step) / most)
+        for step in range(-most, most + 1)
     ]
     return ListedColormap(colors), BoundaryNorm(_LEVELS, len(colors), extend="both")

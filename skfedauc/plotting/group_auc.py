@@ -185,15 +185,14 @@ class GroupAUCDisplay(ReportDisplay):
         drawn = np.concatenate([of_shown, low, high, list(values.values())])
         least = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
         ax.set_xlim(least - 0.01, 1.01)
-        short = f"AUC and {100 * self.confidence_level:g} % interval"
-        sizes = " (area of a marker: number of rows)" * ("n_rows" in self.table)
+        areas = ", area: number of rows" * ("n_rows" in self.table)
+        ax.set_xlabel(f"AUC and {100 * self.confidence_level:g} % interval{areas}")
         self.note_ = drawing.finish_forest(
             ax,
             self.groups,
             chosen,
             auc,
             "an AUC",
-            [short + sizes, short],
             [(line, f"{name} {values[name]:.3f}") for name, line in self.lines_.items()],
             drawing.joined(drawing.named(self.groups, np.isnan(auc), "an AUC"), self._left_out),
         )

@@ -76,7 +76,7 @@ class RankingDisplay(ReportDisplay):
     ...     kind="rank",
     ... )
     >>> display.ax_.get_xlabel()
-    'rank and 95 % confidence set, 1 is the largest AUC'
+    'rank (1: largest AUC) and 95 % confidence set'
     """
 
     table: pd.DataFrame
@@ -150,11 +150,10 @@ class RankingDisplay(ReportDisplay):
         level = f"{100 * self.confidence_level:g} %"
         if is_auc:
             entries = self._draw_aucs(chosen.places, is_shrunken)
-            labels = [f"AUC and {level} interval"]
+            ax.set_xlabel(f"AUC and {level} interval")
         else:
             entries = self._draw_ranks(chosen.places)
-            short = f"rank and {level} confidence set"
-            labels = [f"{short}, 1 is the largest AUC", short]
+            ax.set_xlabel(f"rank (1: largest AUC) and {level} confidence set")
         few = is_auc and not is_shrunken and 0 < is_ranked.sum() < LEAST_GROUPS
         self.note_ = drawing.finish_forest(
             ax,
@@ -162,7 +161,6 @@ class RankingDisplay(ReportDisplay):
             chosen,
             order,
             "a shrunken AUC" if is_auc and is_shrunken else "an AUC",
-            labels,
             entries,
             drawing.joined(
                 "AUCs of fewer than four groups are not shrunken" if few else "",

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
+from skfedauc._kernel import Cells
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
-from skfedauc.plotting.curves import score_histograms
 from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ _MOST_GROUPS, _ROW = 12, 0.42
 # Height of the highest bin of a group; the distance between groups is 1.
 _PEAK = 0.45
 ALL_GROUPS = "all groups"
+# Share of the rows in each tail; if these rows are outliers, the outermost bins include them.
+_TAIL = 0.001
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -145,7 +147,7 @@ class GroupScoreDisplay(ReportDisplay):
         bins = _input.check_whole_number(bins, "bins", 2)
         display = cls(
             groups=labels_of(report),
-            **score_histograms(report.counts.cells, bins)._asdict(),
+            **_histograms(report.counts.cells, bins),
             auc=auc_of(report),
             pooled_auc=report.pooled,
             n_missing=report.n_missing,
@@ -263,3 +265,46 @@ class GroupScoreDisplay(ReportDisplay):
         if self.threshold_line_ is not None:
             entries.append((self.threshold_line_, f"threshold {self.threshold:g}"))
         return entries
+
+
+def _histograms(cells: Cells, n_bins: int) -> dict[str, Any]:
+    """Return edges, negatives and positives by group and bin, and the share beyond the edges."""
+    negatives, positives = (amount.astype(np.float64) for amount in cells.amounts)
+    scores, weights = cells.scores, negatives + positives
+    low, high = _limits(scores, weights)
+    if max(-low, high) > drawing.LARGEST:
+        raise ValueError(
+            f"the scores from {low:.3g} to {high:.3g} are too large for histogram bins; plot "
+            "ranks or logarithms of the scores."
+        )
+    if low == high:
+        half = max(0.5, abs(low) / 2**20)  # Adding 0.5 to a large score has no effect.
+        low, high = low - half, high + half
+    edges = np.linspace(low, high, n_bins + 1)
+    bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)
+    n_groups = cells.starts.size - 1
+    beyond = (scores < edges[0]) | (scores > edges[-1])
+    place = cells.groups * n_bins + bin_
+
+    def counted(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        of_place = np.bincount(place, weights, n_groups * n_bins).astype(np.float64)
+        return of_place.reshape(n_groups, n_bins)
+
+    return {
+        "edges": edges,
+        "negatives": counted(negatives),
+        "positives": counted(positives),
+        "share_beyond": float(weights[beyond].sum() / weights.sum()),
+    }
+
+
+def _limits(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the lowest and the highest score, or tail quantiles if there are outliers."""
+    low, high = float(scores.min()), float(scores.max())
+    order = np.argsort(scores)
+    below = np.cumsum(weights[order])
+    at = np.searchsorted(below, np.array([_TAIL, 1 - _TAIL]) * below[-1])
+    inner_low, inner_high = scores[order[np.minimum(at, scores.size - 1)]].tolist()
+    # Compare halves, because the difference of two floats can overflow.
+    far = high / 2 - low / 2 > inner_high - inner_low
+    return (inner_low, inner_high) if far and inner_low < inner_high else (low, high)
