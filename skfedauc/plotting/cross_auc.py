@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import ReportDisplay, labels_of
+from skfedauc.plotting.base import ReportDisplay
 from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _VALUE, _CHARACTER = 0.36, 0.075
 _MOST_CHARACTERS = 18
 
 
+@dataclass(eq=False, repr=False)
 class CrossAUCDisplay(ReportDisplay):
     """Heat map of the AUC of each group's positives against each group's negatives.
 
@@ -45,17 +46,22 @@ class CrossAUCDisplay(ReportDisplay):
 
     Parameters
     ----------
-    cross_matrix : array-like of shape (n_groups, n_groups)
-        Cross AUCs. Rows are the groups of the positives; NaN without pairs.
-    errors : array-like of shape (n_groups, n_groups), default=None
-        Standard errors of the differences from the mirrored cells; None draws no colors.
-    groups : sequence of length n_groups, default=None
-        Labels; None uses numbers.
-    n_missing : int, default=0
-        Number of rows without a group label, for the note.
+    report : GroupAUC
+        Report to draw.
+    sort : bool, default=True
+        Whether to sort groups from low to high scores; False keeps the order of labels.
+    max_groups : int, default=250
+        Largest number of groups to draw, at least 2. Of more groups, those at equal distances in
+        the order are drawn.
+    colorbar : bool, default=True
+        Whether to add a color bar.
 
     Attributes
     ----------
+    cross_matrix : ndarray of shape (n_groups, n_groups)
+        Cross AUCs. Rows are the groups of the positives; NaN without pairs.
+    errors : ndarray of shape (n_groups, n_groups)
+        Standard errors of the differences from the mirrored cells, or NaN.
     im_ : matplotlib AxesImage
         Differences from the mirrored cells in standard errors, in the order of the plot.
     text_ : ndarray of matplotlib Text or None, shape (n_shown, n_shown)
@@ -92,81 +98,25 @@ class CrossAUCDisplay(ReportDisplay):
     [[1.0, 1.0], [0.5, 0.0]]
     """
 
-    def __init__(
-        self,
-        cross_matrix: ArrayLike,
-        *,
-        errors: ArrayLike | None = None,
-        groups: Sequence[Any] | None = None,
-        n_missing: int = 0,
-    ) -> None:
-        self.cross_matrix = np.asarray(cross_matrix, np.float64)
-        shape = self.cross_matrix.shape
-        if self.cross_matrix.ndim != 2 or shape[0] != shape[1] or not shape[0]:
-            raise ValueError(f"cross_matrix must have the shape (n_groups, n_groups); got {shape}.")
-        self.errors = np.full(shape, np.nan) if errors is None else np.asarray(errors, np.float64)
-        if self.errors.shape != shape:
-            raise ValueError(
-                f"errors must have the shape of cross_matrix, {shape}; got {self.errors.shape}."
-            )
-        self.groups = range(shape[0]) if groups is None else groups
-        self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
-        _input.check_length("groups", len(self.groups), "cross_matrix", shape[0])
+    report: GroupAUC
+    _: KW_ONLY
+    sort: bool = True
+    max_groups: int = _MOST_GROUPS
+    colorbar: bool = True
 
-    @classmethod
-    def from_report(
-        cls,
-        report: GroupAUC,
-        *,
-        sort: bool = True,
-        max_groups: int = _MOST_GROUPS,
-        colorbar: bool = True,
-        ax: Axes | None = None,
-    ) -> CrossAUCDisplay:
-        """Draw the cross matrix of a report.
-
-        Parameters
-        ----------
-        report : GroupAUC
-            Report to draw.
-        sort : bool, default=True
-            Whether to sort groups from low to high scores; False keeps the order of labels.
-        max_groups : int, default=250
-            Largest number of groups to draw, at least 2. Of more groups, those at equal distances
-            in the order are drawn.
-        colorbar : bool, default=True
-            Whether to add a color bar.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        CrossAUCDisplay
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, an argument is not as described, or the matrix does not fit in
-            memory.
-        """
-        cls._check_report(report)
-        matrix, pairs = report.pairs.cross_auc.copy(), report.pairs
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        pairs = self.report.pairs
+        self.cross_matrix = pairs.cross_auc.copy()
         is_dependent = pairs.is_within_folds or pairs.rows_repeat or pairs.clusters is not None
-        errors = None if is_dependent else pair_errors(report.counts)
-        display = cls(matrix, errors=errors, groups=labels_of(report), n_missing=report.n_missing)
-        return display.plot(ax, sort=sort, max_groups=max_groups, colorbar=colorbar)
+        self.errors = np.full(self.cross_matrix.shape, np.nan)
+        if not is_dependent:
+            self.errors = pair_errors(self.report.counts)
 
-    def _plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        sort: bool = True,
-        max_groups: int = _MOST_GROUPS,
-        colorbar: bool = True,
-    ) -> None:
-        most = _input.check_whole_number(max_groups, "max_groups", 2)
+    def _plot(self, ax: Axes | None) -> None:
+        most = _input.check_whole_number(self.max_groups, "max_groups", 2)
         n_groups = len(self.groups)
-        order = self._order() if sort else np.arange(n_groups)
+        order = self._order() if self.sort else np.arange(n_groups)
         if n_groups > most:
             order = order[np.linspace(0, n_groups - 1, most).round().astype(np.intp)]
         self.shown_ = order
@@ -200,9 +150,10 @@ class CrossAUCDisplay(ReportDisplay):
         self._write_note(notes)
         ax.set_ylabel("Positives of")
         self.colorbar_: Colorbar | None = None
-        if colorbar:
+        if self.colorbar:
             self.colorbar_ = ax.figure.colorbar(self.im_, ax=ax)
-            self.colorbar_.set_label("Difference from the mirrored cell\nin standard errors")
+            label = "Difference from the mirrored cell\nin standard errors"
+            self.colorbar_.set_label(label, fontsize=drawing.SMALL)
         step = self._draw_labels()
         if step > 1:
             self._write_note([*notes, f"one label in {step} written"])
@@ -267,11 +218,10 @@ class CrossAUCDisplay(ReportDisplay):
         if width < _VALUE or height < drawing.LINE:
             return None
         texts: NDArray[np.object_] = np.full(matrix.shape, None)
-        centered = {"ha": "center", "va": "center"}
         for (row, column), value in np.ndenumerate(matrix):
             if not np.isnan(value):
-                text = self.ax_.text(column, row, f"{value:.2f}", fontsize="small", **centered)
-                text.set_color(drawing.BLACK)
+                text = self.ax_.text(column, row, f"{value:.2f}", ha="center", va="center")
+                text.set(fontsize=drawing.SMALL, color=drawing.BLACK)
                 texts[row, column] = text
         return texts
 
