@@ -18,15 +18,16 @@ from skfedauc import (
     DisclosureError,
     GroupAUC,
     ScoreCounts,
-    compare_roc_auc,
+    compare_models,
     rows_needed,
 )
 from skfedauc.clusters import ClusterCounts
-from skfedauc.inference import intervals
-from skfedauc.inference.clusters import Units
+from skfedauc.inference import limits
+from skfedauc.inference.effects import Rows, effects_of
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import PartialAUC
+from skfedauc.report import AVERAGES
 
 NAMES = ["site", "patient"]
 
@@ -138,7 +139,7 @@ def test_variances_equal_sums_over_rows(seed, shared, weighted):
     assert_allclose(found.auc, independent(rows).variances.auc, rtol=0)
     share = np.random.default_rng(seed).dirichlet(np.ones(4))
     assert_allclose(found.of_average(share), share @ expected @ share, rtol=1e-10)
-    matrix = found.correlation_matrix(np.ones(4, bool))
+    matrix = found.clusters.correlation_matrix(np.ones(4, bool))
     if not shared:
         assert matrix is None
         return
@@ -147,21 +148,18 @@ def test_variances_equal_sums_over_rows(seed, shared, weighted):
     off = ~np.eye(4, dtype=bool)
     assert_allclose(matrix[off], correlations[off], rtol=1e-9, atol=1e-12)
     first, second = np.triu_indices(4, 1)
-    assert_allclose(found.correlations(first, second), correlations[first, second], rtol=1e-9)
+    assert_allclose(
+        found.clusters.correlations(first, second), correlations[first, second], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize(("seed", "shared", "weighted"), CASES)
-@pytest.mark.parametrize("is_difference", [False, True])
-def test_variance_of_pooled_less_average_equals_sums_over_rows(
-    seed, shared, weighted, is_difference
-):
+def test_variance_of_pooled_for_fixed_groups_equals_sums_over_rows(seed, shared, weighted):
     rows = simulated(seed, shared, weighted)
     y, w, groups, clusters = rows["y_true"], weights_of(rows), rows["groups"], rows["clusters"]
-    share = np.random.default_rng(seed).dirichlet(np.ones(4)) * is_difference
     pooled = placements_of(rows, np.ones(y.size, bool))
     residuals = np.zeros((4, 2, 40))
     for g in range(4):
-        residuals[g] -= share[g] * residuals_of(rows, g)
         for i, of_class in enumerate((y, ~y)):
             mine = of_class & (groups == g)
             centre = np.average(pooled[mine], weights=w[mine])
@@ -171,7 +169,7 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(
                 correction[c] = of_cluster
             residuals[g, i] += correction * np.bincount(clusters[mine], deviations, 40)
     expected = (residuals.sum(axis=(0, 1)) ** 2).sum()
-    found = report_of(rows).variances.of_difference(share if is_difference else None)
+    found = report_of(rows).estimates.pooled.fixed
     assert found == pytest.approx(expected, rel=1e-9)
 
 
@@ -179,12 +177,11 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(
 def test_paired_comparison_equals_sums_over_rows(seed, shared, weighted):
     rows = simulated(seed, shared, weighted)
     other = (rows["y_score"] + np.random.default_rng(seed).normal(size=240)).round(1)
-    found = compare_roc_auc(
+    found = compare_models(
         rows["y_true"],
-        rows["y_score"],
-        other,
+        {"a": rows["y_score"], "b": other},
         **{name: rows[name] for name in ("groups", "clusters", "sample_weight")},
-        over="rows",
+        statistic="macro",
     )
     rows_of_other = {**rows, "y_score": other}
     of_groups = np.array(
@@ -193,7 +190,7 @@ def test_paired_comparison_equals_sums_over_rows(seed, shared, weighted):
     variances = of_groups @ of_groups.T
     table = found.by_group
     assert_allclose((table["difference"] / table["statistic"]) ** 2, np.diag(variances), rtol=1e-8)
-    row = found.table.loc["macro"]
+    row = found.table.iloc[0]
     assert (row.difference / row.statistic) ** 2 == pytest.approx(variances.mean(), rel=1e-8)
 
 
@@ -231,7 +228,7 @@ def test_limits_of_averages_add_the_correlations_of_shared_clusters(weighted):
     covariances = covariances_of(rows)
     deviations = np.sqrt(np.diag(covariances))
     freedom = report.variances.average_freedom(np.full(4, 0.25))
-    spread = intervals.spread_of(report.variances)._replace(degrees_of_freedom=freedom)
+    spread = limits.AUCSpread.of(report.variances)._replace(degrees_of_freedom=freedom)
     low, high = spread.limits(normal_quantile(0.025), "logit")
     found = report.confidence_intervals(of="statistics", over="rows").loc["macro"]
     below, above = (
@@ -264,10 +261,11 @@ def test_unknown_variance_of_a_group_may_be_correlated_with_the_others():
     found = variances.of_average(np.full(4, 0.25))
     assert found == pytest.approx(error**2, rel=1e-9)
     other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
-    compared = compare_roc_auc(
-        rows["y_true"], rows["y_score"], other, groups=rows["groups"], clusters=rows["clusters"]
-    )
-    assert compared.table["pvalue"].between(0, 1).all()
+    scores = {"a": rows["y_score"], "b": other}
+    known = {"groups": rows["groups"], "clusters": rows["clusters"]}
+    for statistic in ("pooled", *AVERAGES):
+        compared = compare_models(rows["y_true"], scores, statistic=statistic, **known)
+        assert 0 <= compared.pvalue <= 1
     assert compared.by_group["pvalue"].notna().tolist() == [True, True, False, True]
 
 
@@ -277,13 +275,13 @@ def test_groups_of_one_class_do_not_change_comparisons_of_averages():
     other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
     kept = rows["groups"] != 2
     tables = [
-        compare_roc_auc(
+        compare_models(
             rows["y_true"][of],
-            rows["y_score"][of],
-            other[of],
+            {"a": rows["y_score"][of], "b": other[of]},
             groups=rows["groups"][of],
             clusters=rows["clusters"][of],
-        ).table.loc["macro"]
+            statistic="macro",
+        ).table.iloc[0]
         for of in (np.full(240, True), kept)
     ]
     assert tables[0].statistic == pytest.approx(tables[1].statistic, rel=1e-9)
@@ -320,7 +318,7 @@ def test_variance_of_equal_clusters_equals_obuchowski(is_mixed):
     rows["sample_weight"] = None
     report = report_of(rows)
     assert_allclose(report.variances.delong, [obuchowski(rows)], rtol=1e-10)
-    assert report.variances.pooled_fixed == pytest.approx(obuchowski(rows), rel=1e-10)
+    assert report.estimates.pooled.fixed == pytest.approx(obuchowski(rows), rel=1e-10)
     assert report.n_clusters == 12
 
 
@@ -328,9 +326,9 @@ def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
     """All rows of a cluster deviate by the same amount, with equal probability up or down."""
     weights = np.array([7.0, 1.0, 1.0, 2.0, 4.0])
     none = np.zeros(5)
-    units = Units(none.astype(np.intp), np.arange(5), np.array([none, weights]), 1, 5)
+    rows = Rows(none < 1, none[None], weights, none.astype(np.intp), 1, np.arange(5))
     found = [
-        units.variances(units.residuals(np.array([none, weights * signs])))[0]
+        (effects_of(rows, np.array([signs])).values ** 2).sum()
         for signs in itertools.product([-1.0, 1.0], repeat=5)
     ]
     share = weights / weights.sum()
@@ -342,19 +340,16 @@ def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
 @pytest.mark.parametrize("groups", [None, GROUPS])
 def test_rows_as_clusters_give_delongs_variance(groups):
     given = ["all"] * 20 if groups is None else groups
-    one = GroupAUC.from_predictions(Y, S1, groups=given, clusters=np.arange(20)).variances
-    other = GroupAUC.from_predictions(Y, S1, groups=given).variances
+    aware = GroupAUC.from_predictions(Y, S1, groups=given, clusters=np.arange(20))
+    blind = GroupAUC.from_predictions(Y, S1, groups=given)
+    one, other = aware.variances, blind.variances
     if groups is None:
         assert_allclose(one.delong, [S1_VARIANCE], rtol=1e-12)
-    for name in ("delong", "n_smaller_class", "estimable", "bounded", "shrunk_auc"):
+    for name in ("delong", "n_pairs", "estimable", "bounded", "once", "often"):
         assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-10, atol=1e-15)
     assert_allclose(one.shared, other.shared, rtol=1e-10)
-    assert_allclose(one.model_coefficients, other.model_coefficients, rtol=1e-10)
-    assert one.pooled_fixed == pytest.approx(other.pooled_fixed, rel=1e-10)
-    share = np.full(len(set(given)), 1 / len(set(given)))
-    assert one.of_difference(share) == pytest.approx(
-        other.of_difference(share), rel=1e-9, abs=1e-15
-    )
+    fixed = [report.estimates.pooled.fixed for report in (aware, blind)]
+    assert fixed[0] == pytest.approx(fixed[1], rel=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -368,16 +363,22 @@ def test_repeated_rows_as_clusters_give_the_variance_of_single_rows(seed):
         rows["y_true"][five], rows["y_score"][five], groups=rows["groups"][five], clusters=five
     )
     assert_allclose(often.variances.delong, once.variances.delong, rtol=1e-10)
-    assert often.variances.pooled_fixed == pytest.approx(once.variances.pooled_fixed, rel=1e-10)
+    assert often.estimates.pooled.fixed == pytest.approx(once.estimates.pooled.fixed, rel=1e-10)
     assert often.n_clusters == 240
     two = [
-        compare_roc_auc(
-            rows["y_true"][of], rows["y_score"][of], other[of], groups=rows["groups"][of], **options
+        compare_models(
+            rows["y_true"][of],
+            {"a": rows["y_score"][of], "b": other[of]},
+            groups=rows["groups"][of],
+            statistic=statistic,
+            **options,
         )
+        for statistic in ("pooled", "macro")
         for of, options in ((np.arange(240), {}), (five, {"clusters": five}))
     ]
-    assert_allclose(two[0].table["statistic"], two[1].table["statistic"], rtol=1e-9)
-    assert_allclose(two[0].by_group["statistic"], two[1].by_group["statistic"], rtol=1e-9)
+    for one, other in (two[:2], two[2:]):
+        assert_allclose(one.table["statistic"], other.table["statistic"], rtol=1e-9)
+        assert_allclose(one.by_group["statistic"], other.by_group["statistic"], rtol=1e-9)
 
 
 def test_intervals_use_students_t():
@@ -416,7 +417,7 @@ def test_unequal_clusters_have_fewer_degrees_of_freedom():
 @pytest.mark.parametrize("freedom", [1.0, 1.5, 2.0, 3.306, 5.0, 10.0, 1e6, np.inf])
 def test_quantiles_increase_up_to_the_smallest_tails(freedom):
     deviates = np.linspace(0.0, 40.0, 401)
-    found = intervals.AUCSpread(*[np.ones(1)] * 5, np.array([freedom])).quantile(deviates)
+    found = limits.AUCSpread(*[np.ones(1)] * 5, np.array([freedom])).quantile(deviates)
     assert (np.diff(found) >= 0).all()
     assert (found >= np.minimum(deviates, 37) - 1e-4).all()
     if freedom == 2.0:
@@ -462,7 +463,7 @@ def test_shared_clusters_change_the_test_of_a_difference():
     report = GroupAUC.from_predictions(y, scores, groups=groups, clusters=clusters)
     separate = GroupAUC.from_predictions(y, scores, groups=groups, clusters=np.arange(2 * n))
     variances = report.variances
-    correlation = variances.correlation_matrix(np.ones(2, bool))[0, 1]
+    correlation = variances.clusters.correlation_matrix(np.ones(2, bool))[0, 1]
     assert correlation > 0.5
     test, other = report.test_difference(), separate.test_difference()
     assert test.pvalue < other.pvalue
@@ -505,7 +506,7 @@ def test_a_single_cluster_gives_the_widest_interval():
     assert row.note == "fewer than two clusters of a class: variance bounded"
     assert row.ci_low < 0.1
     assert row.ci_high > 0.9
-    found = compare_roc_auc(y, rng.normal(size=100), rng.normal(size=100), clusters=["one"] * 100)
+    found = compare_models(y, rng.normal(size=(100, 2)), clusters=["one"] * 100)
     assert np.isnan(found.pvalue)
 
 
@@ -565,7 +566,7 @@ def test_equal_labels_at_two_sites_are_one_cluster():
     of_numbers = GroupAUC.from_predictions(y, scores, groups=site, clusters=numbers)
     assert_allclose(of_numbers.variances.delong, different.variances.delong, rtol=1e-12)
     pvalues = [
-        compare_roc_auc(y, scores, -scores, groups=site, clusters=of).pvalue
+        compare_models(y, {"a": scores, "b": -scores}, groups=site, clusters=of).pvalue
         for of in (columns, numbers)
     ]
     assert pvalues[0] == pytest.approx(pvalues[1])
@@ -744,14 +745,9 @@ def test_shared_clusters_are_seen_and_tau_is_undefined():
     rows = simulated(0, shared=True, n=1000, n_groups=25)
     table = report_of(rows).confidence_intervals(of="statistics")
     assert (table["estimand"] == "these groups, new rows").all()
-    found = compare_roc_auc(
-        rows["y_true"],
-        rows["y_score"],
-        -rows["y_score"],
-        groups=rows["groups"],
-        clusters=rows["clusters"],
-    )
-    assert (found.table["estimand"] == "these groups, new rows").all()
+    scores = {"a": rows["y_score"], "b": -rows["y_score"]}
+    known = {"groups": rows["groups"], "clusters": rows["clusters"]}
+    assert compare_models(rows["y_true"], scores, **known).over == "rows"
 
 
 def test_differences_of_many_groups_with_shared_clusters():
@@ -822,7 +818,7 @@ def test_no_rows_and_one_class():
 def test_variances_of_independent_rows_have_no_covariance():
     found = independent(simulated(0)).variances
     assert isinstance(found, Variances)
-    assert not found.has_clusters
+    assert found.clusters is None
     assert found.of_average(np.full(4, 0.25)) == pytest.approx(found.delong.sum() / 16)
     assert np.isinf(found.interval_freedom).all()
 

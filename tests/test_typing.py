@@ -46,7 +46,7 @@ WITH_KEYWORDS = {"set_score_request", "fit", "set_params"}
 USES = """
     import pandas as pd
     from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, WithinGroupStratifiedKFold
-    from skfedauc import compare_roc_auc, cross_validate_group_auc, group_auc_scoring
+    from skfedauc import compare_models, cross_validate_group_auc, group_auc_scoring
     from skfedauc import group_roc_auc_score, make_group_auc_scorer, select_within_gap
     from skfedauc.plotting import GroupAUCDisplay
 
@@ -71,13 +71,13 @@ USES = """
     GroupAUCDisplay(display.report, bins=3)  # error
     report = GroupAUC.from_predictions(y, score, groups=site, missing="drop")
     report.confidence_intervals(0.9, "delong", of="statistics", over="groups")
-    compare_roc_auc(y, score, score, groups=site, missing="group", over="rows")
+    compare_models(y, {"a": score, "b": score}, missing="group", over="rows")
     cross_validate_group_auc(None, y, y, groups=site, missing="drop").confidence_intervals(0.9)
     report.confidence_intervals(method="newcombe")  # error
     report.confidence_intervals(of="group")  # error
     report.confidence_intervals(over="sites")  # error
-    compare_roc_auc(y, score, score, groups=site, over="sites")  # error
-    compare_roc_auc(y, score, score, groups=site, missing="skip")  # error
+    compare_models(y, {"a": score, "b": score}, over="sites")  # error
+    compare_models(y, {"a": score, "b": score}, missing="skip")  # error
     cross_validate_group_auc(None, y, y, groups=site).confidence_intervals(0.9, "exact")  # error
     cross_validate_group_auc(None, y, y, groups=site, missing="skip")  # error
     ScoreCounts.from_predictions(y, score, groups=site, missing="skip")  # error

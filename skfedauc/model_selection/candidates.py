@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
-from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.inference.limits import check_confidence_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,8 +88,7 @@ def compare_candidates(
     --------
     select_simplest : Refit rule for the simplest of the tied candidates.
     auc_critical_difference : Return the critical difference of two test sets.
-    compare_models : Compare several models on the same test rows.
-    compare_roc_auc : Compare two models on the same test rows.
+    compare_models : Compare models on the same test rows.
 
     Notes
     -----

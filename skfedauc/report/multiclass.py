@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _sklearn, _words
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
-from skfedauc.inference import intervals
+from skfedauc.inference import intervals, limits
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.class_intervals import ClassIntervals
 from skfedauc.report.estimates import GroupEstimates
@@ -91,7 +91,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     Intervals, tests and measures are available for each comparison, such as
     ``report[1].confidence_intervals()`` and ``report[1].measured(PartialAUC(max_fpr=0.1))``.
     `confidence_intervals` returns intervals of averages over classes, such as M. Displays and
-    `FairnessAudit` take one of the reports. `cross_validate_group_auc` and `compare_roc_auc` take
+    `FairnessAudit` take one of the reports. `cross_validate_group_auc` and `compare_models` take
     two classes. Scorers cover cross-validation of three or more classes:
     ``cross_validate(..., scoring=group_auc_scoring([...], multi_class="ovr", groups=...))``.
 
@@ -490,7 +490,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """
         import pandas as pd
 
-        confidence_level = intervals.check_confidence_level(confidence_level)
+        confidence_level = limits.check_confidence_level(confidence_level)
         _input.check_option("of", of, ("groups", "statistics"))
         check_class_average(class_average)
         if self._rows is None:
