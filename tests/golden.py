@@ -44,6 +44,7 @@ from skfedauc import (
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
 from skfedauc.datasets import make_group_scores, make_uniform_scores
 from skfedauc.error_bounds import error_rate_bound
+from skfedauc.report import null_difference_of, spread_of
 
 RECORD = Path(__file__).parent / "data" / "golden.json"
 TOLERANCE = 1e-12  # relative to the largest number of a column
@@ -271,8 +272,8 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
     yield "by_group", lambda: found.by_group
     yield "statistics", found.statistics
     yield "bias_by_group", lambda: found.bias_by_group
-    yield "bias_score", found.bias_score
-    yield "null_difference", lambda: found.null_difference
+    yield "bias_score", lambda: found.statistic("bias_score")
+    yield "null_difference", lambda: null_difference_of(found)
     yield "cross_matrix", lambda: found.cross_matrix
     yield "decomposition", found.decomposition
     yield "abroca", found.abroca
@@ -294,13 +295,16 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
     yield "bounds with what is withheld", lambda: found.bounds(withheld=True)
     yield "compare_groups", found.compare_groups
     yield "compare_groups with one", lambda: found.compare_groups(found.index[0])
-    yield "heterogeneity", lambda: found.heterogeneity()
+    yield "heterogeneity", lambda: spread_of(found)
     yield "ranking", found.ranking
     yield "test_difference", found.test_difference
     yield "test_equal_groups", found.test_equal_groups
-    yield "test_equivalence", lambda: found.test_equivalence(0.2)
-    yield "test_worst", lambda: found.test_worst(0.6, margin=0.05)
-    yield "without_small_groups", lambda: GroupAUC(found.pairs, min_per_class=10).statistics()
+    yield "test_equivalence", lambda: found.test_margin(0.2)
+    yield "test_worst", lambda: found.test_margin(0.05, reference=0.6)
+    yield (
+        "without_small_groups",
+        lambda: GroupAUC(found._estimates.pairs, min_per_class=10).statistics(),
+    )
 
 
 def of_measures(data: Data) -> Iterator[tuple[str, Any]]:

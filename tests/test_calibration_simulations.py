@@ -72,7 +72,9 @@ def test_limits_of_a_measure_are_those_of_the_table():
 
 def test_runs_as_groups_have_the_limits_of_single_runs():
     rows = draw_rows(np.random.default_rng(0), groups(20, 8, 50, 0.8, 3.0))
-    together = GroupAUC.from_predictions(rows.y, rows.scores, groups=rows.groups).variances
+    together = GroupAUC.from_predictions(
+        rows.y, rows.scores, groups=rows.groups
+    )._estimates.variances
     bound = 0.7
     for g in range(20):
         own = rows.groups == g
@@ -83,7 +85,7 @@ def test_runs_as_groups_have_the_limits_of_single_runs():
             assert low[g] == pytest.approx(table["ci_low"].iloc[0], abs=1e-9)
             assert high[g] == pytest.approx(table["ci_high"].iloc[0], abs=1e-9)
         one_sided, _, _ = group_limits(together, 0.05, "logit")
-        assert (one_sided[g] > bound) == one.test_worst(bound).is_shown
+        assert (one_sided[g] > bound) == one.test_margin(0.0, reference=bound).is_shown
 
 
 @pytest.mark.parametrize("whole", [False, True])

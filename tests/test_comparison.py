@@ -105,7 +105,7 @@ def test_everything_equals_sums_over_rows(weighted):
         # The larger variance of two designs: groups as strata, and rows with random groups
         expected = max(fixed, random)
         if name != "pooled":
-            expected = (shares(one.estimates, name) ** 2 * variance).sum()
+            expected = (shares(one._estimates, name) ** 2 * variance).sum()
         assert (row.difference / row.statistic) ** 2 == pytest.approx(expected, rel=1e-9)
     over_groups = compare_roc_auc(y, a, b, groups=groups, sample_weight=weights, over="groups")
     differences = table["difference"]

@@ -61,13 +61,13 @@ def test_moments_of_pilot_rows_are_those_of_critical_differences():
     scores = (rng.normal(size=70) + y).round(1)
     report = GroupAUC.from_predictions(y, scores, groups=np.zeros(70, int))
     expected = critical_difference._population(None, (y, scores)).estimated
-    assert report.variances.shared_moments == pytest.approx(expected, abs=1e-12)
+    assert report._estimates.variances.shared_moments == pytest.approx(expected, abs=1e-12)
 
 
 def test_moments_of_pilot_rows_give_the_shared_variance():
     devices = make_group_scores("different", [30, 20, 10, 5], [40, 90, 20, 9], random_state=0)
     report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
-    variances = report.variances
+    variances = report._estimates.variances
     found = [
         variances.shared_moments.variance(m, n)
         for m, n in zip(variances.positives.n, variances.negatives.n, strict=True)

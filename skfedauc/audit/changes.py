@@ -27,7 +27,7 @@ from skfedauc.inference.joint_models import (
 from skfedauc.inference.largest_gap import GroupValues, gap_change
 from skfedauc.inference.paired import PairedRows
 from skfedauc.inference.paired_rates import RateChanges, rate_changes
-from skfedauc.report import by_number, shares
+from skfedauc.report import by_number, estimates_of, shares
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 if TYPE_CHECKING:
@@ -97,12 +97,12 @@ class Changes:
     @functools.cached_property
     def _joint(self) -> dict[str, tuple[JointStatistic, Differences]]:
         """Pooled AUC, and AUCs of the pairs within and across groups, of both models."""
-        rows, share = self._rows, shares(self.audits[0].report.estimates, "within")
+        rows, share = self._rows, shares(estimates_of(self.audits[0].report), "within")
         of_all = {
             "pooled": JointStatistic.of_designs(joint_pooled(rows), _PAIR),
             "cross": JointStatistic.of_designs(joint_cross(rows), _PAIR),
         }
-        bounded = np.array([audit.report.variances.bounded for audit in self.audits])
+        bounded = np.array([estimates_of(audit.report).variances.bounded for audit in self.audits])
         share = np.zeros(rows.n_groups) if share is None else share
         of_all["within"] = JointStatistic.of_average(joint_aucs(rows), share, bounded, _PAIR)
         return {name: (of, of.compared(_PAIR, LEVEL)[0]) for name, of in of_all.items()}
@@ -129,7 +129,7 @@ class Changes:
         variance = np.where(keep, joint.variance[1, 0], np.nan)
         found = {
             "auc": self._tested(
-                [audit.report.pairs.auc for audit in (first, second)],
+                [estimates_of(audit.report).pairs.auc for audit in (first, second)],
                 variance,
                 joint.degrees_of_freedom[1, 0],
             )

@@ -23,7 +23,7 @@ from skfedauc.inference.joint_models import (
 )
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.variances import Floats
-from skfedauc.report import AVERAGES, shares
+from skfedauc.report import AVERAGES, estimates_of, index_of, shares
 from skfedauc.report.statistics import Average
 
 if TYPE_CHECKING:
@@ -208,13 +208,13 @@ default="pooled"
     by_group = None
     if within is not None:
         by_group = _group_table(within, pairs, confidence_level)
-        by_group.index = _index(list(models), pairs, reports[0].index)
+        by_group.index = _index(list(models), pairs, index_of(reports[0]))
     if statistic == "pooled" or within is None:
         joint = JointStatistic.of_designs(joint_pooled(rows), pairs)
     else:
-        share = shares(reports[0].estimates, statistic)
+        share = shares(estimates_of(reports[0]), statistic)
         share = np.zeros(rows.n_groups) if share is None else share
-        bounded = np.array([report.variances.bounded for report in reports])
+        bounded = np.array([estimates_of(report).variances.bounded for report in reports])
         joint = JointStatistic.of_average(within, share, bounded, pairs)
     table = _table(joint, pairs, confidence_level)
     table.index = _index(list(models), pairs)

@@ -30,7 +30,7 @@ from skfedauc.inference.paired_measures import (
 from skfedauc.inference.quantiles import OverGroups, StudentT, variance_over_groups
 from skfedauc.inference.variances import Floats, satterthwaite
 from skfedauc.measures import Measure, Sensitivity, Specificity, check_measure
-from skfedauc.report import AVERAGES, GroupAUC, shares
+from skfedauc.report import AVERAGES, GroupAUC, estimates_of, index_of, shares
 from skfedauc.report.measured import Measured
 
 if TYPE_CHECKING:
@@ -226,15 +226,18 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
         _check_comparable(check_measure(measure), paired_rows)
     found, bound = _differences(paired_rows, reports, measure)
     new_groups = (
-        intervals.is_over_groups(over, n_groups - report.n_undefined) and groups is not None
+        intervals.is_over_groups(over, n_groups - estimates_of(report).pairs.n_undefined)
+        and groups is not None
     )
     if new_groups and found.clusters is not None:
         if over is not None:
-            report.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
+            estimates_of(report).variances.check_independent_groups(
+                "over='groups'", "Pass over='rows'."
+            )
         new_groups = not found.clusters.units.shares_clusters
     degrees_of_freedom = found.degrees_of_freedom
     if new_groups:
-        null = StudentT(report.variances.cluster_freedom)
+        null = StudentT(estimates_of(report).variances.cluster_freedom)
         pooled = _paired(found.pooled, found.pooled_clustered, confidence_level, null)
     else:
         designs = zip(found.pooled_fixed.tolist(), found.pooled_freedom.tolist(), strict=True)
@@ -255,7 +258,7 @@ difference 0.1875 [-0.2266, 0.6016], over these groups, new rows
         )
         for g in range(n_groups)
     ]
-    groups_table = _paired_table(by_group, report.index, measure)
+    groups_table = _paired_table(by_group, index_of(report), measure)
     pvalue_adjusted, adjustment = adjusted(groups_table["pvalue"].to_numpy())
     groups_table = groups_table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
     return _comparison(lines, new_groups, groups_table, rows.n_missing, measure)
@@ -274,7 +277,7 @@ def _averages(
     difference, degrees_of_freedom = found.auc[0] - found.auc[1], found.degrees_of_freedom
     null: StudentT | OverGroups
     for name in AVERAGES:
-        share = shares(report.estimates, name)
+        share = shares(estimates_of(report), name)
         if share is None:
             continue
         used = share > 0
@@ -324,9 +327,9 @@ def _differences(
     The variance of a difference is at most twice the sum of both variances.
     """
     if measure is None or measure.is_auc:
-        bounds = [report.variances.bounded for report in reports]
+        bounds = [estimates_of(report).variances.bounded for report in reports]
         return paired_differences(rows, placement_values(rows)), 2.0 * (bounds[0] + bounds[1])
-    models = [Measured(report.pairs, measure) for report in reports]
+    models = [Measured(estimates_of(report).pairs, measure) for report in reports]
     curves, pooled = [m.curves for m in models], [m.pooled_curve for m in models]
     found = paired_differences(rows, measure_values(measure, rows, curves, pooled))
     bounds = [variance_of(measure, model.curves, model.index) for model in models]

@@ -40,7 +40,7 @@ _FURTHEST = 38.0
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class MarginTest:
-    """Result of `GroupAUC.test_worst` or `GroupAUC.test_equivalence`.
+    """Result of `GroupAUC.test_margin`.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skfedauc.counts import left_out
 from skfedauc.plotting.drawing import check_matplotlib
-from skfedauc.report import GroupAUC, MulticlassGroupAUC
+from skfedauc.report import GroupAUC, MulticlassGroupAUC, estimates_of
 
 
 class ReportDisplay:
@@ -50,12 +50,12 @@ class ReportDisplay:
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
         if cls._needs_scores:
-            report.pairs.check_has_scores(name)
+            estimates_of(report).pairs.check_has_scores(name)
 
     @classmethod
     def _check_one_set(cls, report: GroupAUC) -> None:
         """Refuse a report that compares scores within folds only."""
-        if len(report.pairs.parts) > 1:
+        if len(estimates_of(report).pairs.parts) > 1:
             raise ValueError(
                 f"{cls.__name__} draws scores that are compared with each other; the report "
                 "compares scores within folds only. Draw the report of one fold (folds[0]), or "
@@ -71,4 +71,4 @@ def labels_of(report: GroupAUC) -> tuple[Any, ...]:
 
 def auc_of(report: GroupAUC) -> NDArray[np.float64]:
     """Return the AUC of each group, NaN if undefined."""
-    return report.pairs.auc.astype(np.float64)
+    return estimates_of(report).pairs.auc.astype(np.float64)

@@ -25,7 +25,7 @@ from skfedauc.plotting.drawing import (
     text_of,
     write_fitting,
 )
-from skfedauc.report import GroupAUC, Undefined
+from skfedauc.report import GroupAUC, Undefined, estimates_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -190,10 +190,12 @@ class CrossAUCDisplay(ReportDisplay):
             If an argument is not as described, or the matrix does not fit in memory.
         """
         cls._check_report(report)
-        matrix, pairs = report.pairs.cross_auc.copy(), report.pairs
+        matrix, pairs = estimates_of(report).pairs.cross_auc.copy(), estimates_of(report).pairs
         is_dependent = pairs.is_within_folds or pairs.rows_repeat or pairs.clusters is not None
         errors = None if is_dependent else pair_errors(report.counts)
-        display = cls(matrix, errors=errors, groups=labels_of(report), n_missing=report.n_missing)
+        display = cls(
+            matrix, errors=errors, groups=labels_of(report), n_missing=report.counts.n_missing
+        )
         return display.plot(ax, sort=sort, max_groups=max_groups, colorbar=colorbar)
 
     @classmethod

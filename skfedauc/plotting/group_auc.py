@@ -33,7 +33,15 @@ from skfedauc.plotting.drawing import (
     text_of,
     write_fitting,
 )
-from skfedauc.report import STATISTICS, GroupAUC, StatisticName, Undefined, by_number
+from skfedauc.report import (
+    STATISTICS,
+    GroupAUC,
+    StatisticName,
+    Undefined,
+    by_number,
+    determined_statistics,
+    estimates_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -207,7 +215,11 @@ class GroupAUCDisplay(ReportDisplay):
         """
         cls._check_report(report)
         if statistics is None:
-            statistics = [name for name in _DEFAULT_LINES if name in report.determined_statistics]
+            statistics = [
+                name
+                for name in _DEFAULT_LINES
+                if name in determined_statistics(estimates_of(report).pairs)
+            ]
         if isinstance(statistics, str):
             raise TypeError(
                 f"statistics must be a sequence of names; got {_words.shortened(statistics)}."
@@ -223,7 +235,7 @@ class GroupAUCDisplay(ReportDisplay):
             confidence_level=confidence_level,
             n_rows=report.counts.n_positives + report.counts.n_negatives,
             statistics={name: report.statistic(name) for name in statistics},
-            n_missing=report.n_missing,
+            n_missing=report.counts.n_missing,
         )
         return display.plot(ax, max_groups=max_groups)
 

@@ -208,7 +208,7 @@ class RankingDisplay(ReportDisplay):
             **columns,
             may_be_worst=table["may_be_worst"].to_numpy(np.bool_, na_value=False),
             confidence_level=confidence_level,
-            n_missing=report.n_missing,
+            n_missing=report.counts.n_missing,
         )
         return display.plot(ax, kind=kind, max_groups=max_groups)
 

@@ -32,7 +32,7 @@ from skfedauc.plotting.drawing import (
     text_of,
     top_of,
 )
-from skfedauc.report import GroupAUC, responses_of
+from skfedauc.report import GroupAUC, estimates_of, responses_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,8 +194,9 @@ class ReliabilityDisplay(ReportDisplay):
         cells = cells_of_probabilities(report.counts, f"{cls.__name__}.from_report")
         found = equal_count_bins(cells, bins)
         _, low, high = wilson(found.share, found.n_rows, normal_quantile(_TAIL))
-        if report.pairs.clusters is not None:
-            own = ClusterCells(report.pairs.clusters, cells)
+        clusters = estimates_of(report).pairs.clusters
+        if clusters is not None:
+            own = ClusterCells(clusters, cells)
             _, low, high = own.limits_of_bins(found, _TAIL)
         means = mean_scores(cells, 1.0 - 2.0 * _TAIL)
         edges = np.flatnonzero(np.diff(found.groups)) + 1
@@ -207,7 +208,7 @@ class ReliabilityDisplay(ReportDisplay):
             high=np.split(high, edges),
             difference=means.mean - means.prevalence,
             deviation=means.deviation,
-            n_missing=report.n_missing,
+            n_missing=report.counts.n_missing,
         )
         return display.plot(ax, max_groups=max_groups)
 

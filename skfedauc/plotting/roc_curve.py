@@ -28,7 +28,7 @@ from skfedauc.plotting.drawing import (
     spread_behind,
     text_of,
 )
-from skfedauc.report import GroupAUC, Undefined
+from skfedauc.report import GroupAUC, Undefined, estimates_of
 from skfedauc.report.threshold_sweep import operating_points
 
 if TYPE_CHECKING:
@@ -281,10 +281,12 @@ class GroupRocCurveDisplay(ReportDisplay):
             cls._check_one_set(report)
             points = operating_points(report.counts, check_threshold(threshold))
         groups = labels_of(report)
-        curves = _Curves.of(report.pairs, groups, adjusted)
+        curves = _Curves.of(estimates_of(report).pairs, groups, adjusted)
         bands, pooled_band, adjusted_band = None, None, None
-        if report.pairs.is_binned:
-            low, high = (_Curves.of(ends, groups, adjusted) for ends in report.pairs.extremes())
+        if estimates_of(report).pairs.is_binned:
+            low, high = (
+                _Curves.of(ends, groups, adjusted) for ends in estimates_of(report).pairs.extremes()
+            )
             bands = list(map(_outline, low.of_groups, high.of_groups))
             pooled_band = _outline(low.pooled, high.pooled)
             adjusted_band = _outline(low.adjusted, high.adjusted)
@@ -296,12 +298,12 @@ class GroupRocCurveDisplay(ReportDisplay):
             pooled_fpr=curves.pooled[0],
             pooled_tpr=curves.pooled[1],
             pooled_auc=report.pooled,
-            n_missing=report.n_missing,
+            n_missing=report.counts.n_missing,
             bands=bands,
             pooled_band=pooled_band,
             adjusted_fpr=curves.adjusted[0] if adjusted else None,
             adjusted_tpr=curves.adjusted[1] if adjusted else None,
-            adjusted_auc=_adjusted_auc(report.pairs) if adjusted else None,
+            adjusted_auc=_adjusted_auc(estimates_of(report).pairs) if adjusted else None,
             adjusted_band=adjusted_band if adjusted else None,
             threshold=threshold,
             threshold_fpr=points[0],

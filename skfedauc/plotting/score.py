@@ -201,7 +201,7 @@ class GroupScoreDisplay(ReportDisplay):
             auc=auc_of(report),
             pooled_auc=report.pooled,
             share_beyond=found.share_beyond,
-            n_missing=report.n_missing,
+            n_missing=report.counts.n_missing,
             threshold=threshold,
         )
         return display.plot(ax, max_groups=max_groups)
