@@ -112,7 +112,7 @@ def of_models() -> Iterator[Task]:
         )
 
     def ours() -> Any:
-        return -compare_models(rows.y, scores).table["statistic"]
+        return compare_models(rows.y, scores).table["statistic"]
 
     yield Task("all pairs of 5 models", "20,000 rows", "MLstatkit Delong_test", ours, pairs, 1e-6)
 

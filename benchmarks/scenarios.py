@@ -20,7 +20,7 @@ from skfedauc import (
     GroupAUC,
     ScoreCounts,
     WithinGroupStratifiedKFold,
-    compare_roc_auc,
+    compare_models,
     group_auc_scoring,
     group_roc_auc_score,
 )
@@ -272,7 +272,7 @@ def inference() -> list[dict[str, Any]]:
         return report.confidence_intervals(method="delong")[["ci_low", "ci_high"]].iloc[0]
 
     one: dict[str, Way] = {"ours": interval}
-    two: dict[str, Way] = {"ours": lambda: compare_roc_auc(y, score, other).pvalue}
+    two: dict[str, Way] = {"ours": lambda: compare_models(y, {"a": score, "b": other}).pvalue}
     if importlib.util.find_spec("confidenceinterval"):
         from confidenceinterval import roc_auc_score
 

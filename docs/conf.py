@@ -65,7 +65,7 @@ myst_heading_anchors = 3
 # The API ------------------------------------------------------------------------------------
 
 autosummary_generate = True
-autosummary_context = {"drawn_displays": display_images.NAMES}
+autosummary_context = {"drawn_displays": list(display_images.OF_REPORT)}
 autodoc_typehints = "none"  # docstrings have the types
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
     from skfedauc.audit import AuditComparison, FairnessAudit
-    from skfedauc.comparison import compare_models, compare_roc_auc
+    from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
     from skfedauc.inference.critical_difference import (
         auc_critical_difference,
@@ -53,7 +53,6 @@ __all__ = [
     "auc_difference_pvalue",
     "compare_candidates",
     "compare_models",
-    "compare_roc_auc",
     "cross_validate_group_auc",
     "group_auc_scoring",
     "group_roc_auc_score",
@@ -80,7 +79,6 @@ _MODULES = {
     "auc_difference_pvalue": "inference.critical_difference",
     "compare_candidates": "model_selection",
     "compare_models": "comparison",
-    "compare_roc_auc": "comparison",
     "cross_validate_group_auc": "model_selection",
     "group_auc_scoring": "scoring",
     "group_roc_auc_score": "metrics",

@@ -89,7 +89,6 @@ def rows_needed(
 
     See Also
     --------
-    skfedauc.plotting.RowsNeededDisplay : Plot of power or width against the number of rows.
     auc_critical_difference : Critical difference for given numbers of rows.
     GroupAUC.test_margin : The tests with a margin.
 

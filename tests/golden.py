@@ -44,7 +44,7 @@ from skfedauc import (
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
 from skfedauc.datasets import make_group_scores, make_uniform_scores
 from skfedauc.error_bounds import error_rate_bound
-from skfedauc.report import null_difference_of, spread_of
+from skfedauc.report import AVERAGES, null_difference_of, spread_of
 
 RECORD = Path(__file__).parent / "data" / "golden.json"
 TOLERANCE = 1e-12  # relative to the largest number of a column
@@ -320,42 +320,70 @@ def of_measures(data: Data) -> Iterator[tuple[str, Any]]:
             )
 
 
+def first_minus_second(table: pd.DataFrame | None, *, of_auc: bool = True) -> pd.DataFrame | None:
+    """Differences with the sign, and AUCs with the names, that the record has."""
+    if table is None:
+        return None
+    low, high = -table["ci_high"], -table["ci_low"]
+    turned = {"difference": -table["difference"], "statistic": -table["statistic"]}
+    names = {"value_a": "auc_a", "value_b": "auc_b"} if of_auc else {}
+    return table.assign(ci_low=low, ci_high=high, **turned).rename(columns=names)
+
+
+def two_models(data: Data, groups: Any = None, **options: Any) -> dict[str, Any]:
+    """Two models by all statistics."""
+    scores = {"a": data.scores[:, 0], "b": data.scores[:, 1]}
+    statistics = ["pooled"] if groups is None else ["pooled", *AVERAGES]
+    of_auc = options.get("measure") is None
+    tables = {}
+    for statistic in statistics:
+        found = skfedauc.compare_models(
+            data.y, scores, groups=groups, statistic=statistic, **options
+        )
+        table = first_minus_second(found.table, of_auc=of_auc)
+        tables[statistic] = table.drop(columns="pvalue_adjusted").iloc[0]
+    table = pd.DataFrame(tables).T.dropna(subset="difference")
+    by_group = first_minus_second(found.by_group, of_auc=of_auc)
+    return {
+        **table.loc["pooled", ["statistic", "pvalue"]],
+        "table": table,
+        "by_group": by_group,
+        "n_missing": found.n_missing,
+        "measure": options.get("measure"),
+    }
+
+
 def models(data: Data) -> Iterator[tuple[str, Any]]:
     y, scores = data.y, data.scores
     options = {"sample_weight": data.weights, "clusters": data.clusters}
-    one, other, _ = scores.T
     several = {"a": scores[:, 0], "b": scores[:, 1], "c": scores[:, 2]}
-    yield "two", lambda: skfedauc.compare_roc_auc(y, one, other, **options)
-    yield (
-        "two by group",
-        lambda: skfedauc.compare_roc_auc(y, one, other, groups=data.groups, **options),
-    )
-    yield (
-        "two over groups",
-        lambda: skfedauc.compare_roc_auc(
-            y, one, other, groups=data.groups, over="groups", **options
-        ),
-    )
+    grouped = {"groups": data.groups, **options}
+    labels = pd.crosstab(data.groups, y)
+    # The record has new groups above 20 groups.
+    over = "groups" if (labels.min(axis=1) > 0).sum() > 20 else "rows"
+    yield "two", lambda: two_models(data, **options)
+    yield "two by group", lambda: two_models(data, over=over, **grouped)
+    yield "two over groups", lambda: two_models(data, over="groups", **grouped)
     for measure in [*MEASURES[:2], MEASURES[-1]]:  # there is no test for the others
         yield (
             f"two by group, {measure.name}",
-            lambda measure=measure: skfedauc.compare_roc_auc(
-                y, one, other, groups=data.groups, measure=measure, **options
-            ),
+            lambda measure=measure: two_models(data, over=over, measure=measure, **grouped),
         )
-    yield (
-        "several",
-        lambda: skfedauc.compare_models(y, several, groups=data.groups, **options),
-    )
-    for statistic in ("macro", "within"):
-        yield (
-            f"several, {statistic}",
-            lambda statistic=statistic: (
-                skfedauc.compare_models(
-                    y, several, groups=data.groups, statistic=statistic, **options
-                ).table
-            ),
-        )
+    for statistic in ("pooled", "macro", "within"):
+        found = skfedauc.compare_models(y, several, statistic=statistic, **grouped)
+        table = first_minus_second(found.table)
+        if statistic == "pooled":
+            yield (
+                "several",
+                {
+                    "auc": found.by_model,
+                    "table": table,
+                    "by_group": first_minus_second(found.by_group),
+                    "n_missing": found.n_missing,
+                },
+            )
+        else:
+            yield f"several, {statistic}", table
 
 
 def metrics(data: Data) -> Iterator[tuple[str, Any]]:

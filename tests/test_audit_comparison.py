@@ -13,12 +13,17 @@ from sklearn.linear_model import LogisticRegression
 from statsmodels.stats.contingency_tables import mcnemar
 from test_audit_page import tree_of, words_of
 
-from skfedauc import AuditComparison, FairnessAudit, compare_models, compare_roc_auc
+from skfedauc import AuditComparison, FairnessAudit, compare_models
 from skfedauc.inference.changed_pairs import changed_pairs
-from skfedauc.inference.disparity_changes import disparity_changes
-from skfedauc.inference.joint_models import JointStatistic, joint_cross, joint_pooled
+from skfedauc.inference.effects import Rows
 from skfedauc.inference.largest_gap import GroupValues, gap_change
-from skfedauc.inference.paired import PairedRows
+from skfedauc.inference.models import (
+    auc_values,
+    compare_all,
+    joint_cross,
+    joint_disparities,
+    joint_pooled,
+)
 from skfedauc.inference.paired_rates import rate_changes
 from skfedauc.plotting import CandidatesDisplay
 
@@ -93,7 +98,7 @@ def test_changed_pairs_equal_all_pairs_of_random_rows():
         y = rng.random(n) < 0.5
         a, b = rng.integers(0, rng.integers(1, 20), (2, n)).astype(float)
         w = np.ones(n) if case % 2 else rng.uniform(0.1, 3, n)
-        found = changed_pairs(PairedRows(y, [a, b], w, codes, n_groups))
+        found = changed_pairs(Rows(y, np.array([a, b]), w, codes, n_groups))
         for g in range(n_groups):
             own = codes == g
             change = comparisons(y[own], b[own]) - comparisons(y[own], a[own])
@@ -106,17 +111,15 @@ def test_changed_pairs_equal_all_pairs_of_random_rows():
 def test_auc_tests_are_those_of_paired_comparisons():
     y, a, b, groups, weights = people(2, weighted=True)
     comparison = compared(y, a, b, groups, weights)
-    expected = compare_roc_auc(y, b, a, groups=groups, sample_weight=weights, over="rows")
     columns = ["difference", "ci_low", "ci_high", "pvalue"]
     ours = ["change", "ci_low", "ci_high", "pvalue"]
+    known = {"groups": groups, "sample_weight": weights}
     for name in ("pooled", "within"):
+        expected = compare_models(y, {"old": a, "new": b}, statistic=name, **known)
         row = comparison.quality.loc[name, ours]
-        assert_allclose(row.astype(float), expected.table.loc[name, columns].astype(float))
+        assert_allclose(row.astype(float), expected.table[columns].iloc[0])
         assert_allclose(comparison.decomposition.loc[name, ours], row.astype(float))
-    by_group = comparison.by_group.loc["auc"]
-    assert_allclose(by_group[ours], expected.by_group[columns])
-    models = compare_models(y, {"new": b, "old": a}, groups=groups, sample_weight=weights)
-    assert_allclose(by_group["pvalue"], models.by_group["pvalue"])
+    assert_allclose(comparison.by_group.loc["auc"][ours], expected.by_group[columns])
 
 
 def test_changes_of_audits_are_differences_of_their_values():
@@ -174,17 +177,23 @@ def test_rates_have_newcombe_intervals_and_exact_mcnemar_tests():
             assert row["pvalue"] == pytest.approx(mcnemar(counts, exact=True).pvalue, rel=1e-9)
 
 
+def designs(joint, rows):
+    """Return the AUCs of all rows of two models, with the variances of both designs."""
+    pooled = auc_values(rows.pooled())
+    return joint(rows, pooled) if joint is joint_pooled else joint(rows, auc_values(rows), pooled)
+
+
 def test_variances_of_new_statistics_equal_the_jackknife():
     """The infinitesimal jackknife over rows, without ties.
 
     The strata are groups and classes, or classes alone for rows with random groups.
     """
     y, a, b, groups, w = people(5, 240, weighted=True, digits=9)
-    rows = PairedRows(y == 1, [a, b], w, groups, 3)
+    rows = Rows(y == 1, np.array([a, b]), w, groups, 3)
 
     def values(weights):
         of = rows._replace(weights=weights)
-        disparity, cross = disparity_changes(of).disparity, joint_cross(of).fixed_numbers.auc[:, 0]
+        disparity, cross = joint_disparities(of).auc, designs(joint_cross, of)[0].auc[:, 0]
         return np.append(disparity[1] - disparity[0], cross[1] - cross[0])
 
     influence = np.zeros((y.size, 4))
@@ -192,7 +201,7 @@ def test_variances_of_new_statistics_equal_the_jackknife():
         bumped = w.copy()
         bumped[i] *= 1 + 1e-5
         influence[i] = (values(bumped) - values(w)) / 1e-5
-    disparity = disparity_changes(rows).variance
+    disparity = joint_disparities(rows).variance[0, 1]
     for g in range(3):
         expected = 0.0
         for own, label in itertools.product((True, False), (0, 1)):
@@ -200,8 +209,7 @@ def test_variances_of_new_statistics_equal_the_jackknife():
             n = w[mine].sum() ** 2 / (w[mine] ** 2).sum()
             expected += (influence[mine, g] ** 2).sum() * n / (n - 1)
         assert disparity[g] == pytest.approx(expected, rel=1e-4)
-    found = joint_cross(rows)
-    for joint, strata in ((found.fixed_numbers, groups), (found.random_numbers, 0 * groups)):
+    for joint, strata in zip(designs(joint_cross, rows), (groups, 0 * groups), strict=True):
         expected = 0.0
         for g, label in itertools.product(np.unique(strata), (0, 1)):
             mine = (strata == g) & (y == label)
@@ -219,10 +227,10 @@ def test_random_groups_are_part_of_the_change_of_pairs_across_groups():
         y, groups = rng.random(200) < 0.3, rng.random(200) < 0.5
         base = rng.normal(size=200) + y
         scores = [base + groups, base + ~groups]
-        rows = PairedRows(y, scores, np.ones(200), groups.astype(np.intp), 2)
-        pair = np.array([1]), np.array([0])
+        rows = Rows(y, np.array(scores), np.ones(200), groups.astype(np.intp), 2)
+        pair = np.array([0]), np.array([1])
         found = [
-            JointStatistic.of_designs(joint(rows), pair).compared(pair, 0.95)[0].pvalue[0]
+            compare_all(designs(joint, rows), pair, 0.95).pvalue[0]
             for joint in (joint_pooled, joint_cross)
         ]
         rejected.append(np.array(found) < 0.05)
@@ -231,7 +239,7 @@ def test_random_groups_are_part_of_the_change_of_pairs_across_groups():
     assert rates.max() < 0.08
     # An audit has the p value of the comparison without strata.
     comparison = compared(y.astype(int), *scores, np.where(groups, "f", "m"), threshold=None)
-    expected = compare_roc_auc(y, *scores).pvalue
+    expected = compare_models(y, dict(enumerate(scores))).pvalue
     assert comparison.quality.loc["pooled", "pvalue"] == pytest.approx(expected, rel=1e-9)
     models = compare_models(y, dict(enumerate(scores)), groups=groups)
     assert models.table["pvalue"].iloc[0] == pytest.approx(expected, rel=1e-9)

@@ -28,7 +28,7 @@ from skfedauc import (
     ScoreCounts,
     cross_validate_group_auc,
 )
-from skfedauc.plotting import GroupRocCurveDisplay, GroupScoreDisplay, ThresholdDisplay
+from skfedauc.plotting import GroupRocCurveDisplay, GroupScoreDisplay
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -223,58 +223,6 @@ def test_wrong_thresholds_are_refused(thresholds):
 # Plots -----------------------------------------------------------------------------------------
 
 
-def value_of(line, thresholds):
-    """Return the values of a step function, whose points are the upper ends of steps."""
-    x, y = line.get_data()
-    return np.asarray(y)[np.searchsorted(x, thresholds)]
-
-
-@pytest.mark.parametrize("show", ["gaps", *METRICS])
-def test_curves_have_the_values_of_the_sweep(show):
-    y, score, groups, _ = rows_of(7)
-    audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.5)
-    sweep = audit.sweep()
-    display = ThresholdDisplay.from_sweep(sweep, show=show)
-    assert display.threshold == 0.5
-    if show == "gaps":
-        expected = {
-            name: sweep.gaps[f"{column}_difference"]
-            for name, column in (
-                ("selection rate", "demographic_parity"),
-                *((name.replace("_", " "), name) for name in [*METRICS][1:]),
-            )
-        }
-    else:
-        expected = {g: sweep.rates[show].xs(g, level="group") for g in range(3)}
-    assert display.names == list(expected)
-    assert len(display.lines_) == len(expected)
-    for i, values in enumerate(expected.values()):
-        np.testing.assert_array_equal(value_of(display.lines_[i], sweep.thresholds), values)
-        x, point = display.points_[i].get_data()
-        assert (x[0], point[0]) == (0.5, values.loc[0.5])
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts[-1] == "threshold 0.5"
-    plt.close("all")
-
-
-def test_sweeps_of_many_groups_without_a_threshold():
-    rng = np.random.default_rng(8)
-    groups = pd.DataFrame({"a": rng.integers(0, 10, 3000), "b": rng.integers(0, 5, 3000)})
-    y, score = rng.integers(0, 2, 3000), rng.random(3000)
-    sweep = FairnessAudit.from_predictions(y, score, groups=groups, threshold=None).sweep()
-    display = ThresholdDisplay.from_sweep(sweep, show="precision", max_groups=4)
-    assert (len(display.lines_), len(display.behind_), display.points_) == (4, 30, {})
-    assert display.threshold_line_ is None
-    assert display.names[1] == (0, 1)
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts[-1] == "30 of 46 other groups"
-    with pytest.raises(TypeError, match=r"result of FairnessAudit\.sweep; got DataFrame"):
-        ThresholdDisplay.from_sweep(sweep.gaps)
-    with pytest.raises(ValueError, match="show must be one of 'gaps', 'selection_rate'"):
-        ThresholdDisplay.from_sweep(sweep, show="rates")
-    plt.close("all")
-
-
 def test_the_threshold_is_marked_on_roc_curves_and_scores():
     y, score, groups, weights = rows_of(9)
     report = GroupAUC.from_predictions(y, score, groups=groups, sample_weight=weights)
@@ -284,7 +232,7 @@ def test_the_threshold_is_marked_on_roc_curves_and_scores():
     for g, point in display.points_.items():
         np.testing.assert_allclose(np.ravel(point.get_data()), rates[g])
         # The point is a corner of the curve.
-        corners = np.column_stack([display.fpr[g], display.tpr[g]])
+        corners = np.column_stack(display.curves[g][:2])
         assert np.abs(corners - rates[g]).max(axis=1).min() < 0.02
     assert len(display.points_) == 3
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]

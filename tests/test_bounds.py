@@ -533,15 +533,15 @@ def test_the_band_of_a_roc_curve_holds_the_curve_of_the_exact_scores():
     exact = GroupRocCurveDisplay.from_report(
         GroupAUC(ScoreCounts.from_predictions(**case.arguments))
     )
-    assert set(display.bands_) == {None, 0, 1, 2}
+    assert set(display.bands_) == {"pooled", 0, 1, 2}
     assert exact.bands_ == {}
     table = GroupAUC(binned(case, bins)).bounds(of="groups")
-    for g, band in enumerate(display.bands):
+    for g, band in enumerate(curve.band for curve in display.curves):
         ends = np.flatnonzero((band == 1).all(axis=1))
         lowest, highest = band[: ends[0] + 1], band[ends[0] + 1 :][::-1]
         areas = [np.trapezoid(curve[:, 1], curve[:, 0]) for curve in (lowest, highest)]
         assert areas == pytest.approx(table.loc[g, ["low", "high"]].tolist())
-        for x, y in zip(exact.fpr[g], exact.tpr[g], strict=True):
+        for x, y in zip(*exact.curves[g][:2], strict=True):
             assert heights_at(lowest, x)[0] - 1e-12 <= y <= heights_at(highest, x)[1] + 1e-12
     plt.close(display.figure_)
     plt.close(exact.figure_)

@@ -20,7 +20,7 @@ from skfedauc import (
     MulticlassCounts,
     ScoreCounts,
     WithinGroupStratifiedKFold,
-    compare_roc_auc,
+    compare_models,
     group_roc_auc_score,
 )
 from skfedauc.counts.score_counts import select_groups
@@ -240,7 +240,9 @@ ENTRANCES = {
     ),
     "report": lambda y, s, g, p: GroupAUC.from_predictions(y, s, groups=g, pos_label=p),
     "audit": lambda y, s, g, p: FairnessAudit.from_predictions(y, s, groups=g, pos_label=p),
-    "models": lambda y, s, g, p: compare_roc_auc(y, s, -np.array(s), groups=g, pos_label=p),
+    "models": lambda y, s, g, p: compare_models(
+        y, {"a": s, "b": -np.array(s)}, groups=g, pos_label=p
+    ),
 }  # fmt: skip
 
 
@@ -312,7 +314,7 @@ def test_reports_of_one_label_name_it():
     with pytest.raises(ValueError, match=named):
         _ = GroupAUC(report.counts, undefined="raise").pooled
     with pytest.raises(ValueError, match=named):
-        compare_roc_auc(["no", "no"], SCORES, SCORES, pos_label="yes")
+        compare_models(["no", "no"], {"a": SCORES, "b": SCORES}, pos_label="yes")
 
 
 def test_other_reports_do_not():

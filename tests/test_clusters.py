@@ -18,7 +18,7 @@ from skfedauc import (
     DisclosureError,
     GroupAUC,
     ScoreCounts,
-    compare_roc_auc,
+    compare_models,
     rows_needed,
 )
 from skfedauc.clusters import ClusterCounts
@@ -27,7 +27,7 @@ from skfedauc.inference.clusters import Units
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import PartialAUC
-from skfedauc.report import null_difference_of, spread_of
+from skfedauc.report import AVERAGES, null_difference_of, spread_of
 
 NAMES = ["site", "patient"]
 
@@ -180,12 +180,11 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(
 def test_paired_comparison_equals_sums_over_rows(seed, shared, weighted):
     rows = simulated(seed, shared, weighted)
     other = (rows["y_score"] + np.random.default_rng(seed).normal(size=240)).round(1)
-    found = compare_roc_auc(
+    found = compare_models(
         rows["y_true"],
-        rows["y_score"],
-        other,
+        {"a": rows["y_score"], "b": other},
         **{name: rows[name] for name in ("groups", "clusters", "sample_weight")},
-        over="rows",
+        statistic="macro",
     )
     rows_of_other = {**rows, "y_score": other}
     of_groups = np.array(
@@ -194,7 +193,7 @@ def test_paired_comparison_equals_sums_over_rows(seed, shared, weighted):
     variances = of_groups @ of_groups.T
     table = found.by_group
     assert_allclose((table["difference"] / table["statistic"]) ** 2, np.diag(variances), rtol=1e-8)
-    row = found.table.loc["macro"]
+    row = found.table.iloc[0]
     assert (row.difference / row.statistic) ** 2 == pytest.approx(variances.mean(), rel=1e-8)
 
 
@@ -267,10 +266,11 @@ def test_unknown_variance_of_a_group_may_be_correlated_with_the_others():
     found = variances.of_average(np.full(4, 0.25))
     assert found == pytest.approx(error**2, rel=1e-9)
     other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
-    compared = compare_roc_auc(
-        rows["y_true"], rows["y_score"], other, groups=rows["groups"], clusters=rows["clusters"]
-    )
-    assert compared.table["pvalue"].between(0, 1).all()
+    scores = {"a": rows["y_score"], "b": other}
+    known = {"groups": rows["groups"], "clusters": rows["clusters"]}
+    for statistic in ("pooled", *AVERAGES):
+        compared = compare_models(rows["y_true"], scores, statistic=statistic, **known)
+        assert 0 <= compared.pvalue <= 1
     assert compared.by_group["pvalue"].notna().tolist() == [True, True, False, True]
 
 
@@ -280,13 +280,13 @@ def test_groups_of_one_class_do_not_change_comparisons_of_averages():
     other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
     kept = rows["groups"] != 2
     tables = [
-        compare_roc_auc(
+        compare_models(
             rows["y_true"][of],
-            rows["y_score"][of],
-            other[of],
+            {"a": rows["y_score"][of], "b": other[of]},
             groups=rows["groups"][of],
             clusters=rows["clusters"][of],
-        ).table.loc["macro"]
+            statistic="macro",
+        ).table.iloc[0]
         for of in (np.full(240, True), kept)
     ]
     assert tables[0].statistic == pytest.approx(tables[1].statistic, rel=1e-9)
@@ -378,13 +378,19 @@ def test_repeated_rows_as_clusters_give_the_variance_of_single_rows(seed):
     )
     assert often.n_clusters == 240
     two = [
-        compare_roc_auc(
-            rows["y_true"][of], rows["y_score"][of], other[of], groups=rows["groups"][of], **options
+        compare_models(
+            rows["y_true"][of],
+            {"a": rows["y_score"][of], "b": other[of]},
+            groups=rows["groups"][of],
+            statistic=statistic,
+            **options,
         )
+        for statistic in ("pooled", "macro")
         for of, options in ((np.arange(240), {}), (five, {"clusters": five}))
     ]
-    assert_allclose(two[0].table["statistic"], two[1].table["statistic"], rtol=1e-9)
-    assert_allclose(two[0].by_group["statistic"], two[1].by_group["statistic"], rtol=1e-9)
+    for one, other in (two[:2], two[2:]):
+        assert_allclose(one.table["statistic"], other.table["statistic"], rtol=1e-9)
+        assert_allclose(one.by_group["statistic"], other.by_group["statistic"], rtol=1e-9)
 
 
 def test_intervals_use_students_t():
@@ -514,7 +520,7 @@ def test_a_single_cluster_gives_the_widest_interval():
     assert row.note == "fewer than two clusters of a class: variance bounded"
     assert row.ci_low < 0.1
     assert row.ci_high > 0.9
-    found = compare_roc_auc(y, rng.normal(size=100), rng.normal(size=100), clusters=["one"] * 100)
+    found = compare_models(y, rng.normal(size=(100, 2)), clusters=["one"] * 100)
     assert np.isnan(found.pvalue)
 
 
@@ -578,7 +584,7 @@ def test_equal_labels_at_two_sites_are_one_cluster():
         of_numbers._estimates.variances.delong, different._estimates.variances.delong, rtol=1e-12
     )
     pvalues = [
-        compare_roc_auc(y, scores, -scores, groups=site, clusters=of).pvalue
+        compare_models(y, {"a": scores, "b": -scores}, groups=site, clusters=of).pvalue
         for of in (columns, numbers)
     ]
     assert pvalues[0] == pytest.approx(pvalues[1])
@@ -769,14 +775,9 @@ def test_shared_clusters_are_seen_and_tau_is_undefined():
     rows = simulated(0, shared=True, n=1000, n_groups=25)
     table = report_of(rows).confidence_intervals(of="statistics")
     assert (table["estimand"] == "these groups, new rows").all()
-    found = compare_roc_auc(
-        rows["y_true"],
-        rows["y_score"],
-        -rows["y_score"],
-        groups=rows["groups"],
-        clusters=rows["clusters"],
-    )
-    assert (found.table["estimand"] == "these groups, new rows").all()
+    scores = {"a": rows["y_score"], "b": -rows["y_score"]}
+    known = {"groups": rows["groups"], "clusters": rows["clusters"]}
+    assert compare_models(rows["y_true"], scores, **known).over == "rows"
 
 
 def test_differences_of_many_groups_with_shared_clusters():
@@ -870,4 +871,4 @@ def test_displays_draw_the_intervals_of_clusters():
 
     rows = simulated(0)
     display = GroupAUCDisplay.from_predictions(**rows)
-    assert_allclose(display.ci_low, report_of(rows).confidence_intervals()["ci_low"])
+    assert_allclose(display.table["ci_low"], report_of(rows).confidence_intervals()["ci_low"])

@@ -1,28 +1,46 @@
-"""Two models on the same rows: reference values, brute force over rows, unusual input."""
+"""Two or more models on the same rows: reference values, sums over rows, unusual input."""
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-from numpy.testing import assert_allclose
-from scipy import stats
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import integrate, stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 from test_inference import CLUSTERS, S1, S2, WEIGHTS, Y, placement
 
-from skfedauc import GroupAUC, compare_roc_auc
+from skfedauc import GroupAUC, compare_models
+from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference.quantiles import LargestDifference
 from skfedauc.measures import (
     AveragePrecision,
     PartialAUC,
     Sensitivity,
     Specificity,
 )
-from skfedauc.report import shares
+from skfedauc.report import AVERAGES, shares
+
+STATISTICS = ["pooled", *AVERAGES]
 
 
-def rows(seed, n=240, n_groups=6, weighted=False):
+def rows(seed, *, n=240, n_models=4, n_groups=3, weighted=False):
+    """Return labels, scores of correlated models with ties, groups and weights."""
     rng = np.random.default_rng(seed)
     y, base = rng.random(n) < 0.4, rng.normal(size=n)
-    a, b = ((base + y + rng.normal(size=n)).round(1) for _ in range(2))
-    return y, a, b, rng.integers(0, n_groups, n), rng.uniform(0.5, 3, n) if weighted else None
+    scores = {
+        f"model {i}": (base + y * (1 + 0.2 * i) + 0.5 * rng.normal(size=n)).round(1)
+        for i in range(n_models)
+    }
+    groups = rng.integers(0, n_groups, n)
+    return y, scores, groups, rng.uniform(0.5, 3, n) if weighted else None
+
+
+def compare_two(y, a, b, **options):
+    return compare_models(y, {"a": a, "b": b}, **options)
+
+
+def variances(table):
+    return (table["difference"] / table["statistic"]) ** 2
 
 
 def influences(y, scores, weights, of):
@@ -36,7 +54,7 @@ def influences(y, scores, weights, of):
 
 def test_paired_test_equals_proc():
     """pROC compares the same statistic with the normal distribution."""
-    found = compare_roc_auc(Y, S1, S2)
+    found = compare_two(Y, S2, S1)
     assert found.statistic == pytest.approx(0.689591400229764, rel=1e-9)
     assert 2 * stats.norm.sf(found.statistic) == pytest.approx(0.490451176972435, rel=1e-9)
     every = np.ones((Y.size, Y.size), bool)
@@ -46,19 +64,58 @@ def test_paired_test_equals_proc():
     freedom = (of_class**2).sum() ** 2 / (of_class**4 / (rows_of_class - 1)).sum()
     null = stats.t(freedom)
     assert found.pvalue == pytest.approx(2 * null.sf(found.statistic), rel=1e-9)
-    row = found.table.loc["pooled"]
+    row = found.table.iloc[0]
     error = row.difference / row.statistic
     variance = 0.00950923375165799 + 0.0127078869503112 - 2 * 0.00507409958167534
     assert error**2 == pytest.approx(variance, rel=1e-9)
     assert row.ci_high - row.ci_low == pytest.approx(2 * null.isf(0.025) * error, rel=1e-9)
     assert found.by_group is None
+    assert found.estimate == row.difference
+    assert [found.ci_low, found.ci_high, found.pvalue] == row[
+        ["ci_low", "ci_high", "pvalue"]
+    ].tolist()
+
+
+def test_three_models_equal_delong_over_all_pairs_of_rows():
+    y, scores, *_ = rows(0, n_models=3)
+    kernels = []
+    for s in scores.values():
+        apart = s[y][:, None] - s[~y]
+        kernels.append((apart > 0) + 0.5 * (apart == 0))
+    # One row per model: means over the other class, for each positive and for each negative
+    of_positives = np.array([kernel.mean(axis=1) for kernel in kernels])
+    of_negatives = np.array([kernel.mean(axis=0) for kernel in kernels])
+    covariance = np.cov(of_positives) / y.sum() + np.cov(of_negatives) / (~y).sum()
+    auc = of_positives.mean(axis=1)
+    contrasts = np.array([[-1, 1, 0], [-1, 0, 1], [0, -1, 1]])
+    of_contrasts = contrasts @ covariance @ contrasts.T
+    z = contrasts @ auc / np.sqrt(np.diag(of_contrasts))
+    # Satterthwaite's degrees of freedom
+    of_class = [
+        np.var(contrasts @ of, axis=1, ddof=1) / of.shape[1] for of in (of_positives, of_negatives)
+    ]
+    squares = of_class[0] ** 2 / (y.sum() - 1) + of_class[1] ** 2 / ((~y).sum() - 1)
+    freedom = sum(of_class) ** 2 / squares
+    found = compare_models(y, scores)
+    assert_allclose(found.by_model, auc, rtol=1e-12)
+    assert_allclose(found.table["statistic"], z, rtol=1e-9)
+    assert_allclose(found.table["pvalue"], 2 * stats.t.sf(np.abs(z), freedom), rtol=1e-9)
+    # Adjusted p values and limits follow from the largest of three correlated t variables.
+    rng = np.random.default_rng(1)
+    draws = rng.multivariate_normal(np.zeros(3), covariance, 400_000) @ contrasts.T
+    draws /= np.sqrt(rng.chisquare(freedom.min(), 400_000) / freedom.min())[:, None]
+    largest = np.abs(draws / np.sqrt(np.diag(of_contrasts))).max(axis=1)
+    expected = (largest[:, None] > np.abs(z)).mean(axis=0)
+    assert_allclose(found.table["pvalue_adjusted"], expected, rtol=0.03, atol=1e-3)
+    reach = (found.table["ci_high"] - found.table["difference"]) / np.sqrt(np.diag(of_contrasts))
+    assert_allclose(reach, np.quantile(largest, 0.95), rtol=0.005)
 
 
 def test_clustered_test_uses_the_variance_of_clusters():
-    found = compare_roc_auc(Y, S1, S2, groups=CLUSTERS, over="groups")
-    row = found.table.loc["pooled"]
+    found = compare_two(Y, S1, S2, groups=CLUSTERS, over="groups")
+    row = found.table.iloc[0]
     error = row.difference / row.statistic
-    clustered = compare_roc_auc(Y, S1, S2, clusters=CLUSTERS).table.loc["pooled"]
+    clustered = compare_two(Y, S1, S2, clusters=CLUSTERS).table.iloc[0]
     assert error == pytest.approx(clustered.difference / clustered.statistic, rel=1e-9)
     # The effective number of groups is smaller if groups have unequal sizes.
     of_class = [np.array(CLUSTERS)[rows] for rows in (Y == 0, Y == 1)]
@@ -66,61 +123,142 @@ def test_clustered_test_uses_the_variance_of_clusters():
     degrees_of_freedom = 1 / np.sum(np.square(sizes)) - 1
     assert 4 < degrees_of_freedom < 5
     assert found.pvalue == pytest.approx(
-        2 * stats.t.sf(row.statistic, degrees_of_freedom), rel=1e-9
+        2 * stats.t.sf(abs(row.statistic), degrees_of_freedom), rel=1e-9
     )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_everything_equals_sums_over_rows(weighted):
-    y, a, b, groups, weights = rows(0, weighted=weighted)
+def test_variances_equal_sums_over_rows(weighted):
+    y, scores, groups, weights = rows(0, weighted=weighted)
     w = np.ones(y.size) if weights is None else weights
-    every = np.ones((y.size, y.size), bool)
-    same = groups[:, None] == groups
-    pooled, own = (influences(y, a, w, of) - influences(y, b, w, of) for of in (every, same))
-    found = compare_roc_auc(y, a, b, groups=groups, sample_weight=weights, over="rows")
-    variance, fixed, random = np.zeros(6), 0.0, 0.0
-    for mine in (y, ~y):
-        v = w[mine]
-        d = pooled[mine] - np.average(pooled[mine], weights=v)
-        random += (v**2 * d**2).sum() / (v.sum() ** 2 - (v**2).sum())
-        for g in range(6):
-            rows_of_group = mine & (groups == g)
-            v, total = w[rows_of_group], w[mine].sum()
-            pairs = v.sum() ** 2 - (v**2).sum()
-            d = own[rows_of_group] - np.average(own[rows_of_group], weights=v)
-            variance[g] += (v**2 * d**2).sum() / pairs
-            d = pooled[rows_of_group] - np.average(pooled[rows_of_group], weights=v)
-            fixed += (v**2 * d**2).sum() / pairs * v.sum() ** 2 / total**2
-    one, other = (
-        GroupAUC.from_predictions(y, s, groups=groups, sample_weight=weights) for s in (a, b)
+    same, every = groups[:, None] == groups, np.ones((y.size, y.size), bool)
+    own, pooled = (
+        np.column_stack([influences(y, s, w, of) for s in scores.values()]) for of in (same, every)
     )
-    table = found.by_group
-    assert_allclose(table["auc_a"], one.by_group["auc"], rtol=1e-12)
-    assert_allclose(table["auc_b"], other.by_group["auc"], rtol=1e-12)
-    assert_allclose((table["difference"] / table["statistic"]) ** 2, variance, rtol=1e-9)
-    for name in ("pooled", "macro", "samples", "positives", "negatives", "within"):
-        row = found.table.loc[name]
-        assert row.auc_a == pytest.approx(one.statistic(name), rel=1e-12)
-        assert row.auc_b == pytest.approx(other.statistic(name), rel=1e-12)
-        # The larger variance of two designs: groups as strata, and rows with random groups
-        expected = max(fixed, random)
-        if name != "pooled":
-            expected = (shares(one._estimates, name) ** 2 * variance).sum()
-        assert (row.difference / row.statistic) ** 2 == pytest.approx(expected, rel=1e-9)
-    over_groups = compare_roc_auc(y, a, b, groups=groups, sample_weight=weights, over="groups")
-    differences = table["difference"]
-    expected = stats.ttest_1samp(differences, 0)
-    row = over_groups.table.loc["macro"]
-    assert row.statistic == pytest.approx(expected.statistic, rel=1e-9)
-    assert row.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
-    assert_allclose([row.ci_low, row.ci_high], expected.confidence_interval(0.95), rtol=1e-9)
+    first, second = np.triu_indices(4, 1)
+    own, pooled = (values[:, second] - values[:, first] for values in (own, pooled))
+    of_class, freedom, of_all = np.zeros((2, 3, 6)), np.zeros((2, 3, 1)), np.zeros(6)
+    without_strata = np.zeros(6)
+    for k, mine in enumerate((y, ~y)):
+        d = w[mine][:, None] * (pooled[mine] - np.average(pooled[mine], 0, w[mine]))
+        without_strata += (d**2).sum(axis=0) / (w[mine].sum() ** 2 - (w[mine] ** 2).sum())
+        for g in range(3):
+            of_group = mine & (groups == g)
+            v, total = w[of_group], w[mine].sum()
+            pairs = v.sum() ** 2 - (v**2).sum()
+            freedom[k, g] = v.sum() ** 2 / (v**2).sum() - 1
+            for values, found in ((own, of_class[k, g]), (pooled, of_all)):
+                d = v[:, None] * (values[of_group] - np.average(values[of_group], 0, v))
+                share = 1.0 if values is own else v.sum() ** 2 / total**2
+                found += (d**2).sum(axis=0) / pairs * share
+    found = compare_models(y, scores, groups=groups, sample_weight=weights)
+    assert_allclose(variances(found.table), np.maximum(of_all, without_strata), rtol=1e-9)
+    of_groups = of_class.sum(axis=0)
+    assert_allclose(variances(found.by_group), of_groups.ravel(), rtol=1e-9)
+    found = compare_models(y, scores, groups=groups, sample_weight=weights, statistic="positives")
+    share = np.bincount(groups[y], w[y]) / w[y].sum()
+    variance = share**2 @ of_groups
+    assert_allclose(variances(found.table), variance, rtol=1e-9)
+    # Degrees of freedom of the limits: the smallest degrees of freedom of all pairs, with mean
+    # shares in the variance
+    of_pairs = of_groups**2 / (of_class**2 / freedom).sum(axis=0)
+    mean = (share[:, None] ** 2 * of_groups / variance).mean(axis=1, keepdims=True)
+    matrix = np.zeros((4, 4))
+    matrix[first, second] = matrix[second, first] = variance
+    least = (mean.sum() ** 2 / (mean**2 / of_pairs).sum(axis=0)).min()
+    null = LargestDifference.of(matrix, (first, second), least)
+    reach = (found.table["ci_high"] - found.table["difference"]) / np.sqrt(variance)
+    assert_allclose(reach, null.quantile(0.05), rtol=1e-9)
+    reports = [
+        GroupAUC.from_predictions(y, s, groups=groups, sample_weight=weights)
+        for s in scores.values()
+    ]
+    for statistic in STATISTICS:
+        found = compare_models(y, scores, groups=groups, sample_weight=weights, statistic=statistic)
+        assert_allclose(
+            found.by_model, [report.statistic(statistic) for report in reports], rtol=1e-12
+        )
+        if statistic != "pooled":
+            share = shares(reports[0].estimates, statistic)
+            assert_allclose(variances(found.table), share**2 @ of_groups, rtol=1e-9)
+    pairs = list(zip(first, second, strict=True))
+    of_models = np.array([report.by_group["auc"] for report in reports])
+    differences = np.array([of_models[j] - of_models[i] for i, j in pairs])
+    assert_allclose(found.by_group["difference"], differences.T.ravel(), rtol=1e-9, atol=1e-15)
+    # Random groups of equal shares: Student's t test, and Bonferroni's method
+    macro = compare_models(
+        y, scores, groups=groups, sample_weight=weights, statistic="macro", over="groups"
+    )
+    for row, of_pair in zip(macro.table.itertuples(), differences, strict=True):
+        expected = stats.ttest_1samp(of_pair, 0)
+        assert row.statistic == pytest.approx(expected.statistic, rel=1e-9)
+        assert row.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+        assert row.pvalue_adjusted == pytest.approx(min(6 * expected.pvalue, 1), rel=1e-9)
+        limits = expected.confidence_interval(1 - 0.05 / 6)
+        assert_allclose([row.ci_low, row.ci_high], limits, rtol=1e-9)
+
+
+@pytest.mark.parametrize("statistic", ["pooled", "macro"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_each_of_several_pairs_is_compared_as_two_models(statistic, clustered):
+    y, scores, groups, _ = rows(1, n_models=4)
+    known = {"groups": groups, "clusters": np.arange(y.size) % 50 if clustered else None}
+    found = compare_models(y, scores, statistic=statistic, **known)
+    columns = ["difference", "statistic", "pvalue"]
+    for (a, b), row in found.table.iterrows():
+        expected = compare_two(y, scores[a], scores[b], statistic=statistic, **known)
+        assert_allclose(row[columns], expected.table[columns].iloc[0])
+        assert expected.table["pvalue_adjusted"].iloc[0] == pytest.approx(expected.pvalue)
+        of_pair = found.by_group.xs((a, b), level=["model_a", "model_b"])
+        assert_allclose(of_pair[columns], expected.by_group[columns])
+    assert (found.table["pvalue_adjusted"] >= found.table["pvalue"]).all()
+    excludes = (found.table["ci_low"] > 0) | (found.table["ci_high"] < 0)
+    assert_array_equal(excludes, found.table["pvalue_adjusted"] < 0.05)
+    clearest = found.table.loc[found.table["pvalue_adjusted"].idxmin()]
+    assert (found.estimate, found.pvalue) == (clearest.difference, clearest.pvalue_adjusted)
+
+
+def test_clusters_of_equal_rows_are_compared_as_single_rows():
+    """Five copies of each row in a cluster have the variance of one row."""
+    y, scores, *_ = rows(0, n=80)
+    five = np.repeat(np.arange(80), 5)
+    once = compare_models(y, scores).table
+    copies = {name: values[five] for name, values in scores.items()}
+    often = compare_models(y[five], copies, clusters=five).table
+    assert_allclose(often["statistic"], once["statistic"], rtol=1e-9)
+    lone = compare_models(y, scores, clusters=np.zeros(80)).table
+    assert lone[["pvalue", "pvalue_adjusted", "ci_low"]].isna().all(axis=None)
+
+
+def test_models_that_agree_on_nearly_all_rows():
+    """A single swapped pair of rows is the difference of the models."""
+    y = np.repeat([0, 1], 20_000)
+    score = np.arange(y.size) % 20_000 + 0.5 * y
+    other = score.copy()
+    other[[100, 20_100]] = score[[20_100, 100]]
+    found = compare_models(y, {"a": score, "b": other, "c": -score})
+    expected = compare_two(y, score, other)
+    row = found.table.loc[("a", "b")]
+    assert row["statistic"] == pytest.approx(expected.statistic, rel=1e-6)
+    assert row["pvalue"] == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+def test_p_values_by_group_are_adjusted_for_all_groups_and_comparisons():
+    y, scores, groups, _ = rows(2, n_models=3)
+    table = compare_models(y, scores, groups=groups).by_group
+    assert len(table) == 9
+    assert_allclose(table["pvalue_adjusted"], adjusted(table["pvalue"].to_numpy())[0])
+    assert set(table["adjustment"]) == {"Holm"}
+    many = compare_models(y, scores, groups=groups[np.argsort(groups)] * 10 + np.arange(240) % 8)
+    assert set(many.by_group["adjustment"]) == {"Benjamini-Hochberg"}
 
 
 def test_order_scale_and_names_do_not_matter():
-    y, a, b, groups, _ = rows(1)
-    found = compare_roc_auc(y, a, b, groups=groups)
+    y, scores, groups, _ = rows(1, n_models=2)
+    a, b = scores.values()
+    found = compare_two(y, a, b, groups=groups)
     order = np.random.default_rng(0).permutation(y.size)
-    again = compare_roc_auc(
+    again = compare_two(
         np.where(y, "sick", "well")[order],
         pd.Series(np.exp(a))[order],
         2 * b[order] - 7,
@@ -129,15 +267,15 @@ def test_order_scale_and_names_do_not_matter():
     )
     pd.testing.assert_frame_equal(found.table, again.table)
     pd.testing.assert_frame_equal(found.by_group, again.by_group)
-    turned = compare_roc_auc(y, b, a, groups=groups)
+    turned = compare_two(y, b, a, groups=groups)
     assert turned.statistic == pytest.approx(-found.statistic, rel=1e-9)
     assert turned.pvalue == pytest.approx(found.pvalue, rel=1e-9)
 
 
 def test_weights_of_zero_are_rows_left_out():
     kept = np.array(WEIGHTS) > 1
-    found = compare_roc_auc(Y, S1, S2, groups=CLUSTERS, sample_weight=kept.astype(float))
-    expected = compare_roc_auc(
+    found = compare_two(Y, S1, S2, groups=CLUSTERS, sample_weight=kept.astype(float))
+    expected = compare_two(
         Y[kept], np.array(S1)[kept], np.array(S2)[kept], groups=np.array(CLUSTERS)[kept]
     )
     pd.testing.assert_frame_equal(found.table, expected.table)
@@ -145,67 +283,40 @@ def test_weights_of_zero_are_rows_left_out():
 
 @pytest.mark.parametrize("groups", [None, CLUSTERS])
 def test_identical_scores_have_a_p_value_of_one(groups):
-    found = compare_roc_auc(Y, S1, np.exp(S1), groups=groups)
+    options = {"groups": groups, "statistic": "macro"} if groups else {}
+    found = compare_two(Y, S1, np.exp(S1), **options)
     assert (found.statistic, found.pvalue) == (0.0, 1.0)
-    assert (found.table["pvalue"].dropna() == 1.0).all()
+    assert (found.table["pvalue"] == 1.0).all()
 
 
 def test_models_without_variation_have_no_p_value():
-    found = compare_roc_auc([0, 0, 1, 1], [1, 2, 3, 4], [4, 3, 2, 1])
-    assert found.table.loc["pooled", "difference"] == 1.0
+    found = compare_two([0, 0, 1, 1], [1, 2, 3, 4], [4, 3, 2, 1])
+    assert found.estimate == -1.0
     assert np.isnan(found.pvalue)
-
-
-def test_groups_that_lack_a_class_are_nan():
-    y, a, b, groups, _ = rows(2)
-    groups = np.where(y & (groups == 5), 4, groups)
-    found = compare_roc_auc(y, a, b, groups=groups)
-    assert found.by_group.loc[5].drop("adjustment").isna().all()
-    assert found.table.notna().all(axis=None)
+    assert repr(found) == "ModelComparison(pooled AUC of 2 models: no p value, over new rows)"
 
 
 def test_repr_tells_the_result():
-    text = repr(compare_roc_auc(Y, S1, S2))
-    assert text.startswith("PairedComparison(statistic=0.6896, pvalue=0.4999): pooled AUC 0.8182")
+    assert repr(compare_two(Y, S1, S2)) == (
+        "ModelComparison(pooled AUC of 2 models: 'b' minus 'a' -0.0758 [-0.3079, 0.1564], "
+        "p = 0.4999, over new rows)"
+    )
+    several = repr(compare_models(Y, {"a": S1, "b": S2, "c": -Y}))
+    assert ", smallest of 3 adjusted p = " in several
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"score_b": S2[:-1]}, "score_b has 19 rows and y_true has 20"),
-        ({"score_a": [*S1[:-1], np.nan]}, "score_a must be finite; got 1 NaN"),
-        ({"y_true": np.ones(20)}, "y_true must hold both classes; got one class in 20 rows"),
-        ({"over": "people"}, "over must be 'rows' .* got 'people'"),
-        ({"confidence_level": 95}, "confidence_level must be a number between 0 and 1"),
-    ],
-)
-def test_bad_arguments(change, message):
-    with pytest.raises(ValueError, match=message):
-        compare_roc_auc(**{"y_true": Y, "score_a": S1, "score_b": S2, "groups": CLUSTERS, **change})
-
-
-def test_a_group_with_one_positive_leaves_averages_defined():
-    y, a, b, groups, _ = rows(3)
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_group_with_one_positive_leaves_averages_defined(clustered):
+    y, scores, groups, _ = rows(3, n_models=2, n_groups=6)
     kept = np.flatnonzero(y & (groups == 5))[1:]
-    y, a, b, groups = (np.delete(column, kept) for column in (y, a, b, groups))
-    found = compare_roc_auc(y, a, b, groups=groups)
-    assert found.table.notna().all(axis=None)
-    assert np.isnan(found.by_group.loc[5, "pvalue"])
-    named = compare_roc_auc(y, a, b, groups=pd.Series(groups, name="site"))
-    assert named.by_group.index.name == "site"
-    assert repr(found).endswith("over these groups, new rows")
-
-
-def test_p_values_by_group_are_adjusted():
-    rng = np.random.default_rng(0)
-    n = 1000
-    y, groups = rng.random(n) < 0.4, rng.integers(0, 10, n)
-    a, b = (rng.normal(size=n) + y for _ in range(2))
-    table = compare_roc_auc(y, a, b, groups=groups).by_group
-    p = table["pvalue"].to_numpy()
-    holm = [min(1.0, max((10 - i) * q for i, q in enumerate(np.sort(p)) if q <= x)) for x in p]
-    np.testing.assert_allclose(table["pvalue_adjusted"], holm, rtol=1e-12)
-    assert set(table["adjustment"]) == {"Holm"}
+    y, a, b, groups = (np.delete(column, kept) for column in (y, *scores.values(), groups))
+    clusters = np.arange(y.size) // 2 if clustered else None
+    for statistic in STATISTICS:
+        found = compare_two(y, a, b, groups=groups, clusters=clusters, statistic=statistic)
+        assert found.table.notna().all(axis=None)
+    assert found.by_group.loc[5, "pvalue"].isna().all()
+    named = compare_two(y, a, b, groups=pd.Series(groups, name="site"))
+    assert named.by_group.index.names == ["site", "model_a", "model_b"]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +331,7 @@ def test_unequally_weighted_rows_keep_the_level(n_rows, kind):
         weights = rng.lognormal(0, 3, n_rows)
         if kind == "of ratio 100":
             weights = np.where(rng.random(n_rows) < 0.3, 100.0, 1.0)
-        found = compare_roc_auc(y, a, b, sample_weight=weights)
+        found = compare_two(y, a, b, sample_weight=weights)
         squares = [weights[y == k].sum() ** 2 / (weights[y == k] ** 2).sum() for k in (0, 1)]
         assert np.isnan(found.pvalue) == (min(squares) < 1.5)
         pvalues.append(found.pvalue)
@@ -234,10 +345,10 @@ def test_unequally_weighted_rows_keep_the_level(n_rows, kind):
 def test_equal_weights_are_compared_as_no_weights():
     rng = np.random.default_rng(0)
     y, a, b = rng.integers(0, 2, 60), rng.normal(size=60), rng.normal(size=60)
-    plain = compare_roc_auc(y, a, b)
-    assert compare_roc_auc(y, a, b, sample_weight=np.ones(60)).pvalue == plain.pvalue
+    plain = compare_two(y, a, b)
+    assert compare_two(y, a, b, sample_weight=np.ones(60)).pvalue == plain.pvalue
     # With equal weights of 3, the degrees of freedom follow from 60 rows.
-    assert compare_roc_auc(y, a, b, sample_weight=np.full(60, 3.0)).pvalue == pytest.approx(
+    assert compare_two(y, a, b, sample_weight=np.full(60, 3.0)).pvalue == pytest.approx(
         plain.pvalue, rel=0.1
     )
 
@@ -246,8 +357,8 @@ def test_an_error_of_rounding_is_none():
     """All rows have equal differences of placement values, so the variance is rounding error."""
     y = [0, 0, 1, 1]
     for scale in (1.0, 3.0, 0.7):
-        found = compare_roc_auc(y, [1, 2, 3, 4], [3, 4, 1, 2], sample_weight=np.full(4, scale))
-        assert found.table.loc["pooled", "difference"] == 1.0
+        found = compare_two(y, [1, 2, 3, 4], [3, 4, 1, 2], sample_weight=np.full(4, scale))
+        assert found.estimate == -1.0
         assert np.isnan(found.pvalue)
 
 
@@ -263,12 +374,12 @@ def test_models_that_shift_groups_are_compared_without_strata():
     rng = np.random.default_rng(0)
     for _ in range(20):
         y, a, b, groups = opposite_shifts(rng, 1.0)
-        found = compare_roc_auc(y, a, b, groups=groups)
-        delong = compare_roc_auc(y, a, b)
+        found = compare_two(y, a, b, groups=groups)
+        delong = compare_two(y, a, b)
         # The variance without strata is the larger one.
         columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue"]
-        expected = delong.table.loc["pooled", columns].tolist()
-        assert_allclose(found.table.loc["pooled", columns].tolist(), expected, rtol=1e-10)
+        expected = delong.table[columns].iloc[0].tolist()
+        assert_allclose(found.table[columns].iloc[0].tolist(), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["weighted", "clusters", "shared clusters"])
@@ -280,13 +391,231 @@ def test_the_pooled_comparison_is_never_narrower_than_without_groups(kind):
         if kind != "weighted":
             clusters = rng.integers(0, 60, y.size)
             options["clusters"] = clusters if kind == "shared clusters" else 2 * clusters + groups
-        found = compare_roc_auc(y, a, b, groups=groups, **options).table.loc["pooled"]
-        single = compare_roc_auc(y, a, b, **options).table.loc["pooled"]
+        found = compare_two(y, a, b, groups=groups, **options).table.iloc[0]
+        single = compare_two(y, a, b, **options).table.iloc[0]
         assert found.ci_low <= single.ci_low + 1e-12
         assert found.ci_high >= single.ci_high - 1e-12
         assert found.pvalue >= single.pvalue - 1e-12
         if shift == 2.0:
             assert_allclose([found.ci_low, found.pvalue], [single.ci_low, single.pvalue], rtol=1e-9)
+
+
+# Simultaneous intervals -----------------------------------------------------------------------
+
+
+def pairs_of(n_models):
+    return np.triu_indices(n_models, 1)
+
+
+def of_differences(covariance):
+    """Return the variances of all differences of variables with this covariance."""
+    diagonal = np.diag(covariance)
+    return diagonal[:, None] + diagonal - 2 * covariance
+
+
+@pytest.mark.parametrize("freedom", [np.inf, 12.0])
+@pytest.mark.parametrize("n_models", [2, 3, 6])
+def test_all_pairs_of_exchangeable_models_are_compared_by_tukeys_method(n_models, freedom):
+    """With equal variances and correlations, the distribution is the studentized range."""
+    covariance = 0.01 * (0.4 + 0.6 * np.eye(n_models))
+    null = LargestDifference.of(of_differences(covariance), pairs_of(n_models), freedom)
+    tukey = stats.studentized_range(n_models, 1e6 if np.isinf(freedom) else freedom)
+    for tail in (0.1, 0.05, 0.01):
+        expected = tukey.isf(tail) / np.sqrt(2)
+        assert null.quantile(tail) == pytest.approx(expected, rel=6e-3)
+        assert null.tail(null.quantile(tail)) == pytest.approx(tail, rel=1e-9)
+    assert null.tail(0.0) == 1
+
+
+@pytest.mark.parametrize("freedom", [np.inf, 12.0])
+def test_two_comparisons_with_a_reference_equal_a_bivariate_distribution(freedom):
+    covariance = np.array([[1.0, 0.3, 0.2], [0.3, 2.0, 0.5], [0.2, 0.5, 0.7]])
+    pairs = np.array([1, 2]), np.array([0, 0])
+    null = LargestDifference.of(of_differences(covariance), pairs, freedom)
+    contrasts = np.array([[-1, 1, 0], [-1, 0, 1]])
+    of_contrasts = contrasts @ covariance @ contrasts.T
+    scale = np.sqrt(np.diag(of_contrasts))
+    shape = of_contrasts / np.outer(scale, scale)
+    for value in (1.0, 2.0, 3.0):
+        both = np.full(2, value)
+        if np.isinf(freedom):
+            inside = stats.multivariate_normal(cov=shape).cdf(both, lower_limit=-both)
+        else:
+            joint = stats.multivariate_t(shape=shape, df=freedom, seed=0)
+            inside = joint.cdf(both, lower_limit=-both)
+        assert null.tail(value) == pytest.approx(1 - inside, rel=0.02)
+
+
+def test_models_with_a_reference_are_compared_by_dunnetts_method():
+    n_others = 5
+    covariance = np.eye(n_others + 1)
+    others = np.arange(1, n_others + 1)
+    null = LargestDifference.of(of_differences(covariance), (others, 0 * others), np.inf)
+    for value in (1.5, 2.5, 3.5):
+
+        def inside(x, value=value):
+            reach = value * np.sqrt(2)
+            between = stats.norm.cdf(x + reach) - stats.norm.cdf(x - reach)
+            return stats.norm.pdf(x) * between**n_others
+
+        expected = 1 - integrate.quad(inside, -9, 9, epsabs=1e-12)[0]
+        assert null.tail(value) == pytest.approx(expected, rel=0.02)
+
+
+def test_small_tail_probabilities_are_accurate():
+    null = LargestDifference.of(of_differences(np.eye(4)), pairs_of(4), np.inf)
+    assert null.tail(6.0) == pytest.approx(6 * 2 * stats.norm.sf(6.0), rel=0.05)
+    assert 0 < null.tail(30.0) <= 12 * stats.norm.sf(30.0)
+
+
+def test_nearly_identical_models_need_no_correction():
+    """Differences with correlations near 1 are a single comparison."""
+    y, scores, *_ = rows(3, n_models=2)
+    rng = np.random.default_rng(0)
+    copies = {f"copy {i}": scores["model 1"] + 1e-9 * rng.normal(size=y.size) for i in range(3)}
+    found = compare_models(y, {**scores, **copies}, reference="model 0")
+    one = compare_models(y, scores)
+    width = one.table.eval("ci_high - ci_low").iloc[0]
+    assert_allclose(found.table.eval("ci_high - ci_low"), width, rtol=0.05)
+
+
+def test_intervals_and_p_values_agree():
+    for seed in range(2):
+        y, scores, groups, weights = rows(seed, n=150, n_models=6, weighted=seed % 2 == 1)
+        found = compare_models(
+            y, scores, groups=groups, sample_weight=weights, confidence_level=0.9
+        )
+        for table, pvalue in ((found.table, "pvalue_adjusted"), (found.by_group, "pvalue")):
+            excludes = (table["ci_low"] > 0) | (table["ci_high"] < 0)
+            assert_array_equal(excludes, table[pvalue] < 0.1)
+            assert (table["pvalue_adjusted"] >= table["pvalue"]).all()
+        again = compare_models(
+            y, scores, groups=groups, sample_weight=weights, confidence_level=0.9
+        )
+        pd.testing.assert_frame_equal(found.table, again.table)
+
+
+def test_the_order_of_models_only_changes_signs():
+    y, scores, groups, _ = rows(0)
+    one = compare_models(y, scores, groups=groups, reference="model 2")
+    other = compare_models(y, dict(reversed(scores.items())), groups=groups, reference="model 2")
+    assert list(one.table.index.get_level_values("model_a").unique()) == ["model 2"]
+    other_table = other.table.loc[one.table.index]
+    assert_allclose(one.table, other_table, rtol=0.03, atol=1e-3)
+    assert_allclose(one.table["statistic"], other_table["statistic"], rtol=1e-9)
+
+
+# Unusual models -------------------------------------------------------------------------------
+
+
+def test_perfect_models_have_no_standard_error():
+    y = np.repeat([0, 1], 5)
+    found = compare_models(y, {"perfect": y, "wrong": 1 - y, "also perfect": 2 * y + 1}).table
+    assert found["difference"].tolist() == [-1, 0, 1]
+    assert np.isnan(found["pvalue"]).tolist() == [True, False, True]
+    assert found["pvalue"].iloc[1] == 1
+
+
+def test_groups_that_lack_a_class():
+    y, scores, groups, _ = rows(0)
+    y[groups == 1] = False
+    found = compare_models(y, scores, groups=groups, statistic="macro")
+    assert found.by_group.loc[1].drop(columns="adjustment").isna().all(axis=None)
+    assert found.table.notna().all(axis=None)
+    only_one = groups == 1
+    y[:] = only_one  # every group lacks a class
+    found = compare_models(y, scores, groups=groups, statistic="macro")
+    assert found.table.isna().all(axis=None)
+    assert repr(found) == "ModelComparison(macro AUC of 4 models: no p value, over new rows)"
+    over_groups = compare_models(y, scores, groups=groups, statistic="macro", over="groups")
+    assert over_groups.table.isna().all(axis=None)
+
+
+def test_forms_of_scores():
+    y, scores, groups, _ = rows(0)
+    expected = compare_models(y, scores, groups=groups).table
+    for frame in (pd.DataFrame, pl.DataFrame):
+        pd.testing.assert_frame_equal(
+            compare_models(y, frame(scores), groups=groups).table, expected
+        )
+    array = compare_models(y, np.column_stack(list(scores.values())), groups=groups)
+    assert_array_equal(array.table, expected)
+    assert array.table.index[0] == (0, 1)
+    assert array.by_model.index.tolist() == [0, 1, 2, 3]
+
+
+def test_several_group_columns_and_missing_labels():
+    y, scores, groups, _ = rows(0)
+    columns = pd.DataFrame({"site": groups // 2, "sex": (groups % 2).astype(float)})
+    columns.loc[:4, "sex"] = np.nan
+    found = compare_models(y, scores, groups=columns, missing="drop")
+    assert found.by_group.index.names == ["site", "sex", "model_a", "model_b"]
+    assert found.n_missing == 5
+    assert repr(found).endswith("5 rows without a group label left out)")
+    kept = {name: values[5:] for name, values in scores.items()}
+    pd.testing.assert_frame_equal(found.table, compare_models(y[5:], kept, groups=groups[5:]).table)
+
+
+def test_scores_in_another_order_are_refused():
+    y, scores, *_ = rows(0)
+    one = pd.Series(scores["model 0"])
+    with pytest.raises(ValueError, match="have the same index labels"):
+        compare_models(y, {"one": one, "other": one.sample(frac=1, random_state=0)})
+
+
+ERRORS = {
+    "one model": (
+        {"scores": {"a": [0.1, 0.2, 0.3, 0.4]}},
+        "scores must hold the scores of at least two models; got 1",
+    ),
+    "a vector": ({"scores": [0.1, 0.2, 0.3, 0.4]}, r"array of shape \(n_rows, n_models\); got"),
+    "a list of models": (
+        {"scores": [[0.1, 0.4, 0.3, 0.2], [0.4, 0.6, 0.1, 0.3]]},
+        r"got list of list of shape \(2, 4\) for 4 rows.*np\.column_stack",
+    ),
+    "repeated names": (
+        {"scores": pd.DataFrame([[0.1, 0.2]] * 4, columns=["a", "a"])},
+        "scores must have a different name for each model; got several columns named 'a'",
+    ),
+    "unknown reference": (
+        {"reference": "c"},
+        "reference='c' is not among the models, 'a', 'b'",
+    ),
+    "a gap": (
+        {"statistic": "difference", "groups": [1, 1, 2, 2]},
+        "statistic must be one of 'pooled', 'macro'",
+    ),
+    "an average without groups": ({"statistic": "macro"}, "so it needs groups"),
+    "new groups without groups": ({"over": "groups"}, "over='groups' needs groups"),
+    "over people": ({"over": "people"}, "over must be 'rows' .* got 'people'"),
+    "no such statistic": ({"statistic": "nonsense"}, "nonsense"),
+    "NaN": (
+        {"scores": {"a": [1, 2, 3, 4], "b": [1, np.nan, 3, 4]}},
+        r"scores\['b'\] must be finite; got 1 NaN",
+    ),
+    "lengths": (
+        {"scores": {"a": [1, 2, 3, 4], "b": [1, 2, 3]}},
+        r"scores\['b'\] has 3 rows and y_true has 4",
+    ),
+    "lengths of clusters": (
+        {"clusters": [1, 1, 2]},
+        "clusters has 3 rows and y_true has 4",
+    ),
+    "one class": ({"y_true": [1, 1, 1, 1]}, "y_true must hold both classes"),
+    "level": ({"confidence_level": 95}, "Pass 0.95 for 95 %"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name):
+    changed, message = ERRORS[name]
+    given = {
+        "y_true": [0, 1, 0, 1],
+        "scores": {"a": [0.1, 0.4, 0.3, 0.2], "b": [0.4, 0.6, 0.1, 0.3]},
+        **changed,
+    }
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare_models(**given)
 
 
 # Measures ----------------------------------------------------------------------------------------
@@ -333,10 +662,11 @@ def variance_of_class(changes, weights):
     ids=repr,
 )
 def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
-    y, a, b, groups, weights = rows(3, n=44, n_groups=2, weighted=weighted)
+    y, scores, groups, weights = rows(3, n=44, n_models=2, n_groups=2, weighted=weighted)
+    a, b = scores.values()
     w = np.ones(y.size) if weights is None else weights
     options = {"groups": groups, "sample_weight": weights, "measure": measure}
-    found = compare_roc_auc(y, a, b, over="rows", **options)
+    found = compare_two(y, a, b, **options)
     reports = [
         GroupAUC.from_predictions(y, s, groups=groups, sample_weight=weights) for s in (a, b)
     ]
@@ -365,12 +695,12 @@ def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
     reach = stats.t.isf(0.025, freedom) * np.sqrt(variance)
     assert_allclose((table["ci_high"] - table["ci_low"]) / 2, reach, rtol=1e-3)
     for name in ("pooled", "macro", "samples", "positives", "negatives", "within"):
-        row = found.table.loc[name]
+        row = compare_two(y, a, b, statistic=name, **options).table.iloc[0]
         assert [row.value_a, row.value_b] == pytest.approx(
             [report.measured(measure).statistic(name) for report in reports]
         )
         if isinstance(measure, AveragePrecision) and name != "pooled":
-            assert np.isnan(row[["ci_low", "ci_high", "statistic", "pvalue"]].astype(float)).all()
+            assert row.drop(["value_a", "value_b", "difference"]).isna().all()
         elif name != "pooled":
             share = shares(reports[0].estimates, name)
             expected = (share**2 * variance).sum()
@@ -384,12 +714,12 @@ def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
             v = w[mine]
             deviations = of_rows[mine] - np.average(of_rows[mine], weights=v)
             fixed += variance_of_class(deviations, v)
-    row = found.table.loc["pooled"]
+    row = found.table.iloc[0]
     assert (row.difference / row.statistic) ** 2 == pytest.approx(max(fixed, random), rel=1e-4)
-    single = compare_roc_auc(y, a, b, sample_weight=weights, measure=measure)
+    single = compare_two(y, a, b, sample_weight=weights, measure=measure)
     assert (row.difference / single.statistic) ** 2 == pytest.approx(random, rel=1e-4)
     assert single.by_group is None
-    macro = compare_roc_auc(y, a, b, over="groups", **options).table.loc["macro"]
+    macro = compare_two(y, a, b, over="groups", statistic="macro", **options)
     expected = stats.ttest_1samp(table["difference"], 0).pvalue
     if isinstance(measure, AveragePrecision):
         expected = np.nan
@@ -397,17 +727,22 @@ def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
 
 
 def test_the_whole_partial_auc_is_the_auc_also_with_clusters():
-    y, a, b, groups, weights = rows(4, weighted=True)
-    for options in ({}, {"clusters": np.arange(y.size) // 3}, {"over": "groups"}):
+    y, scores, groups, weights = rows(4, n_models=2, weighted=True)
+    a, b = scores.values()
+    for options in (
+        {},
+        {"clusters": np.arange(y.size) // 3, "statistic": "macro"},
+        {"over": "groups", "statistic": "samples"},
+    ):
         auc, whole = (
-            compare_roc_auc(y, a, b, groups=groups, sample_weight=weights, measure=of, **options)
+            compare_two(y, a, b, groups=groups, sample_weight=weights, measure=of, **options)
             for of in (None, PartialAUC(max_fpr=1.0))
         )
         for name in ("table", "by_group"):
             of_auc, of_whole = getattr(auc, name), getattr(whole, name)
             columns = ["difference", "ci_low", "ci_high", "pvalue"]
             assert_allclose(of_whole[columns], of_auc[columns], rtol=1e-12)
-            assert_allclose(of_whole["value_b"], of_auc["auc_b"], rtol=1e-12)
+            assert_allclose(of_whole["value_b"], of_auc["value_b"], rtol=1e-12)
 
 
 def test_groups_with_few_rows_within_the_rates_have_no_test():
@@ -416,18 +751,20 @@ def test_groups_with_few_rows_within_the_rates_have_no_test():
     y = np.concatenate([np.arange(m + n) < m for m, n in sizes])
     groups = np.repeat(list("abc"), [m + n for m, n in sizes])
     a, b = (rng.normal(size=y.size) + y for _ in range(2))
-    low = compare_roc_auc(y, a, b, groups=groups, measure=PartialAUC(max_fpr=0.1))
-    assert low.by_group["pvalue"].isna().tolist() == [True, False, False]
-    high = compare_roc_auc(y, a, b, groups=groups, measure=PartialAUC(min_tpr=0.9))
-    assert high.by_group["pvalue"].isna().tolist() == [True, True, True]
-    # The variances of groups without a test have upper bounds in averages.
-    for found in (low, high):
-        assert found.table["pvalue"].between(0, 1).all()
+    for measure, untested in (
+        (PartialAUC(max_fpr=0.1), [True, False, False]),
+        (PartialAUC(min_tpr=0.9), [True, True, True]),
+    ):
+        for statistic in STATISTICS:
+            found = compare_two(y, a, b, groups=groups, measure=measure, statistic=statistic)
+            # The variances of groups without a test have upper bounds in averages.
+            assert 0 <= found.pvalue <= 1
+        assert found.by_group["pvalue"].isna().tolist() == untested
         assert found.by_group["difference"].notna().all()
     few = y & (np.arange(y.size) >= 20)
-    alone = compare_roc_auc(y[~few], a[~few], b[~few], measure=PartialAUC(min_tpr=0.9))
+    alone = compare_two(y[~few], a[~few], b[~few], measure=PartialAUC(min_tpr=0.9))
     assert np.isnan(alone.pvalue)
-    same = compare_roc_auc(y, a, np.exp(a), groups=groups, measure=AveragePrecision())
+    same = compare_two(y, a, np.exp(a), groups=groups, measure=AveragePrecision())
     assert same.pvalue == 1
     assert (same.by_group["pvalue"] == 1).all()
 
@@ -446,4 +783,4 @@ def test_groups_with_few_rows_within_the_rates_have_no_test():
 )
 def test_measures_without_a_test_are_refused(change, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        compare_roc_auc(Y, S1, S2, groups=CLUSTERS, **change)
+        compare_two(Y, S1, S2, groups=CLUSTERS, **change)

@@ -406,14 +406,18 @@ def test_undefined_groups_are_skipped_with_one_warning(rare):
     repr(result)
     for report in (*result.folds, result.over_folds, result.within_folds):
         with pytest.warns(
-            UndefinedMetricWarning, match=rf"{report._estimates.pairs.n_undefined} of \d+ groups"
+            UndefinedMetricWarning,
+            match=rf"{report._estimates.pairs._estimates.pairs.n_undefined} of \d+ groups",
         ):
             report.average("macro")
         report.average("positives")
-    assert result.over_folds._estimates.pairs.n_undefined == all_pairs(together(cases)).n_undefined
     assert (
-        result.within_folds._estimates.pairs.n_undefined
-        > result.over_folds._estimates.pairs.n_undefined
+        result.over_folds._estimates.pairs._estimates.pairs.n_undefined
+        == all_pairs(together(cases)).n_undefined
+    )
+    assert (
+        result.within_folds._estimates.pairs._estimates.pairs.n_undefined
+        > result.over_folds._estimates.pairs._estimates.pairs.n_undefined
     )
 
 

@@ -24,7 +24,7 @@ from skfedauc import (
     RepeatedWithinGroupStratifiedKFold,
     ScoreCounts,
     WithinGroupStratifiedKFold,
-    compare_roc_auc,
+    compare_models,
     cross_validate_group_auc,
     group_auc_scoring,
     group_roc_auc_score,
@@ -42,6 +42,7 @@ N = 240
 RNG = np.random.default_rng(11)
 SCORE = RNG.integers(0, 40, N) / 40
 LABEL = (SCORE + RNG.normal(0, 0.4, N) > 0.5).astype(int)
+MODELS = {"a": SCORE, "b": SCORE**2}
 # Index of the row's label in a list of three labels
 PLACE = RNG.permutation(np.resize([0, 1, 2], N))
 LACKING = np.arange(N) % 12 == 5
@@ -338,7 +339,7 @@ ENTRIES = {
         LABEL, SCORE, groups=groups, statistic="worst", missing=missing
     ),
     "comparison": lambda groups, missing: len(
-        compare_roc_auc(LABEL, SCORE, SCORE**2, groups=groups, missing=missing).by_group
+        compare_models(LABEL, MODELS, groups=groups, missing=missing).by_group
     ),
     "audit": lambda groups, missing: (
         FairnessAudit.from_predictions(
@@ -404,17 +405,15 @@ def test_every_way_in_takes_missing(entry):
 
 def test_what_is_returned_counts_the_rows_that_it_leaves_out():
     told = "20 rows without a group label left out"
-    compared = compare_roc_auc(LABEL, SCORE, SCORE**2, groups=GAPS, missing="drop")
+    compared = compare_models(LABEL, MODELS, groups=GAPS, missing="drop")
     assert compared.n_missing == 20
-    assert repr(compared).endswith(told)
-    grouped = compare_roc_auc(LABEL, SCORE, SCORE**2, groups=GAPS, missing="group")
-    assert grouped.n_missing == compare_roc_auc(LABEL, SCORE, SCORE**2).n_missing == 0
+    assert repr(compared).endswith(f"{told})")
+    grouped = compare_models(LABEL, MODELS, groups=GAPS, missing="group")
+    assert grouped.n_missing == compare_models(LABEL, MODELS).n_missing == 0
     assert "left out" not in repr(grouped)
     # Rows of weight 0 do not count as rows without a label.
     weight = np.where(LACKING & (LABEL == 1), 0.0, 2.0)
-    weighted = compare_roc_auc(
-        LABEL, SCORE, SCORE**2, groups=GAPS, missing="drop", sample_weight=weight
-    )
+    weighted = compare_models(LABEL, MODELS, groups=GAPS, missing="drop", sample_weight=weight)
     assert weighted.n_missing == (LACKING & (LABEL == 0)).sum()
     audit = FairnessAudit.from_predictions(LABEL, SCORE, groups=GAPS, missing="drop")
     assert told in repr(audit)
@@ -651,7 +650,9 @@ def test_surrogates_in_labels_of_classes_are_refused(labels):
             lambda y, **options: ScoreCounts.from_batches([(y, SCORES)], **options),
             lambda y, **options: GroupAUC.from_predictions(y, SCORES, groups=groups, **options),
             lambda y, **options: group_roc_auc_score(y, SCORES, groups=groups, **options),
-            lambda y, **options: compare_roc_auc(y, SCORES, SCORES, groups=groups, **options),
+            lambda y, **options: compare_models(
+                y, {"a": SCORES, "b": SCORES}, groups=groups, **options
+            ),
             lambda y, **options: FairnessAudit.from_predictions(
                 y, SCORES, groups=groups, **options
             ),

@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
-from skfedauc import GroupAUC, ScoreCounts, compare_roc_auc
+from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
@@ -722,7 +722,10 @@ def test_the_difference_of_very_many_groups_compares_limits():
     report = report_of(
         *simulated(5, n_groups=pairwise.MOST_GROUPS + 1, n=80_000), undefined="ignore"
     )
-    test, n_groups = report.test_difference(), report.n_groups - report._estimates.pairs.n_undefined
+    test, n_groups = (
+        report.test_difference(),
+        report.n_groups - report._estimates.pairs._estimates.pairs.n_undefined,
+    )
     assert n_groups > pairwise.MOST_GROUPS
     assert test.method == "Bonferroni limits of all groups"
     table = report.confidence_intervals(1 - 0.05 / n_groups)
@@ -1327,7 +1330,7 @@ def test_the_bound_is_certain(seed):
             continue
         scores, groups = rng.integers(1, rng.integers(3, 9), n), rng.integers(0, k, n)
         report = report_of(y, scores, groups, undefined="ignore")
-        if not report.n_groups > report._estimates.pairs.n_undefined:
+        if not report.n_groups > report._estimates.pairs._estimates.pairs.n_undefined:
             continue
         table = report.agreement().averages
         for name in ("positives", "negatives"):
@@ -1451,8 +1454,16 @@ def test_the_scale_of_weights_changes_nothing():
         within = GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
         agreement = report.agreement()
         compared = [
-            compare_roc_auc(y, scores, -scores, groups=groups, sample_weight=weights, over=over)
+            compare_models(
+                y,
+                {"a": scores, "b": -scores},
+                groups=groups,
+                sample_weight=weights,
+                over=over,
+                statistic=statistic,
+            )
             for over in ("rows", "groups")
+            for statistic in ("pooled", "macro", "within")
         ]
         gaps = cross_gaps(report.counts)
         numbers = [*inference_of(report), *inference_of(within)]

@@ -22,7 +22,7 @@ from skfedauc import (
     GroupAUC,
     MulticlassCounts,
     MulticlassGroupAUC,
-    compare_roc_auc,
+    compare_models,
     group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
@@ -319,8 +319,8 @@ def test_wrong_counts():
             ValueError, match=r"use MulticlassGroupAUC, or multi_class= of group_ro"
         ):
             function(y, score, groups=[0, 0, 0])
-    with pytest.raises(ValueError, match=r"classes\[i\] and score_a\[:, i\]\.$"):
-        compare_roc_auc(y, score, score, groups=[0, 0, 0])
+    with pytest.raises(ValueError, match=r"classes\[i\] and scores\['a'\]\[:, i\]\.$"):
+        compare_models(y, {"a": score, "b": score}, groups=[0, 0, 0])
     with pytest.raises(TypeError, match="or MulticlassGroupAUC for a MulticlassCounts"):
         GroupAUC(Rows().report().counts)
     with pytest.raises(ValueError, match="pos_label has no meaning with multi_class"):

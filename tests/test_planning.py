@@ -2,7 +2,6 @@
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
@@ -11,7 +10,6 @@ from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc, rows_neede
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import critical_difference
 from skfedauc.inference.pair_moments import binormal_moments
-from skfedauc.plotting import RowsNeededDisplay
 
 PLANS = {
     "width": {"width": 0.08},
@@ -400,28 +398,3 @@ def test_plans_in_words():
     )
     width = rows_needed(0.8, width=0.05, prevalence=0.1)
     assert repr(width).endswith(" for width=0.05, AUC 0.8, 95 % confidence)")
-
-
-@two_plans
-def test_display_draws_the_curve(target):
-    plan = rows_needed(0.8, prevalence=0.2, **target)
-    display = RowsNeededDisplay.from_plan(plan)
-    curve = plan.curve()
-    x, height = display.line_.get_data()
-    assert x.tolist() == curve.index.tolist()
-    assert height.tolist() == curve.iloc[:, 0].tolist()
-    assert display.marker_.get_xdata() == [plan.n_rows]
-    assert display.marker_.get_ydata() == [plan.reached]
-    goal = plan.value if plan.target == "width" else 0.8
-    assert display.goal_line_.get_ydata()[0] == goal
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts[0] == f"{plan.n_rows:,} rows per group"
-    _, ax = plt.subplots()
-    assert display.plot(ax) is display
-    assert display.ax_ is ax
-    plt.close("all")
-
-
-def test_display_of_something_else():
-    with pytest.raises(TypeError, match="draws a result of rows_needed; got ScoreCounts"):
-        RowsNeededDisplay.from_plan(ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1]))

@@ -20,7 +20,6 @@ from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
     DisclosureError,
-    FairnessAudit,
     GroupAUC,
     ScoreCounts,
     cross_validate_group_auc,
@@ -35,7 +34,6 @@ from skfedauc.plotting import (
     GroupScoreDisplay,
     RankingDisplay,
     ReliabilityDisplay,
-    ThresholdDisplay,
 )
 from skfedauc.plotting.curves import GRID, MOST_CORNERS
 from skfedauc.plotting.drawing import STYLES, text_of
@@ -171,7 +169,7 @@ def test_a_summary_is_drawn_with_the_lines_that_it_determines():
     assert list(GroupAUCDisplay.from_report(exact).lines_) == ["pooled", "macro", "within"]
     assert list(display.lines_) == ["macro", "within"]
     assert display.lines_["macro"].get_xdata()[0] == pytest.approx(exact.statistic("macro"))
-    np.testing.assert_allclose(display.auc, exact.by_group["auc"])
+    np.testing.assert_allclose(display.table["auc"], exact.by_group["auc"])
     with pytest.raises(DisclosureError, match="the statistic 'pooled' needs disclosure='bins'"):
         GroupAUCDisplay.from_report(report, statistics=("pooled", "macro", "within"))
     for kind in REPORT_DISPLAYS[2:]:
@@ -283,7 +281,7 @@ def test_ranking_of_a_summary_and_of_folds():
     report = report_of(5)
     summary = GroupAUC(report.counts.reduced("summary"), undefined="ignore")
     one, other = (RankingDisplay.from_report(of, ax=axes()) for of in (report, summary))
-    np.testing.assert_allclose(one.shrunken_auc, other.shrunken_auc)
+    np.testing.assert_allclose(one.table["shrunken_auc"], other.table["shrunken_auc"])
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.normal(size=400), "site": rng.integers(0, 4, 400)})
     y = (X["x"] + rng.normal(size=400) > 0).astype(int)
@@ -331,8 +329,8 @@ def test_points_within_straight_lines_are_dropped():
     display = GroupRocCurveDisplay.from_predictions(
         [1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], groups=[1] * 6, ax=axes()
     )
-    np.testing.assert_array_equal(display.fpr[0], [0, 0, 1])
-    np.testing.assert_array_equal(display.tpr[0], [0, 1, 1])
+    np.testing.assert_array_equal(display.curves[0].fpr, [0, 0, 1])
+    np.testing.assert_array_equal(display.curves[0].tpr, [0, 1, 1])
 
 
 def test_of_many_groups_the_extremes_have_colours():
@@ -416,8 +414,8 @@ def test_curves_within_folds_have_the_area_of_the_auc_within_folds(weighted):
     legend = " ".join(text.get_text() for text in display.ax_.get_legend().get_texts())
     for g, line in display.lines_.items():
         assert f"{'abc'[g]} (AUC {area(line):.3f})" in legend
-        assert display.auc[g] == pytest.approx(area(line), abs=1e-12)
-    assert display.pooled_auc == pytest.approx(area(display.pooled_line_), abs=1e-12)
+        assert display.curves[g].auc == pytest.approx(area(line), abs=1e-12)
+    assert display.pooled.auc == pytest.approx(area(display.pooled_line_), abs=1e-12)
     # The AUC over folds differs from the AUC within folds.
     over = GroupRocCurveDisplay.from_report(result.over_folds, ax=axes())
     assert area(over.pooled_line_) == pytest.approx(
@@ -435,7 +433,7 @@ def test_other_displays_within_folds():
     GroupScoreDisplay.from_report(result.folds[0], ax=axes())
     GroupScoreDisplay.from_report(result.over_folds, ax=axes())
     forest = GroupAUCDisplay.from_report(within, ax=axes())
-    np.testing.assert_array_equal(forest.auc, within.by_group["auc"])
+    np.testing.assert_array_equal(forest.table["auc"], within.by_group["auc"])
     assert forest.statistics["pooled"] == within.pooled
     assert forest.note_ == "1 group without an AUC not shown: d"
     cross = CrossAUCDisplay.from_report(within, ax=axes())
@@ -644,11 +642,6 @@ def test_candidates_are_drawn_where_they_are():
     np.testing.assert_array_equal(display.chosen_marker_.get_data(), [[0.2], [0.8]])
     assert set(display.limit_.get_xdata()) == {0.21}
     assert display.note_ == "1 candidate without a score not shown"
-    assert {i: label.get_text() for i, label in display.labels_.items()} == {
-        0: "C=1",
-        1: "C=2",
-        2: "C=4",
-    }
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == ["2 within the limit", "2 beyond", "limit 0.21", "Pareto front", "chosen: C=2"]
 
@@ -669,31 +662,12 @@ def test_no_limit_is_drawn_unless_it_is_of_this_gap():
     assert set(display.limit_.get_xdata()) == {0.15}
 
 
-def test_parameters_with_the_same_end_keep_their_names():
-    params = [{"a__C": 1, "b__C": 2, "c": 5}, {"a__C": 2, "b__C": 1, "c": 5}]
-    search = search_of([0.7, 0.8], [0.1, 0.2], params=params)
-    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
-    assert display.labels_[1].get_text() == "a__C=2, b__C=1"
-
-
 def test_candidates_without_parameters_or_front():
     display = CandidatesDisplay(scores=[0.7], gaps=[0.1]).plot(axes())
-    assert display.labels_ == {}
     assert display.front_line_ is None
     draw(display)
     with pytest.raises(ValueError, match="nothing to draw"):
         CandidatesDisplay(scores=[np.nan], gaps=[0.1])
-
-
-def test_labels_of_the_front_cover_no_candidate():
-    search = random_search(200)
-    display = CandidatesDisplay.from_search(search, score="pooled", ax=laid_out((8, 6)))
-    draw(display)
-    assert len(display.labels_) > 3
-    points = display.ax_.transData.transform(np.c_[display.gaps, display.scores])
-    for label in display.labels_.values():
-        box = label.get_window_extent()
-        assert not any(box.contains(*point) for point in points)
 
 
 def test_an_unfitted_search_or_one_without_gaps_is_an_error():
@@ -826,6 +800,16 @@ def overlaps_of(found):
     return [(found[first][0], found[second][0]) for first, second in pairs]
 
 
+def check_texts(display, found):
+    """Check that no text overlaps another or leaves the image."""
+    assert len(found) > 3
+    assert overlaps_of(found) == []
+    whole = display.figure_.bbox.padded(1)
+    for text, box in found:
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1, text
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1, text
+
+
 # Many groups in plots of every size
 groups_and_sizes = pytest.mark.parametrize(
     ("n_groups", "size"), [(2, (5, 4)), (12, None), (200, None), (200, (5, 4))]
@@ -855,32 +839,17 @@ def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups)
     found = texts_of(made.ax_)
     if display is CrossAUCDisplay:
         found += texts_of(made.colorbar_.ax)
-    assert len(found) > 3
-    assert overlaps_of(found) == []
-    whole = made.figure_.bbox.padded(1)
-    for text, box in found:
-        assert whole.x0 <= box.x0 < box.x1 <= whole.x1, text
-        assert whole.y0 <= box.y0 < box.y1 <= whole.y1, text
+    check_texts(made, found)
 
 
 @groups_and_sizes
-@pytest.mark.parametrize("kind", ["reliability", "gaps", "precision"])
-def test_no_text_overlaps_another_in_plots_of_probabilities(kind, size, n_groups):
+def test_no_text_overlaps_another_in_reliability_curves(size, n_groups):
     counts = report_of(n_groups).counts.map_scores(lambda scores: 1 / (1 + np.exp(-scores)))
     labels = [f"{HOSTILE[i % len(HOSTILE)]} {i}" for i in range(n_groups)]
     report = GroupAUC(counts.regroup(lambda label: labels[int(label[5:])]), undefined="ignore")
-    if kind == "reliability":
-        made = ReliabilityDisplay.from_report(report, ax=laid_out(size))
-    else:
-        sweep = FairnessAudit(report, threshold=0.5).sweep()
-        made = ThresholdDisplay.from_sweep(sweep, show=kind, ax=laid_out(size))
+    made = ReliabilityDisplay.from_report(report, ax=laid_out(size))
     draw(made)
-    found = texts_of(made.ax_)
-    assert overlaps_of(found) == []
-    whole = made.figure_.bbox.padded(1)
-    for text, box in found:
-        assert whole.x0 <= box.x0 < box.x1 <= whole.x1, text
-        assert whole.y0 <= box.y0 < box.y1 <= whole.y1, text
+    check_texts(made, texts_of(made.ax_))
 
 
 @groups_and_sizes
@@ -942,9 +911,14 @@ def test_what_is_no_report_is_an_error(display):
             "statistics must be a sequence of names; got 'pooled'",
         ),
         (
-            lambda: GroupAUCDisplay(groups=["a"], auc=[0.5, 0.6], ci_low=[0], ci_high=[1]),
+            lambda: GroupAUCDisplay(table=report_of(2).confidence_intervals(), groups=["a"]),
             ValueError,
-            "auc",
+            "table has 2 .* groups has 1",
+        ),
+        (
+            lambda: GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1], bins=3),
+            TypeError,
+            "GroupAUCDisplay.from_report.* unexpected keyword argument 'bins'",
         ),
         (
             lambda: GroupRocCurveDisplay.from_report(report_of(2), max_groups=7),

@@ -91,7 +91,7 @@ def test_every_statistic_equals_brute_force(seeds, weights):
         np.testing.assert_allclose(got.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
         assert got.by_group["n_positives"].tolist() == truth.n_positives.tolist()
         assert got.by_group["n_negatives"].tolist() == truth.n_negatives.tolist()
-        assert (got.n_groups, got._estimates.pairs.n_undefined) == (
+        assert (got.n_groups, got._estimates.pairs._estimates.pairs.n_undefined) == (
             len(truth.labels),
             truth.n_undefined,
         )
@@ -154,7 +154,7 @@ def test_averages_are_as_near_to_pooled_as_distributions_are(seeds, weights):
     for seed in seeds:
         case = random_case(seed, weights=weights)
         got, truth = report_of(case), all_pairs(case)
-        if got._estimates.pairs.n_undefined < got.n_groups:
+        if got._estimates.pairs._estimates.pairs.n_undefined < got.n_groups:
             far = abs(got.pooled - got.average("positives"))
             assert far <= truth.bound_positives + 1e-12, seed
             far = abs(got.pooled - got.average("negatives"))
@@ -408,7 +408,7 @@ def test_what_needs_no_group_auc_does_not_warn():
     assert got.by_group["auc"].isna().tolist() == [False, False, True, True]
     assert got.cross_matrix.loc["a", "c"] == 0.5
     assert np.isnan(got.cross_matrix.loc["c", "a"])
-    assert (got.n_groups, got._estimates.pairs.n_undefined) == (4, 2)
+    assert (got.n_groups, got._estimates.pairs._estimates.pairs.n_undefined) == (4, 2)
     assert "(2 undefined)" in repr(got)
     assert "(2 undefined)" in got._repr_html_()
 
@@ -694,7 +694,7 @@ def test_html_has_the_same_lines(small):
         repr,
         lambda g: g._repr_html_(),
         lambda g: g.by_group,
-        lambda g: g._estimates.pairs.n_undefined,
+        lambda g: g._estimates.pairs._estimates.pairs.n_undefined,
     ],
 )
 @pytest.mark.parametrize("undefined", ["skip", "raise"])

@@ -17,7 +17,7 @@ from skfedauc import (
     GroupAUC,
     ScoreCounts,
     WithinGroupStratifiedKFold,
-    compare_roc_auc,
+    compare_models,
     cross_validate_group_auc,
     group_auc_scoring,
     group_roc_auc_score,
@@ -82,8 +82,8 @@ OF_ROWS = {
     "audit": lambda y, score, groups, sample_weight, X: FairnessAudit.from_predictions(
         y, score, groups=groups, sample_weight=sample_weight
     ),
-    "comparison": lambda y, score, groups, sample_weight, X: compare_roc_auc(
-        y, SCORE, score, groups=groups, sample_weight=sample_weight
+    "comparison": lambda y, score, groups, sample_weight, X: compare_models(
+        y, {"a": SCORE, "b": score}, groups=groups, sample_weight=sample_weight
     ),
     "counts": lambda y, score, groups, sample_weight, X: ScoreCounts.from_counts(
         groups, score, y, sample_weight * 0 + 1
@@ -194,8 +194,10 @@ def test_other_lengths_are_told_as_such():
 
 def test_two_scores_in_different_orders():
     good = rows(PATIENT)
-    with pytest.raises(ValueError, match="score_b and score_a have the same index labels"):
-        compare_roc_auc(LABEL, good["score"], shuffled(good["score"]))
+    with pytest.raises(
+        ValueError, match=r"scores\['b'\] and scores\['a'\] have the same index labels"
+    ):
+        compare_models(LABEL, {"a": good["score"], "b": shuffled(good["score"])})
 
 
 @pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)

@@ -75,7 +75,7 @@ NUMBERS = [
     lambda report: report.test_difference(),
     lambda report: report.test_margin(0.3, reference=0.6),
     lambda report: report.test_margin(0.9),
-    lambda report: report._estimates.pairs.n_undefined,
+    lambda report: report._estimates.pairs._estimates.pairs.n_undefined,
     lambda report: null_difference_of(GroupAUC(report._estimates.pairs, min_per_class=40)),
     lambda report: GroupAUC(report._estimates.pairs, min_per_class=40).tau,
 ]

@@ -10,7 +10,6 @@ from typing import Literal, get_args, get_origin
 import pytest
 
 import skfedauc
-from skfedauc import plotting
 from skfedauc.report import STATISTICS, Gap, ScorerStatistic, StatisticName
 
 
@@ -25,33 +24,6 @@ def test_names_are_those_of_the_table():
     assert names_of(StatisticName) == set(STATISTICS)
     assert names_of(Gap) == gaps
     assert names_of(ScorerStatistic) == set(STATISTICS) - gaps | {f"neg_{gap}" for gap in gaps}
-
-
-REPORT_DISPLAYS = [
-    skfedauc.plotting.GroupAUCDisplay,
-    skfedauc.plotting.RankingDisplay,
-    skfedauc.plotting.GroupRocCurveDisplay,
-    skfedauc.plotting.GroupScoreDisplay,
-    skfedauc.plotting.CrossAUCDisplay,
-]
-
-
-@pytest.mark.parametrize("display", REPORT_DISPLAYS)
-@pytest.mark.parametrize("made", ["from_predictions", "from_estimator"])
-def test_displays_show_the_arguments_that_they_take(display, made):
-    """Signatures list the arguments of the report and of `from_report`, with their defaults."""
-    method = getattr(display, made)
-    parameters = inspect.signature(method).parameters
-    drawing = inspect.signature(display.from_report).parameters
-    reading = inspect.signature(getattr(skfedauc.GroupAUC, made)).parameters
-    not_shown = {"group_names", "n_jobs"}
-    if "confidence_level" not in drawing:
-        not_shown.add("clusters")  # clusters change intervals only
-    assert set(parameters) == (set(drawing) - {"report"}) | (set(reading) - not_shown)
-    for name, parameter in parameters.items():
-        assert parameter.default == {**reading, **drawing}[name].default
-        assert parameter.kind is not parameter.VAR_KEYWORD
-        assert re.search(rf"(?m)^{name} : ", inspect.getdoc(method))
 
 
 @pytest.mark.parametrize("name", skfedauc.__all__)
@@ -71,20 +43,10 @@ def test_nothing_public_hides_arguments(name):
 WITH_KEYWORDS = {"set_score_request", "fit", "set_params"}
 
 
-def test_displays_of_reports_are_all_listed():
-    found = {
-        public
-        for public in map(plotting.__dict__.get, plotting.__all__)
-        if hasattr(public, "from_report")
-    }
-    # A display of probabilities has no choice of response methods.
-    assert found == {*REPORT_DISPLAYS, plotting.ReliabilityDisplay}
-
-
 USES = """
     import pandas as pd
     from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, WithinGroupStratifiedKFold
-    from skfedauc import compare_roc_auc, cross_validate_group_auc, group_auc_scoring
+    from skfedauc import compare_models, cross_validate_group_auc, group_auc_scoring
     from skfedauc import group_roc_auc_score, make_group_auc_scorer, select_within_gap
     from skfedauc.plotting import GroupAUCDisplay
 
@@ -101,16 +63,21 @@ USES = """
     group_auc_scoring(["pooled", "neg_gap"], groups="site")  # error
     select_within_gap("my score", gap=None, at_most=0.1)  # error
     GroupAUC.from_predictions(y, score, groups=site).statistic("micro")  # error
+    display: GroupAUCDisplay = GroupAUCDisplay.from_predictions(y, score, groups=site)
+    display.plot(max_groups=5)
     GroupAUCDisplay.from_predictions(y, score, groups=site, levels=0.9)  # error
+    GroupAUCDisplay.from_predictions(y, score, groups=site, max_groups="5")  # error
+    GroupAUCDisplay.from_estimator(None, y, y, groups=site, missing="skip")  # error
+    display.plot(confidence_level=0.9)  # error
     report = GroupAUC.from_predictions(y, score, groups=site, missing="drop")
     report.confidence_intervals(0.9, "delong", of="statistics", over="groups")
-    compare_roc_auc(y, score, score, groups=site, missing="group", over="rows")
+    compare_models(y, {"a": score, "b": score}, missing="group", over="rows")
     cross_validate_group_auc(None, y, y, groups=site, missing="drop").confidence_intervals(0.9)
     report.confidence_intervals(method="newcombe")  # error
     report.confidence_intervals(of="group")  # error
     report.confidence_intervals(over="sites")  # error
-    compare_roc_auc(y, score, score, groups=site, over="sites")  # error
-    compare_roc_auc(y, score, score, groups=site, missing="skip")  # error
+    compare_models(y, {"a": score, "b": score}, over="sites")  # error
+    compare_models(y, {"a": score, "b": score}, missing="skip")  # error
     cross_validate_group_auc(None, y, y, groups=site).confidence_intervals(0.9, "exact")  # error
     cross_validate_group_auc(None, y, y, groups=site, missing="skip")  # error
     ScoreCounts.from_predictions(y, score, groups=site, missing="skip")  # error

@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri
 
 from benchmarks.calibration.simulation import covers, groups, interval_of, percent, report
 from benchmarks.calibration.table import Plot, Table
-from skfedauc import GroupAUC, compare_roc_auc
+from skfedauc import GroupAUC, compare_models
 from skfedauc.inference.agreement import certain_bound, class_agreement
 
 
@@ -72,9 +72,11 @@ def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
         shared, *own = rng.normal(size=(3, y.size))
         a = shared + own[0] + (1.5 + better) * y
         b = shared + own[1] + 1.5 * y
-        compared = compare_roc_auc(y, a, b, groups=codes, over="groups").table["pvalue"]
         for name, values in errs.items():
-            values.append(compared[name] < 0.05)
+            compared = compare_models(
+                y, {"a": a, "b": b}, groups=codes, statistic=name, over="groups"
+            )
+            values.append(compared.pvalue < 0.05)
     return [percent(values) for values in (*held.values(), *errs.values())]
 
 
@@ -125,7 +127,7 @@ def bound(n_runs: int, seed: int) -> list[str]:
             continue
         scores, codes = rng.integers(1, rng.integers(3, 12), n), rng.integers(0, k, n)
         found = GroupAUC.from_predictions(y, scores, groups=codes, undefined="ignore")
-        if found._estimates.pairs.n_undefined == found.n_groups:
+        if found._estimates.pairs._estimates.pairs.n_undefined == found.n_groups:
             continue
         # The differences and bounds of `agreement`, without its tests
         variances = found._estimates.variances

@@ -14,7 +14,7 @@ from benchmarks.calibration.simulation import (
     percent,
 )
 from benchmarks.calibration.table import Plot, Table
-from skfedauc import GroupAUC, compare_models, compare_roc_auc
+from skfedauc import GroupAUC, compare_models
 
 
 class Clusters(NamedTuple):
@@ -139,7 +139,7 @@ def paired_clusters(n_runs: int, seed: int, of: Clusters) -> list[str]:
         rows = of.draw(rng, 1, n_models=2)
         for has_clusters, answers in rejected.items():
             clusters = rows["clusters"] if has_clusters else None
-            found = compare_roc_auc(rows["y"], *rows["scores"], clusters=clusters)
+            found = compare_models(rows["y"], rows["scores"].T, clusters=clusters)
             answers.append(found.pvalue < 0.05)
     return [percent(values) for values in rejected.values()]
 
@@ -243,7 +243,7 @@ TABLES = [
     ),
     Table(
         "Two models on clustered rows",
-        "Error rate in % of `compare_roc_auc` at 5 % for models with equal AUCs, with clusters "
+        "Error rate in % of `compare_models` at 5 % for models with equal AUCs, with clusters "
         "and without. Clusters and scores are as in the table of one AUC.",
         ["clusters, rows, ICC, AUC, labels", "with clusters", "without clusters"],
         [

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from benchmarks.calibration.simulation import percent
 from benchmarks.calibration.table import Table
-from skfedauc import AuditComparison, compare_roc_auc
+from skfedauc import AuditComparison, compare_models
 
 
 def equal_models(
@@ -59,8 +59,8 @@ def opposite_shifts(n_runs: int, seed: int, n_rows: int, shift: float, fixed: bo
         scores = {"first": base + shift * groups, "second": base + shift * (1 - groups)}
         comparison = AuditComparison.from_predictions(y, scores, groups=groups, threshold=None)
         # The tests of `AuditComparison.decomposition`, without its other columns
-        tests = [comparison._changes._joint[name][1] for name in ("pooled", "cross")]
-        without_groups = compare_roc_auc(y, *scores.values()).pvalue
+        tests = [comparison._changes._joint[name] for name in ("pooled", "cross")]
+        without_groups = compare_models(y, scores).pvalue
         found.append([*(float(test.pvalue[0]) for test in tests), without_groups])
     return [percent(pvalues < 0.05) for pvalues in np.transpose(found)]
 
@@ -102,7 +102,7 @@ TABLES = [
         "are normal, and 30 % of the rows of each group are positives. Both models have the same "
         "true AUCs: of all rows (`pooled`), and of pairs across groups (`cross`). The numbers of "
         "positives and negatives of each group are random or fixed. `without groups` is DeLong's "
-        "test (`compare_roc_auc` without `groups=`).",
+        "test (`compare_models` without `groups=`).",
         ["rows, shift, numbers", "pooled", "cross", "without groups"],
         [
             (f"{n}, {shift}, {'fixed' if fixed else 'random'}", opposite_shifts, (n, shift, fixed))

@@ -16,7 +16,6 @@ from skfedauc import (
     auc_difference_pvalue,
     compare_candidates,
     compare_models,
-    compare_roc_auc,
 )
 from skfedauc.measures import AveragePrecision, Measure, PartialAUC
 
@@ -32,7 +31,7 @@ def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: floa
             np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * noise + apart * y
             for noise in own
         )
-        rejected.append(compare_roc_auc(y, a, b).pvalue < 0.05)
+        rejected.append(compare_models(y, {"a": a, "b": b}).pvalue < 0.05)
     return [percent(rejected)]
 
 
@@ -91,10 +90,12 @@ def by_measure(
         a, b = (np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * z for z in own)
         for name, measure in MEASURES.items():
             second = np.where(y, of_second[name] + ratio * b, b)
-            table = compare_roc_auc(
-                y, a + apart * y, second, groups=site, over="rows", measure=measure
-            ).table
-            pvalues[name].append(table["pvalue"].reindex(["pooled", "macro"]).tolist())
+            models = {"first": a + apart * y, "second": second}
+            options: dict[str, Any] = {"groups": site, "measure": measure}
+            statistics: list[Any] = ["pooled", "macro"]
+            pvalues[name].append(
+                [compare_models(y, models, statistic=s, **options).pvalue for s in statistics]
+            )
     # There is no test with few rows within the rates, and no average of a single group.
     columns = np.concatenate([np.transpose(values) for values in pvalues.values()])
     cells = ["" if np.isnan(column).any() else percent(column < 0.05) for column in columns]

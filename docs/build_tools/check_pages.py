@@ -35,7 +35,7 @@ SEARCHES = {
     "Flower": ["how_to/flower"],
     "Spark": ["how_to/where_the_rows_are"],
     "partial AUC": ["reference/which_auc", "auto_examples/plot_partial_auc"],
-    "compare_roc_auc": ["api/generated/skfedauc.compare_roc_auc"],
+    "compare_models": ["api/generated/skfedauc.compare_models"],
     "confidence_intervals": ["api/generated/skfedauc.GroupAUC"],
 }
 PAGES = [

@@ -26,11 +26,10 @@ OF_REPORT = {
         report, bins=3, ax=ax
     ),
 }
-NAMES = [*OF_REPORT, "ThresholdDisplay"]
 
 
 def save():
-    """Write NAME.png and NAME_dark.png for each name of `NAMES`."""
+    """Write NAME.png and NAME_dark.png for each name of `OF_REPORT`."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -41,14 +40,10 @@ def save():
     report = GroupAUC.from_predictions(
         patients["progressed"], patients["risk"], groups=patients[["sex", "age"]], pos_label="yes"
     )
-    sweep = make_held_out.audit().sweep()
-    for name in NAMES:
+    for name, draw in OF_REPORT.items():
         with plt.rc_context(gallery_images.STYLE):
             figure, ax = plt.subplots(figsize=SIZE, layout="constrained")
-            if name in OF_REPORT:
-                OF_REPORT[name](report, ax=ax)
-            else:
-                plotting.ThresholdDisplay.from_sweep(sweep, ax=ax)
+            draw(report, ax=ax)
             light = FOLDER / f"{name}.png"
             figure.savefig(light, dpi=2 * gallery_images.DPI)
             plt.close(figure)

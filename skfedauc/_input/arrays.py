@@ -96,7 +96,7 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
         array = array[:, 0]
     if array.ndim != 1:
         hint = ""
-        is_table = name in ("y_score", "score_a", "score_b") and array.ndim == 2
+        is_table = name.startswith(("y_score", "scores[")) and array.ndim == 2
         if is_table and array.shape[1] == 2:
             hint = (
                 " It looks like the output of predict_proba: pass the column of the "

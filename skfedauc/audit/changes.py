@@ -15,26 +15,31 @@ from skfedauc.audit.gaps import LEVEL
 from skfedauc.audit.names import crossed
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.changed_pairs import ChangedPairs, changed_pairs
-from skfedauc.inference.disparity_changes import disparity_changes
-from skfedauc.inference.joint_models import (
-    Differences,
-    JointStatistic,
-    differences,
-    joint_aucs,
-    joint_cross,
-    joint_pooled,
-)
+from skfedauc.inference.effects import Rows
 from skfedauc.inference.largest_gap import GroupValues, gap_change
-from skfedauc.inference.paired import PairedRows
+from skfedauc.inference.models import (
+    Comparisons,
+    Joint,
+    RowValues,
+    auc_values,
+    compare_all,
+    compare_average,
+    joint_cross,
+    joint_disparities,
+    joint_pooled,
+    joint_within,
+    tested,
+)
 from skfedauc.inference.paired_rates import RateChanges, rate_changes
+from skfedauc.inference.quantiles import t_quantile
 from skfedauc.report import by_number, estimates_of, shares
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 if TYPE_CHECKING:
     from skfedauc.audit.fairness_audit import FairnessAudit
 
-# Column numbers of the models in a comparison of the second with the first model
-_PAIR = np.array([1]), np.array([0])
+# Numbers of the first and of the second model
+_PAIR = np.array([0]), np.array([1])
 _TESTED = ["change", "ci_low", "ci_high", "pvalue", "pvalue_adjusted"]
 # Name of the larger gap of two rates. The larger gap is not tested: the gap of each rate is tested.
 _OF_TWO_RATES = "equalized_odds_difference"
@@ -55,13 +60,13 @@ class ComparedRows(NamedTuple):
 
     Attributes
     ----------
-    rows : PairedRows
+    rows : Rows
         Labels, scores, weights and groups.
     decisions : ndarray of bool, shape (2, n_rows), or None
         Whether each model predicts the positive class; None unless both models have decisions.
     """
 
-    rows: PairedRows
+    rows: Rows
     decisions: NDArray[np.bool_] | None
 
 
@@ -95,23 +100,31 @@ class Changes:
     # Tests -------------------------------------------------------------------------------
 
     @functools.cached_property
-    def _joint(self) -> dict[str, tuple[JointStatistic, Differences]]:
+    def _own(self) -> RowValues:
+        return auc_values(self._rows)
+
+    @functools.cached_property
+    def _within(self) -> Joint:
+        return joint_within(self._rows, self._own)
+
+    @functools.cached_property
+    def _joint(self) -> dict[str, Comparisons]:
         """Pooled AUC, and AUCs of the pairs within and across groups, of both models."""
         rows, share = self._rows, shares(estimates_of(self.audits[0].report), "within")
-        of_all = {
-            "pooled": JointStatistic.of_designs(joint_pooled(rows), _PAIR),
-            "cross": JointStatistic.of_designs(joint_cross(rows), _PAIR),
-        }
-        bounded = np.array([estimates_of(audit.report).variances.bounded for audit in self.audits])
+        pooled = auc_values(rows.pooled())
         share = np.zeros(rows.n_groups) if share is None else share
-        of_all["within"] = JointStatistic.of_average(joint_aucs(rows), share, bounded, _PAIR)
-        return {name: (of, of.compared(_PAIR, LEVEL)[0]) for name, of in of_all.items()}
+        bounded = np.array([estimates_of(audit.report).variances.bounded for audit in self.audits])
+        return {
+            "pooled": compare_all(joint_pooled(rows, pooled), _PAIR, LEVEL),
+            "cross": compare_all(joint_cross(rows, self._own, pooled), _PAIR, LEVEL),
+            "within": compare_average(self._within, share, bounded, _PAIR, LEVEL),
+        }
 
     @functools.cached_property
     def _pairs(self) -> dict[str, ChangedPairs]:
         """Weights of the pairs whose order changed, as a single group of pairs of each kind."""
         rows = self._rows
-        pooled = changed_pairs(rows._replace(codes=np.zeros_like(rows.codes), n_groups=1))
+        pooled = changed_pairs(rows.pooled())
         within = ChangedPairs(*(of.sum(keepdims=True) for of in changed_pairs(rows)))
         # Rounding errors of weighted sums are not changes.
         least = _ROUNDING * pooled.pairs
@@ -121,21 +134,14 @@ class Changes:
         return {"within": within, "cross": cross, "pooled": pooled}
 
     @functools.cached_property
-    def _of_groups(self) -> dict[str, tuple[Floats, Floats, Differences]]:
+    def _of_groups(self) -> dict[str, Comparisons]:
         """Values before and after by quantity and group, with tests unless a group is small."""
         rows, keep = self._rows, self._is_compared
-        first, second = self.audits
-        joint = joint_aucs(rows)
-        variance = np.where(keep, joint.variance[1, 0], np.nan)
-        found = {
-            "auc": self._tested(
-                [estimates_of(audit.report).pairs.auc for audit in (first, second)],
-                variance,
-                joint.degrees_of_freedom[1, 0],
-            )
-        }
+        variance = np.where(keep, self._within.variance[0, 1], np.nan)
+        before, after = (estimates_of(audit.report).pairs.auc for audit in self.audits)
+        found = {"auc": _tested(before, after, variance, self._within.freedom[0, 1])}
         disparity = []
-        for audit in (first, second):
+        for audit in self.audits:
             of_model, of_compared = (
                 by_number(of.counts, of.bias_by_group)["xauc_disparity"].to_numpy().copy()
                 for of in (audit.report, audit.compared)
@@ -144,41 +150,18 @@ class Changes:
             disparity.append(of_model)
         variance, freedom = np.full((2, keep.size), np.nan)
         if keep.sum() > 1:
-            variance[keep], freedom[keep] = disparity_changes(self._rows_of(keep))[1:]
-        found["xauc_disparity"] = self._tested(disparity, variance, freedom)
-        for rate, of_rate in self._rates.items():
+            joint = joint_disparities(rows.of_groups(keep))
+            variance[keep], freedom[keep] = joint.variance[0, 1], joint.freedom[0, 1]
+        before, after = disparity
+        found["xauc_disparity"] = _tested(before, after, variance, freedom)
+        for rate, of in self._rates.items():
             has_enough = self._groups.has_enough[rate]
-            tested = (np.where(has_enough, values, np.nan) for values in of_rate[2:5])
-            low, high, pvalue = tested
-            change = of_rate.after - of_rate.before
-            statistic = np.full(change.shape, np.nan)
-            found[rate] = (
-                of_rate.before,
-                of_rate.after,
-                Differences(change, low, high, statistic, pvalue),
+            low, high, pvalue = (np.where(has_enough, values, np.nan) for values in of[2:5])
+            change, statistic = of.after - of.before, np.full(keep.size, np.nan)
+            found[rate] = Comparisons(
+                of.before, of.after, change, low, high, statistic, pvalue, pvalue
             )
         return found
-
-    def _tested(
-        self, values: Sequence[Floats], variance: Floats, freedom: Floats
-    ) -> tuple[Floats, Floats, Differences]:
-        from scipy.special import stdtrit
-
-        before, after = values
-        reach = -stdtrit(freedom, (1.0 - LEVEL) / 2.0)
-        return before, after, differences(after - before, variance, freedom, reach)
-
-    def _rows_of(self, keep: NDArray[np.bool_]) -> PairedRows:
-        """Return the rows of some groups."""
-        rows = self._rows
-        mine = keep[rows.codes]
-        return PairedRows(
-            rows.positive[mine],
-            [scores[mine] for scores in rows.scores],
-            rows.weights[mine],
-            (np.cumsum(keep) - 1)[rows.codes[mine]],
-            int(keep.sum()),
-        )
 
     @functools.cached_property
     def _rates(self) -> dict[str, RateChanges]:
@@ -205,7 +188,9 @@ class Changes:
     @functools.cached_property
     def _gap_changes(self) -> dict[str, tuple[float, float, float]]:
         """Confidence limits and p value of the changes of gaps, by gap."""
-        quantities = {"difference": [GroupValues.of_aucs(self._rows).of_groups(self._is_compared)]}
+        quantities = {
+            "difference": [GroupValues.of_aucs(self._rows, self._own).of_groups(self._is_compared)]
+        }
         for gap, rates in _GAPS_OF_RATES.items():
             quantities[gap] = [
                 self._rates[rate].values.of_groups(self._groups.has_enough[rate])
@@ -221,16 +206,16 @@ class Changes:
     @functools.cached_property
     def claims(self) -> Claims:
         """P values of all changes, adjusted together."""
-        pvalues: dict[str, Floats] = {name: of[1].pvalue for name, of in self._joint.items()}
-        for quantity, (_, _, found) in self._of_groups.items():
-            pvalue = found.pvalue
+        pvalues: dict[str, Floats] = {name: of.pvalue for name, of in self._joint.items()}
+        for quantity, of in self._of_groups.items():
+            pvalue = of.pvalue
             if quantity == "xauc_disparity" and self._is_compared.sum() == 2:
                 # The disparities of two groups differ in sign only, and have one joint claim.
                 pvalue = pvalue[self._is_compared][:1]
             pvalues[quantity] = pvalue
         # The larger gap of two rates is no separate claim.
         pvalues["gaps"] = np.array(
-            [of[2] for gap, of in self._gap_changes.items() if gap != _OF_TWO_RATES]
+            [gap_of[2] for gap, gap_of in self._gap_changes.items() if gap != _OF_TWO_RATES]
         )
         columns = crossed(self._groups.columns)
         (claims,) = adjusted_together([columns], [pvalues])
@@ -246,17 +231,8 @@ class Changes:
         """Return the table `AuditComparison.quality`."""
         rows = {}
         for name in ("pooled", "within"):
-            joint, found = self._joint[name]
-            before, after = joint.auc.tolist()
-            rows[name] = [
-                before,
-                after,
-                after - before,
-                found.ci_low[0],
-                found.ci_high[0],
-                found.pvalue[0],
-                self._adjusted[name][0],
-            ]
+            values = [float(column[0]) for column in self._joint[name]]
+            rows[name] = [*values[:5], values[6], self._adjusted[name][0]]
         before, after = (audit.compared.worst for audit in self.audits)
         rows["worst"] = [before, after, after - before, *[np.nan] * 4]
         columns = ["before", "after", *_TESTED]
@@ -266,20 +242,20 @@ class Changes:
         """Return the table `AuditComparison.decomposition`."""
         rows, total = {}, float(self._pairs["pooled"].pairs[0])
         for name, of in self._pairs.items():
-            joint, found = self._joint[name]
+            found = self._joint[name]
             pairs, raised, lowered, reversed_pairs = (float(amount[0]) for amount in of)
             share = pairs / total
-            before, after = joint.auc.tolist()
+            change = float(found.difference[0])
             rows[name] = {
                 "share": share,
-                "before": before,
-                "after": after,
-                "change": after - before,
+                "before": found.value_a[0],
+                "after": found.value_b[0],
+                "change": change,
                 "ci_low": found.ci_low[0],
                 "ci_high": found.ci_high[0],
                 "pvalue": found.pvalue[0],
                 "pvalue_adjusted": self._adjusted[name][0],
-                "contribution": share * (after - before) if share else 0.0,
+                "contribution": share * change if share else 0.0,
                 "raised": raised / pairs if pairs else np.nan,
                 "lowered": lowered / pairs if pairs else np.nan,
                 "reordered": (raised + lowered) / pairs if pairs else np.nan,
@@ -290,21 +266,13 @@ class Changes:
     def by_group(self) -> pd.DataFrame:
         """Return the table `AuditComparison.by_group`."""
         tables = {}
-        for quantity, (before, after, found) in self._of_groups.items():
+        for quantity, found in self._of_groups.items():
             adjusted = self._adjusted[quantity]
-            if adjusted.size != before.size:
+            if adjusted.size != len(self.groups):
                 adjusted = np.where(self._is_compared, adjusted[0], np.nan)
-            columns = [before, after, after - before, found.ci_low, found.ci_high]
-            tables[quantity] = pd.DataFrame(
-                dict(
-                    zip(
-                        ["before", "after", *_TESTED],
-                        [*columns, found.pvalue, adjusted],
-                        strict=True,
-                    )
-                ),
-                index=self._groups.index,
-            )
+            values = *found[:5], found.pvalue, adjusted
+            columns = dict(zip(["before", "after", *_TESTED], values, strict=True))
+            tables[quantity] = pd.DataFrame(columns, index=self._groups.index)
         return pd.concat(tables, names=["quantity"])
 
     def gaps(self) -> pd.DataFrame:
@@ -345,3 +313,8 @@ class Changes:
                 of_ratios = np.fmin.reduce([ratios[rate] for rate in rates]).tolist()
                 found[gap.replace("_difference", "_ratio")] = of_ratios
         return found
+
+
+def _tested(before: Floats, after: Floats, variance: Floats, freedom: Floats) -> Comparisons:
+    """Compare values by group, each with its own limits."""
+    return tested(before, after, variance, freedom, t_quantile((1.0 - LEVEL) / 2.0, freedom))

@@ -374,7 +374,7 @@ class AuditComparison:
         because the models may have different worst groups.
 
         The test of the pooled AUC holds for random numbers of positives and negatives of each
-        group, as in a random sample of rows, and for fixed numbers; see `compare_roc_auc`. The
+        group, as in a random sample of rows, and for fixed numbers; see `compare_models`. The
         average within groups has the observed shares of the groups.
         """
         return self._changes.quality()

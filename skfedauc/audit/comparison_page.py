@@ -392,7 +392,7 @@ def _candidates(display: CandidatesDisplay) -> dict[str, Any]:
         )
     # Candidates with the best scores come first, and failed candidates last.
     order = np.argsort(-np.nan_to_num(display.scores, nan=-np.inf), kind="stable")
-    front = set(display.front.tolist())
+    front = set(display.front)
     rows = [
         Row(
             [

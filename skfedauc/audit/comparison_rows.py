@@ -13,9 +13,9 @@ from skfedauc.audit import arguments, counting
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.changes import ComparedRows
 from skfedauc.audit.counting import Threshold
+from skfedauc.comparison.arguments import paired_rows
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.paired import PairedRows, near_one
-from skfedauc.report import GroupAUC, of_one_label
+from skfedauc.report import GroupAUC
 
 
 class Predictions(NamedTuple):
@@ -214,21 +214,7 @@ def compared_rows(models: Sequence[ModelRows], thresholds: Sequence[float | None
     ValueError
         If all rows have the same label.
     """
-    rows, report = models[0].rows, models[0].report
-    n_rows = rows.scores.size
-    if not 0 < int(rows.positive.sum()) < n_rows:
-        raise ValueError(
-            f"y_true must hold both classes; got one class in {n_rows} rows"
-            f"{of_one_label(report.counts)}."
-        )
-    assert rows.codes is not None
-    paired = PairedRows(
-        rows.positive,
-        [model.rows.scores.astype(np.float64, copy=False) for model in models],
-        np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
-        rows.codes,
-        report.n_groups,
-    )
+    paired = paired_rows([model.rows for model in models], models[0].report)
     decided = [model.decided(at) for model, at in zip(models, thresholds, strict=True)]
     known = [of_model for of_model in decided if of_model is not None]
     return ComparedRows(paired, np.array(known) if len(known) == len(models) else None)

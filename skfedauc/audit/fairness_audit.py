@@ -1012,10 +1012,6 @@ class FairnessAudit:
             If `thresholds` are not finite numbers. A `DisclosureError` if a threshold is within a
             bin or range of binned scores.
 
-        See Also
-        --------
-        skfedauc.plotting.ThresholdDisplay : Plot of the rates or of the gaps.
-
         Examples
         --------
         >>> from skfedauc import FairnessAudit

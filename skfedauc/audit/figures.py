@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc.audit.names import named
 from skfedauc.audit.tables import AuditTables
 from skfedauc.pairs import GroupPairs
+from skfedauc.plotting import drawing
+from skfedauc.plotting.curves import LARGEST
 from skfedauc.plotting.drawing import (
     BLACK,
     BLUE,
@@ -35,6 +38,7 @@ from skfedauc.report.statistics import MATRIX_GROUPS
 from skfedauc.report.threshold_sweep import ThresholdSweep
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Largest numbers of groups in the forest plot, the score plot and the matrix
@@ -43,6 +47,14 @@ _MOST_AUCS, _MOST_SCORES, _MOST_IN_MATRIX = 30, 12, 120
 _SCORES = 0.5
 # Widths in inches. On a phone, the text of a narrow plot is large enough, and a wide plot scrolls.
 NARROW, _WIDE = 4.6, 7.2
+# Gaps in the plot against the threshold, and their names in the legend
+_GAPS = {
+    "demographic_parity_difference": "selection rate",
+    "true_positive_rate_difference": "true positive rate",
+    "false_positive_rate_difference": "false positive rate",
+    "precision_difference": "precision",
+    "accuracy_difference": "accuracy",
+}
 # Number of thresholds of scores that are decisions; more thresholds add nothing to a plot
 _FEW_THRESHOLDS = 2
 # Largest number of groups in a narrow matrix
@@ -195,21 +207,12 @@ def _drawings(report: GroupAUC, tables: AuditTables) -> Iterator[_Drawing]:
 
 
 def _at_thresholds(sweep: ThresholdSweep) -> Iterator[_Drawing]:
-    from skfedauc import plotting
-
-    def drawn(show: str) -> Callable[..., Any]:
-        # The sweep has the rates of all groups, so the report is not needed.
-        def draw(_: GroupAUC, **kwargs: Any) -> Any:
-            return plotting.ThresholdDisplay.from_sweep(sweep, show=show, **kwargs)
-
-        return draw
-
     marked = ""
     if sweep.threshold is not None:
         marked = " The vertical line is the threshold of the audit."
     yield _Drawing(
         "Gaps against the threshold",
-        drawn("gaps"),
+        partial(_draw_gaps, sweep),
         4.0,
         "Differences between the highest and the lowest rate against the threshold",
         "Highest minus lowest rate of a group, if the decisions used another threshold. The gaps "
@@ -218,11 +221,70 @@ def _at_thresholds(sweep: ThresholdSweep) -> Iterator[_Drawing]:
     )
     yield _Drawing(
         "Selection rates against the threshold",
-        drawn("selection_rate"),
+        partial(_draw_selection_rates, sweep),
         4.0,
         "Selection rate of each group against the threshold",
         f"Share of selected rows, if the decisions used another threshold.{marked}",
     )
+
+
+def _draw_gaps(sweep: ThresholdSweep, _: GroupAUC, ax: Axes) -> None:
+    values = sweep.gaps[list(_GAPS)].to_numpy(np.float64).T
+    everyone = np.arange(len(values))
+    chosen = drawing.Choice(everyone[::-1], everyone[:0], everyone[:0])
+    _draw_steps(sweep, list(_GAPS.values()), values, chosen, drawing.top_of([values]), ax)
+    ax.set_ylabel("Highest minus lowest rate")
+
+
+def _draw_selection_rates(sweep: ThresholdSweep, _: GroupAUC, ax: Axes) -> None:
+    rates = sweep.rates["selection_rate"].to_numpy(np.float64)
+    values = rates.reshape(sweep.thresholds.size, -1).T
+    labels = sweep.rates.index[: len(values)].to_list()
+    names = [drawing.text_of(label[1] if len(label) == 2 else label[1:]) for label in labels]
+    # The groups with the lowest and the highest rates at the threshold have their own color.
+    middle = sweep.thresholds.size // 2
+    place = (
+        middle if sweep.threshold is None else np.searchsorted(sweep.thresholds, sweep.threshold)
+    )
+    chosen = drawing.choose(values[:, min(int(place), sweep.thresholds.size - 1)], len(STYLES))
+    _draw_steps(sweep, names, values, chosen, 1.0, ax)
+    ax.set_ylabel("Selection rate")
+
+
+def _draw_steps(
+    sweep: ThresholdSweep,
+    names: list[str],
+    values: NDArray[np.float64],
+    chosen: drawing.Choice,
+    top: float,
+    ax: Axes,
+) -> None:
+    """Draw values at thresholds: between two of them, the value of the higher threshold holds."""
+    thresholds = sweep.thresholds
+    if np.abs(thresholds).max() > LARGEST:
+        raise ValueError(
+            f"the thresholds from {thresholds[0]:.3g} to {thresholds[-1]:.3g} are too large for a "
+            "plot; pass smaller thresholds to sweep."
+        )
+    behind = [
+        ax.step(thresholds, values[i], color=PALE, linewidth=0.6)[0]
+        for i in drawing.spread_behind(chosen).tolist()
+    ]
+    entries: list[drawing.Entry] = []
+    for i, (color, style) in zip(chosen.shown[::-1].tolist(), STYLES, strict=False):
+        (line,) = ax.step(thresholds, values[i], color=color, linestyle=style, linewidth=1.4)
+        entries.append((line, names[i]))
+    more, _ = drawing.notes_as_entries(behind, chosen.left_out.size, [])
+    entries += more
+    if sweep.threshold is not None:
+        (line,) = ax.plot(
+            [sweep.threshold] * 2, [0.0, top], color=BLACK, linestyle=":", linewidth=1
+        )
+        entries.append((line, f"threshold {sweep.threshold:g}"))
+    ax.set_xlabel("Threshold")
+    drawing.legend_and_note(ax, entries, "", (0.0, top))
+    # The axis continues above the rates, where the legend is.
+    ax.set_yticks([tick for tick in ax.get_yticks() if -1e-9 <= tick <= top + 1e-9])
 
 
 def _span(report: GroupAUC) -> str:

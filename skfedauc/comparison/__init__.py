@@ -1,11 +1,5 @@
-"""Comparisons of models: two models or several models on the same rows, and average ranks."""
+"""Comparison of two or more models on the same rows."""
 
-from skfedauc.comparison.several_models import ModelComparison, compare_models
-from skfedauc.comparison.two_models import PairedComparison, compare_roc_auc
+from skfedauc.comparison.models import ModelComparison, compare_models
 
-__all__ = [
-    "ModelComparison",
-    "PairedComparison",
-    "compare_models",
-    "compare_roc_auc",
-]
+__all__ = ["ModelComparison", "compare_models"]

@@ -35,7 +35,7 @@ Comparisons of models:
 * `changed_pairs.py`: pairs of rows whose order differs between two models;
 * `largest_gap.py`, `disparity_changes.py`, `paired_rates.py`: changes of the largest difference, of
   xAUC disparities, and of rates of decisions;
-* `joint_models.py`: comparison of several models on the same rows;
+* `models.py`: comparison of several models on the same rows;
 * `critical_difference.py`: critical differences of test sets.
 
 Curves and calibration:

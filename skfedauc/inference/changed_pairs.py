@@ -33,9 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import concordance, count_rows, number_cells
-from skfedauc.inference.paired import PairedRows
-
-Floats = NDArray[np.float64]
+from skfedauc.inference.effects import Floats, Rows
 
 # Share of the pairs below which a sum of weights is rounding error
 _ROUNDING = 1e-12
@@ -60,15 +58,11 @@ class ChangedPairs(NamedTuple):
     reversed: Floats
 
 
-def changed_pairs(rows: PairedRows) -> ChangedPairs:
+def changed_pairs(rows: Rows) -> ChangedPairs:
     """Count the pairs of each group whose order differs between the two scores."""
     before, after = rows.scores
     n_groups, codes = rows.n_groups, rows.codes
-    negatives, positives = (
-        np.bincount(codes, rows.weights * (rows.positive == label), n_groups).astype(np.float64)
-        for label in (False, True)
-    )
-    pairs = negatives * positives
+    pairs = rows.by_class(rows.weights).prod(axis=0)
     numbered = [number_cells(scores, codes, n_groups) for scores in (before, after)]
     agreement = _agreement(rows, numbered[0][0] - numbered[0][1][codes])
     cells = [of_model[0] for of_model in numbered]
@@ -84,14 +78,14 @@ def changed_pairs(rows: PairedRows) -> ChangedPairs:
     return ChangedPairs(pairs, np.maximum(raised, 0.0), np.maximum(lowered, 0.0), turned)
 
 
-def _excess(rows: PairedRows, scores: Floats) -> Floats:
+def _excess(rows: Rows, scores: Floats) -> Floats:
     """Return the weight of the concordant minus the discordant pairs, by group."""
     of = concordance(count_rows(scores, rows.positive, rows.codes, rows.n_groups, _weights(rows)))
     found: Floats = of.u2.astype(np.float64) - of.negatives.astype(np.float64) * of.positives
     return found
 
 
-def _agreement(rows: PairedRows, rank: NDArray[np.int64]) -> Floats:
+def _agreement(rows: Rows, rank: NDArray[np.int64]) -> Floats:
     """Return the sum over pairs of the products of the signs of both differences, by group.
 
     `rank` has the dense ranks of the scores before, within the group.
@@ -112,7 +106,7 @@ def _agreement(rows: PairedRows, rank: NDArray[np.int64]) -> Floats:
     return found
 
 
-def _tied(rows: PairedRows, cell: NDArray[np.int64]) -> Floats:
+def _tied(rows: Rows, cell: NDArray[np.int64]) -> Floats:
     """Return the weight of the pairs in the same cell, by group. Groups share no cells."""
     _, first, number = np.unique(cell, return_index=True, return_inverse=True)
     negatives, positives = (
@@ -121,6 +115,6 @@ def _tied(rows: PairedRows, cell: NDArray[np.int64]) -> Floats:
     return np.bincount(rows.codes[first], negatives * positives, rows.n_groups).astype(np.float64)
 
 
-def _weights(rows: PairedRows) -> Floats | None:
+def _weights(rows: Rows) -> Floats | None:
     """Return the weights, or None if all weights are 1, so that sums are exact."""
     return None if bool((rows.weights == 1.0).all()) else rows.weights

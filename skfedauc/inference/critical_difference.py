@@ -100,7 +100,7 @@ def auc_critical_difference(
     auc_difference_pvalue : The p value of the difference between two observed AUCs.
     compare_candidates : The candidates of a search that are tied with the best.
     make_uniform_scores : Rows with uniform scores.
-    compare_roc_auc : Compare two models on the same rows.
+    compare_models : Compare models on the same rows.
     rows_needed : Number of rows that a study needs.
 
     Notes
@@ -193,7 +193,7 @@ def auc_difference_pvalue(
     """Return the p value of the null hypothesis that two observed AUCs have equal true AUCs.
 
     Use this function for published AUCs. If the scores of both models on the same rows are
-    available, use `compare_roc_auc`.
+    available, use `compare_models`.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def auc_difference_pvalue(
     See Also
     --------
     auc_critical_difference : The difference that has a p value of 5 %.
-    compare_roc_auc : Paired comparison of two models on the same rows.
+    compare_models : Paired comparison of models on the same rows.
 
     Notes
     -----

@@ -103,17 +103,19 @@ def placements(rows: Rows) -> Floats:
     found = np.empty(rows.scores.shape)
     for of_model, scores in zip(found, rows.scores, strict=True):
         cell, starts = number_cells(scores, rows.codes, rows.n_groups)
-        shares = []
-        for mine in (~rows.positive, rows.positive):
-            amounts = np.bincount(cell, np.where(mine, rows.weights, 0.0))
-            scale = ratio(0.5, np.add.reduceat(amounts, starts[:-1]))
-            shares.append(ranks_in_groups(starts, amounts) * np.repeat(scale, np.diff(starts)))
-        of_model[:] = np.where(rows.positive, shares[0][cell], 1.0 - shares[1][cell])
+        place = 2 * cell + rows.positive
+        amounts = np.bincount(place, rows.weights, 2 * int(starts[-1])).reshape(-1, 2)
+        values = np.empty_like(amounts)
+        for positive, of_class in enumerate(amounts.T):
+            scale = ratio(0.5, np.add.reduceat(of_class, starts[:-1]))
+            shares = ranks_in_groups(starts, of_class) * np.repeat(scale, np.diff(starts))
+            values[:, 1 - positive] = 1.0 - shares if positive else shares
+        of_model[:] = values.ravel()[place]
     return found
 
 
 class Units(NamedTuple):
-    """Independent parts of the rows of each group: single rows (`of_rows`), or a cluster's rows.
+    """Independent parts of clustered rows: a unit has the rows of one cluster in one group.
 
     `weights`, of shape (2, n_units), are those of the negatives and of the positives.
     """
@@ -123,21 +125,17 @@ class Units(NamedTuple):
     weights: Floats
     n_groups: int
     n_clusters: int
-    of_rows: bool
 
     @classmethod
     def of(cls, rows: Rows) -> tuple[Units, Numbers]:
-        """Return the units, and the unit of each row."""
-        weights = np.where([~rows.positive, rows.positive], rows.weights, 0.0)
-        n_rows = rows.codes.size
-        if rows.clusters is None:
-            number = np.arange(n_rows)
-            return cls(rows.codes, number, weights, rows.n_groups, n_rows, True), number
+        """Return the units of rows with clusters, and the unit of each row."""
+        assert rows.clusters is not None
         n_clusters = int(rows.clusters.max(initial=-1)) + 1
         unit, distinct = number_integers(rows.codes.astype(np.int64) * n_clusters + rows.clusters)
         group, cluster = np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
-        summed = np.array([np.bincount(unit, w, distinct.size) for w in weights], np.float64)
-        return cls(group, cluster, summed, rows.n_groups, n_clusters, False), unit
+        part = rows.positive * distinct.size + unit
+        weights = np.bincount(part, rows.weights, 2 * distinct.size).astype(np.float64)
+        return cls(group, cluster, weights.reshape(2, -1), rows.n_groups, n_clusters), unit
 
     @property
     def shares_clusters(self) -> bool:
@@ -168,14 +166,6 @@ class Units(NamedTuple):
     def share(self) -> Floats:
         """Share of each unit in the weights of both classes of its group, shape (2, n_units)."""
         return ratio(self.weights, self.by_group(self.weights)[:, self.group], 0.0)
-
-    def corrections(self) -> Floats:
-        """Return the corrections for the estimated mean of each class and group."""
-        totals, squares = self.by_group(self.weights), self.by_group(self.weights**2)
-        if not self.of_rows:
-            return cluster_corrections(self.weights, totals[:, self.group], squares[:, self.group])
-        pairs = np.where(self.n_in_group[:2] > 1, totals**2 - squares, 0.0)
-        return np.sqrt(ratio(totals**2, pairs, 1.0))[:, self.group]
 
     def freedom(self) -> Floats:
         """Return the degrees of freedom of each group's variance, from the sizes of its units.
@@ -217,10 +207,18 @@ class Units(NamedTuple):
 
 
 class Effects(NamedTuple):
-    """Corrected effects of negatives and positives, `values` of shape (n_models, 2, n_units)."""
+    """Corrected effects of independent rows or of clusters.
 
-    units: Units
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n_models, n_rows) or (n_models, 2, n_units)
+        With clusters, those of the negatives and of the positives of each unit.
+    units : Units or None
+        None if all rows are independent.
+    """
+
     values: Floats
+    units: Units | None
 
 
 def effects_of(rows: Rows, values: Floats, *, among_all: bool = False) -> Effects:
@@ -235,24 +233,40 @@ def effects_of(rows: Rows, values: Floats, *, among_all: bool = False) -> Effect
         Whether the values are placement values among the rows of all groups, and the groups are
         fixed strata: deviations are from the mean of the group, in units of all rows.
     """
-    units, unit = Units.of(rows)
-    side = rows.positive * units.group.size + unit
-    shape = len(values), 2, units.group.size
-    sums = np.array(
-        [np.bincount(side, rows.weights * np.nan_to_num(v), 2 * shape[2]) for v in values]
-    ).reshape(shape)
-    totals = units.by_group(units.weights)
-    centre = np.array([ratio(units.by_group(of_model), totals, 0.0) for of_model in sums])
+    n_groups, units = rows.n_groups, None
+    sums = rows.weights * np.nan_to_num(values)
+    weights, key = rows.weights, rows.positive * n_groups + rows.codes
+    if rows.clusters is not None:
+        units, unit = Units.of(rows)
+        n_units = units.group.size
+        part = rows.positive * n_units + unit
+        sums = np.array([np.bincount(part, of_model, 2 * n_units) for of_model in sums])
+        weights, key = units.weights.ravel(), np.append(units.group, n_groups + units.group)
+
+    def by_class(amounts: Any) -> Floats:
+        return np.bincount(key, amounts, 2 * n_groups).astype(np.float64)
+
+    totals, squares = by_class(weights), by_class(weights**2)
+    several = by_class(weights > 0) > 1
+    whole = totals
     if among_all:
-        totals = np.broadcast_to(totals.sum(axis=1, keepdims=True), totals.shape)
-        # A single unit has no deviation from the mean of its group; use the overall mean.
-        overall = sums.sum(axis=2, keepdims=True) / totals[:, :1]
-        centre = np.where(units.n_in_group[:2] > 1, centre, overall)
-    scale = units.corrections() * ratio(1.0, totals, 0.0)[:, units.group]
-    effects = scale * (sums - units.weights * centre[:, :, units.group])
-    if not units.of_rows:
-        most = units.by_group((units.weights * ratio(1.0, totals, 0.0)[:, units.group]) ** 2)
-        for of_model in effects:
-            is_error = is_rounding_error(units.by_group(of_model**2), most)
-            of_model[is_error[:, units.group]] = 0.0
-    return Effects(units, effects)
+        whole = np.repeat(totals.reshape(2, -1).sum(axis=1), n_groups)
+    if units is None:
+        pairs = np.where(several, totals**2 - squares, 0.0)
+        scale = (np.sqrt(ratio(totals**2, pairs, 1.0)) * ratio(1.0, whole, 0.0))[key]
+    else:
+        scale = cluster_corrections(weights, totals[key], squares[key])
+        scale *= ratio(1.0, whole, 0.0)[key]
+    for of_model in sums:
+        of_groups = by_class(of_model)
+        centre = ratio(of_groups, totals, 0.0)
+        if among_all:
+            # A single unit has no deviation from the mean of its group; use the overall mean.
+            overall = np.repeat(of_groups.reshape(2, -1).sum(axis=1), n_groups) / whole
+            centre = np.where(several, centre, overall)
+        of_model -= weights * centre[key]
+        of_model *= scale
+        if units is not None:
+            is_error = is_rounding_error(by_class(of_model**2), ratio(squares, whole**2, 0.0))
+            of_model[is_error[key]] = 0.0
+    return Effects(sums if units is None else sums.reshape(len(sums), 2, -1), units)

@@ -32,10 +32,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.inference.joint_models import joint_aucs
-from skfedauc.inference.paired import ROUNDING, PairedRows
-
-Floats = NDArray[np.float64]
+from skfedauc.inference.effects import ROUNDING, Floats, Rows
+from skfedauc.inference.models import RowValues, joint_within
 
 # Largest standardized deviation in the search for the p value, and number of bisections
 _FURTHEST, _N_HALVINGS = 40.0, 45
@@ -62,15 +60,17 @@ class GroupValues(NamedTuple):
     degrees_of_freedom: Floats
 
     @classmethod
-    def of_aucs(cls, rows: PairedRows) -> GroupValues:
+    def of_aucs(cls, rows: Rows, own: RowValues) -> GroupValues:
         """Return the group AUCs of two models, with DeLong's variances."""
-        # The AUC of constant scores is one half without sampling error. The variance of the
-        # difference from this AUC is the variance of a single AUC.
-        constant = np.zeros(rows.positive.size)
-        joint = joint_aucs(rows._replace(scores=[*rows.scores, constant]))
+        # A third model with constant scores has an AUC of one half without sampling error. The
+        # variance of the difference from this AUC is the variance of a single AUC.
+        half = np.full((1, rows.positive.size), 0.5)
+        auc = np.full((1, rows.n_groups), 0.5)
+        three = RowValues(np.append(own.values, half, axis=0), np.append(own.auc, auc, axis=0))
+        joint = joint_within(rows, three)
         variance = joint.variance[:2, 2]
         covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0
-        return cls(joint.auc[:2], variance, covariance, joint.degrees_of_freedom[:2, 2])
+        return cls(own.auc, variance, covariance, joint.freedom[:2, 2])
 
     @property
     def is_same(self) -> bool:

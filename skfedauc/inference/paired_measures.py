@@ -1,4 +1,4 @@
-"""Paired comparison of a partial AUC or of the average precision of two models.
+"""Partial AUCs and average precisions of several models on the same rows, to compare them.
 
 The variance of the difference uses each row's difference of influence values [1]_, as DeLong's
 variance uses differences of placement values. For partial AUCs, the influence values include the
@@ -18,16 +18,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc._kernel import number_cells
+from skfedauc.counts import ScoreCounts
 from skfedauc.inference import measures
 from skfedauc.inference.curves import GroupCurves, LogitErrors
-from skfedauc.inference.paired import PairedRows, RowValues
-from skfedauc.inference.variances import Floats
+from skfedauc.inference.effects import Floats, Rows
+from skfedauc.inference.models import RowValues
 from skfedauc.measures import AveragePrecision, Measure, PartialAUC
 
-# Error probability of `too_few_within`, the same for all confidence levels
+# Largest probability that no row is within the rates of a partial AUC. Above this probability, the
+# variance is too small on average, and there is no test.
 _TAIL = 0.025
 
 
@@ -51,58 +52,41 @@ def has_valid_averages(measure: Measure | None) -> bool:
     return not isinstance(measure, AveragePrecision)
 
 
-def measure_values(
-    measure: Measure,
-    rows: PairedRows,
-    curves: Sequence[GroupCurves],
-    pooled_curves: Sequence[GroupCurves],
-) -> RowValues:
-    """Return a measure of two models on the scale from 0 to 1, and influence values.
+def measure_values(measure: Measure, rows: Rows, counts: Sequence[ScoreCounts]) -> RowValues:
+    """Return a measure of the models on the scale from 0 to 1, and influence values of the rows.
 
     Parameters
     ----------
     measure : Measure
-    rows : PairedRows
-    curves, pooled_curves : sequence of GroupCurves
-        Curves of each model: of the groups, and of all rows together.
+    rows : Rows
+    counts : sequence of ScoreCounts
+        Counts of the rows with the scores of each model.
     """
-    one_group = rows._replace(codes=np.zeros_like(rows.codes), n_groups=1)
-    own, pooled = (
-        [_influence(measure, curve, of, s) for curve, s in zip(each, of.scores, strict=True)]
-        for each, of in ((curves, rows), (pooled_curves, one_group))
-    )
-    auc, pooled_auc = (
-        np.array([measures.index_of(measure, curve) for curve in each])
-        for each in (curves, pooled_curves)
-    )
-    within = (1.0, 1.0)
+    curves = [GroupCurves.of(of_model) for of_model in counts]
+    values = [_influence(measure, c, rows, s) for c, s in zip(curves, rows.scores, strict=True)]
+    index = np.array([measures.index_of(measure, of_model) for of_model in curves])
+    rates = (1.0, 1.0)
     if isinstance(measure, PartialAUC):
-        within = (1.0, measure.width) if measure.min_tpr is None else (measure.width, 1.0)
-    return RowValues(own, pooled, auc, pooled_auc[:, 0], within)
+        rates = (measure.width, 1.0) if measure.min_tpr is None else (1.0, measure.width)
+    few = measures.few_within(measure, curves[0], _TAIL)[0]
+    return RowValues(np.array(values), index, few, rates)
 
 
-def _influence(measure: Measure, curves: GroupCurves, rows: PairedRows, scores: Floats) -> Floats:
+def bounded_variances(measure: Measure, counts: Sequence[ScoreCounts], index: Floats) -> Floats:
+    """Return the variance of the measure by model and group, or an upper bound if it is unknown.
+
+    NaN if the group lacks a class. `index` has the values of the measure, on the scale from 0 to 1.
+    """
+    found = [
+        measures.errors_of(measure, GroupCurves.of(of_model), values)
+        for of_model, values in zip(counts, index, strict=True)
+    ]
+    return np.array([of.variance for of in found if isinstance(of, LogitErrors)])
+
+
+def _influence(measure: Measure, curves: GroupCurves, rows: Rows, scores: Floats) -> Floats:
     """Return the influence value of each row."""
     influence = measures.influence_of(measure, curves)
     # The segments of the curves are the cells in order of group and score.
     cell, _ = number_cells(scores, rows.codes, rows.n_groups)
     return np.where(rows.positive, influence.positives[cell], influence.negatives[cell])
-
-
-def too_few_within(measure: Measure, curves: GroupCurves) -> NDArray[np.bool_]:
-    """Return which groups may have no row within the rates of a partial AUC.
-
-    The variance of such a group is too small on average. The function returns True if the
-    probability that no row is within the rates exceeds 2.5 %.
-    """
-    return measures.few_within(measure, curves, _TAIL)[0]
-
-
-def variance_of(measure: Measure, curves: GroupCurves, index: Floats) -> Floats:
-    """Return the variance of the measure of each group, or an upper bound if it is unknown.
-
-    NaN if the group lacks a class.
-    """
-    errors = measures.errors_of(measure, curves, index)
-    assert isinstance(errors, LogitErrors)
-    return errors.variance

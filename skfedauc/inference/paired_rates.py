@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ratio
+from skfedauc.inference.effects import Floats
 from skfedauc.inference.largest_gap import GroupValues
 from skfedauc.inference.quantiles import normal_quantile
-
-Floats = NDArray[np.float64]
 
 
 class RateChanges(NamedTuple):

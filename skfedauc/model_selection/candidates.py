@@ -88,8 +88,7 @@ def compare_candidates(
     --------
     select_simplest : Refit rule for the simplest of the tied candidates.
     auc_critical_difference : Return the critical difference of two test sets.
-    compare_models : Compare several models on the same test rows.
-    compare_roc_auc : Compare two models on the same test rows.
+    compare_models : Compare models on the same test rows.
 
     Notes
     -----

@@ -1,8 +1,7 @@
 """Displays: plots of a report or of a search, with the interface of scikit-learn's displays.
 
-The class methods ``from_report``, ``from_reports``, ``from_predictions``, ``from_estimator``,
-``from_search``, ``from_plan`` and ``from_sweep`` make and draw a display. ``plot`` draws the
-display again, on other axes. Matplotlib is an optional dependency: ``pip install
+``from_report``, ``from_predictions``, ``from_estimator`` and ``from_search`` make and draw a
+display; ``plot`` draws it again, on other axes. Matplotlib is an optional dependency: ``pip install
 "skfedauc[plot]"``.
 """
 
@@ -12,9 +11,7 @@ from skfedauc.plotting.group_auc import GroupAUCDisplay
 from skfedauc.plotting.ranking import RankingDisplay
 from skfedauc.plotting.reliability import ReliabilityDisplay
 from skfedauc.plotting.roc_curve import GroupRocCurveDisplay
-from skfedauc.plotting.rows_needed import RowsNeededDisplay
 from skfedauc.plotting.score import GroupScoreDisplay
-from skfedauc.plotting.threshold import ThresholdDisplay
 
 __all__ = [
     "CandidatesDisplay",
@@ -24,6 +21,4 @@ __all__ = [
     "GroupScoreDisplay",
     "RankingDisplay",
     "ReliabilityDisplay",
-    "RowsNeededDisplay",
-    "ThresholdDisplay",
 ]

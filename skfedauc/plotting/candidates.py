@@ -2,66 +2,47 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
 from skfedauc.model_selection import select_within_gap
 from skfedauc.model_selection.refit import checked_gap, scores_and_gaps
-from skfedauc.plotting.drawing import (
-    BLACK,
-    BLUE,
-    MOST_CHARACTERS,
-    SMALL,
-    VERMILLION,
-    WIDTH,
-    as_written,
-    axes_or_new,
-    check_matplotlib,
-    lay_out,
-    legend_and_note,
-    size_of,
-    text_of,
-)
+from skfedauc.plotting import drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
-    from matplotlib.text import Annotation
 
-# Labels of candidates: largest number besides the chosen candidate, largest number of characters,
-# and largest share of the width of the axes.
-_MOST_LABELS, _MOST_CHARACTERS, _MOST_WIDTH = 10, 40, 0.4
+# Largest number of characters of the parameters of a candidate
+_MOST_CHARACTERS = 40
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CandidatesDisplay:
     """Scatter plot of the score against the gap of the candidates of a search.
 
-    Make the display with `from_search`. Better candidates are further up and further left. A line
-    joins the Pareto front: the candidates for which no other candidate has both a better score and
-    a smaller gap. If there is room, labels show the parameters of the candidates of the front.
-    Labels omit parameters that are equal for all candidates.
+    Make it with `from_search`. Better candidates are further up and further left. A line joins the
+    Pareto front: the candidates for which no other candidate has both a better score and a smaller
+    gap. The legend names the parameters of the chosen candidate.
 
     Parameters
     ----------
     scores, gaps : array-like of shape (n_candidates,)
-        Means over folds; NaN for failed candidates. The display counts failed candidates, but draws
-        no marker for them.
+        Means over folds; NaN for failed candidates, which the note counts.
     params : sequence of dict, default=None
-        Parameters of each candidate, for the labels.
+        Parameters of each candidate.
     front : array-like of int, default=()
         Indices of the candidates of the Pareto front, from the best score to the smallest gap.
     chosen : int, default=None
         Index of the chosen candidate.
     at_most : float, default=None
-        Limit of the gap. Empty circles show the candidates with a larger gap.
+        Limit of the gap. Candidates with a larger gap are empty circles.
     score_name : str, default="score"
         Name of the score, for its axis.
     gap_name : str, default="gap"
@@ -70,17 +51,11 @@ class CandidatesDisplay:
     Attributes
     ----------
     within_, beyond_ : matplotlib PathCollection
-        Candidates within the limit of the gap, and candidates beyond the limit. Without a limit,
-        `within_` has all candidates.
-    front_line_ : matplotlib Line2D or None
-    chosen_marker_ : matplotlib Line2D or None
-    limit_ : matplotlib Line2D or None
-    labels_ : dict of int to matplotlib Annotation
-        Labels by index of the candidate.
+        Candidates within and beyond the limit of the gap; without a limit, all are within.
+    front_line_, chosen_marker_, limit_ : matplotlib Line2D or None
     note_ : str
-        Note in the plot on candidates left out; empty if the plot shows all.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+        What the plot leaves out; empty if it shows everything.
+    ax_, figure_ : matplotlib Axes and Figure
 
     See Also
     --------
@@ -110,38 +85,21 @@ class CandidatesDisplay:
     >>> plt.close(display.figure_)
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-    within_: PathCollection
-    beyond_: PathCollection
-    front_line_: Line2D | None
-    chosen_marker_: Line2D | None
-    limit_: Line2D | None
-    labels_: dict[int, Annotation]
+    scores: NDArray[np.float64]
+    gaps: NDArray[np.float64]
+    params: Sequence[Mapping[str, Any]] | None = None
+    front: Sequence[int] = ()
+    chosen: int | None = None
+    at_most: float | None = None
+    score_name: str = "score"
+    gap_name: str = "gap"
 
-    def __init__(
-        self,
-        *,
-        scores: ArrayLike,
-        gaps: ArrayLike,
-        params: Sequence[Mapping[str, Any]] | None = None,
-        front: ArrayLike = (),
-        chosen: int | None = None,
-        at_most: float | None = None,
-        score_name: str = "score",
-        gap_name: str = "gap",
-    ) -> None:
-        self.scores = np.asarray(scores, np.float64)
-        self.gaps = np.asarray(gaps, np.float64)
-        self.params = params
-        self.front = np.asarray(front, np.intp)
-        self.chosen = chosen
-        self.at_most = at_most
-        self.score_name = score_name
-        self.gap_name = gap_name
+    def __post_init__(self) -> None:
+        self.scores = np.asarray(self.scores, np.float64)
+        self.gaps = np.asarray(self.gaps, np.float64)
         _input.check_length("gaps", self.gaps.size, "scores", self.scores.size)
-        if params is not None:
-            _input.check_length("params", len(params), "scores", self.scores.size)
+        if self.params is not None:
+            _input.check_length("params", len(self.params), "scores", self.scores.size)
         if np.isnan(self.scores + self.gaps).all():
             raise ValueError("every candidate's score or gap is NaN: there is nothing to draw.")
 
@@ -184,7 +142,7 @@ class CandidatesDisplay:
         NotFittedError
             If the search needs a call of ``fit`` first.
         """
-        check_matplotlib("CandidatesDisplay.from_search")
+        drawing.check_matplotlib("CandidatesDisplay.from_search")
         check_is_fitted(search, "cv_results_")
         results = search.cv_results_
         scores, gaps = scores_and_gaps(results, score, checked_gap(gap))
@@ -216,179 +174,70 @@ class CandidatesDisplay:
         CandidatesDisplay
             The display itself.
         """
-        check_matplotlib("CandidatesDisplay.plot")
-        ax = axes_or_new(ax, 5.0, WIDTH)
-        self.ax_, self.figure_ = ax, ax.figure
-        drawn = ~np.isnan(self.scores + self.gaps)
-        is_within = drawn & (self.gaps <= (np.inf if self.at_most is None else self.at_most))
+        drawing.check_matplotlib("CandidatesDisplay.plot")
+        self.ax_ = ax = drawing.axes_or_new(ax, 5.0)
+        self.figure_ = ax.figure
+        x, y = self.gaps, self.scores
+        drawn = ~np.isnan(x + y)
+        is_within = drawn & (x <= (np.inf if self.at_most is None else self.at_most))
         is_beyond = drawn & ~is_within
-        entries: list[tuple[Any, str]] = []
-
-        self.within_ = ax.scatter(
-            self.gaps[is_within], self.scores[is_within], 28, color=BLUE, alpha=0.8, zorder=3
-        )
+        n_within, n_beyond, n_failed = (int(of.sum()) for of in (is_within, is_beyond, ~drawn))
+        blue = drawing.BLUE
+        self.within_ = ax.scatter(x[is_within], y[is_within], 28, color=blue, alpha=0.8, zorder=3)
         self.beyond_ = ax.scatter(
-            self.gaps[is_beyond], self.scores[is_beyond], 28, facecolors="none", edgecolors=BLUE
+            x[is_beyond], y[is_beyond], 28, facecolors="none", edgecolors=blue
         )
-        entries.append((self.within_, _words.counted(int(is_within.sum()), "candidate")))
-        self.limit_ = None
+        entries: list[drawing.Entry] = [(self.within_, _words.counted(n_within, "candidate"))]
+        low, high = y[drawn].min(), y[drawn].max()
+        margin = 0.06 * (high - low) or max(0.1 * abs(high), 0.01)
+        limits = low - margin, high + margin
+        self.limit_: Line2D | None = None
         if self.at_most is not None:
             (self.limit_,) = ax.plot(
-                [self.at_most] * 2, _limits(self.scores), color=BLACK, linestyle=":", linewidth=1.2
+                [self.at_most] * 2, limits, color=drawing.BLACK, linestyle=":", linewidth=1.2
             )
-            entries[0] = (self.within_, f"{int(is_within.sum()):,} within the limit")
-            entries.append((self.beyond_, f"{int(is_beyond.sum()):,} beyond"))
-            entries.append((self.limit_, f"limit {self.at_most:g}"))
-        self.front_line_ = None
-        if self.front.size:
-            (self.front_line_,) = ax.plot(
-                self.gaps[self.front], self.scores[self.front], color=BLUE, linewidth=1, zorder=2
-            )
+            entries = [
+                (self.within_, f"{n_within:,} within the limit"),
+                (self.beyond_, f"{n_beyond:,} beyond"),
+                (self.limit_, f"limit {self.at_most:g}"),
+            ]
+        self.front_line_: Line2D | None = None
+        front = list(self.front)
+        if front:
+            (self.front_line_,) = ax.plot(x[front], y[front], color=blue, linewidth=1, zorder=2)
             entries.append((self.front_line_, "Pareto front"))
-        self.chosen_marker_ = None
+        self.chosen_marker_: Line2D | None = None
         if self.chosen is not None and drawn[self.chosen]:
             (self.chosen_marker_,) = ax.plot(
-                self.gaps[self.chosen],
-                self.scores[self.chosen],
-                linestyle="none",
-                marker="D",
+                x[[self.chosen]],
+                y[[self.chosen]],
+                "D",
+                color=drawing.VERMILLION,
                 markersize=11,
                 markerfacecolor="none",
-                markeredgecolor=VERMILLION,
                 markeredgewidth=2,
                 zorder=4,
             )
-            text = self._text(self.chosen)
+            text = self._parameters(self.chosen)
             entries.append((self.chosen_marker_, f"chosen: {text}" if text else "chosen"))
-        n_failed = int((~drawn).sum())
-        self.note_ = f"{_words.counted(n_failed, 'candidate')} without a score not shown" * bool(
-            n_failed
-        )
+        self.note_ = ""
+        if n_failed:
+            self.note_ = f"{_words.counted(n_failed, 'candidate')} without a score not shown"
         ax.set_xlabel(f"{self.gap_name}, mean over folds")
         ax.set_ylabel(f"{self.score_name}, mean over folds")
         for label in (ax.xaxis.label, ax.yaxis.label):
-            as_written(label)
-
-        self._draw_labels(entries)
+            drawing.as_written(label)
+        drawing.legend_and_note(ax, entries, self.note_, limits)
         return self
 
-    @functools.cached_property
-    def _names(self) -> dict[str, str]:
-        """Parameters that differ between candidates, and their short names without prefixes."""
-        written = [{name: str(value) for name, value in one.items()} for one in self.params or ()]
-        names = [
-            name
-            for name in dict.fromkeys(name for one in written for name in one)
-            if len({one.get(name) for one in written}) > 1
-        ]
-        ends = [name.rsplit("__", 1)[-1] for name in names]
-        return {
-            name: end if ends.count(end) == 1 else name
-            for name, end in zip(names, ends, strict=True)
+    def _parameters(self, candidate: int) -> str:
+        """Return the parameters of a candidate as text, without the steps of a pipeline."""
+        values = {} if self.params is None else self.params[candidate]
+        texts = {
+            name.rsplit("__", 1)[-1]: f"{value:.3g}" if isinstance(value, float) else f"{value}"
+            for name, value in values.items()
         }
-
-    def _text(self, candidate: int) -> str:
-        """Return the parameters of a candidate that differ between candidates, as text."""
-        if self.params is None:
-            return ""
-        mine = self.params[candidate]
-        parts = [f"{end}={_value(mine[name])}" for name, end in self._names.items() if name in mine]
-        return text_of(", ".join(parts), _MOST_CHARACTERS)
-
-    def _draw_labels(self, entries: list[tuple[Any, str]]) -> None:
-        """Label the front and draw the legend, with room for both.
-
-        No candidate is above and to the left of a candidate of the front, so a label there covers
-        no candidate.
-        """
-        ax = self.ax_
-        lay_out(ax)
-        width, _ = size_of(ax)
-        self.labels_ = {
-            candidate: self._label(candidate, width * _MOST_WIDTH)
-            for candidate in self._in_order_of_need()
-            if self._text(candidate)
-        }
-        boxes = [label.get_window_extent() for label in self.labels_.values()]
-        dpi = ax.figure.dpi
-        # Add twice the distance between a label and its candidate, in points.
-        room = max((box.width / dpi + 18 / 72 for box in boxes), default=0.0) / width
-        inches_above = max((box.height / dpi + 14 / 72 for box in boxes), default=0.0)
-
-        low, high = _limits(self.gaps, self.at_most)
-        left = low - (high - low) * room / (1 - room)
-        ax.set_xlim(left, high)
-        ticks = ax.get_xticks()
-        ax.set_xticks(ticks[(ticks >= max(left, 0.0)) & (ticks <= high)])
-        legend_and_note(
-            ax,
-            [handle for handle, _ in entries],
-            [text for _, text in entries],
-            self.note_,
-            _limits(self.scores),
-            inches_above,
-        )
-        self._remove_overlaps()
-
-    def _in_order_of_need(self) -> list[int]:
-        """Return candidates of the front by priority: the chosen candidate, both ends, others."""
-        front = self.front.tolist()
-        first = [candidate for candidate in front if candidate == self.chosen]
-        spread = np.linspace(0, len(front) - 1, min(len(front), _MOST_LABELS)).round()
-        others = self.front[spread.astype(np.intp)].tolist()
-        return list(dict.fromkeys([*first, *others[:1], *others[-1:], *others]))
-
-    def _label(self, candidate: int, most: float) -> Annotation:
-        """Draw the label of a candidate, at most `most` inches wide."""
-        text = self._text(candidate)
-        label = self.ax_.annotate(
-            text,
-            (self.gaps[candidate], self.scores[candidate]),
-            xytext=(-9, 7),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=SMALL,
-            # The background keeps the label readable across the line of the limit.
-            bbox={"facecolor": self.ax_.get_facecolor(), "edgecolor": "none", "pad": 0.5},
-        )
-        as_written(label)
-        share = label.get_window_extent().width / self.ax_.figure.dpi / most
-        if share > 1:
-            label.set_text(text_of(text, max(int(len(text) / share), 5)))
-        return label
-
-    def _remove_overlaps(self) -> None:
-        """Remove labels that overlap labels of higher priority."""
-        from matplotlib.transforms import Bbox
-
-        taken: list[Bbox] = []
-        if self.chosen_marker_ is not None:
-            taken.append(self.chosen_marker_.get_window_extent())
-        for candidate, label in list(self.labels_.items()):
-            box = label.get_window_extent().padded(2)
-            if any(box.overlaps(other) for other in taken):
-                label.remove()
-                del self.labels_[candidate]
-            else:
-                taken.append(box)
-
-
-def _value(value: Any) -> str:
-    is_float = isinstance(value, float | np.floating)
-    if is_float:
-        return f"{value:.3g}"
-    return _words.shortened_text(" ".join(str(value).split()), MOST_CHARACTERS)
-
-
-def _limits(values: Any, other: float | None = None) -> tuple[float, float]:
-    """Return limits of an axis for these numbers, with a margin."""
-    drawn = values[~np.isnan(values)]
-    if other is not None:
-        drawn = np.append(drawn, other)
-    low, high = float(drawn.min()), float(drawn.max())
-    margin = 0.06 * (high - low) or max(0.1 * abs(high), 0.01)
-    return low - margin, high + margin
+        return drawing.text_of(", ".join(map("=".join, texts.items())), _MOST_CHARACTERS)
 
 
 def front_of(scores: NDArray[np.float64], gaps: NDArray[np.float64]) -> list[int]:

@@ -10,30 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc.inference.cross_gap import pair_errors
+from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay, labels_of
-from skfedauc.plotting.drawing import (
-    BLACK,
-    LINE,
-    PALE,
-    SMALL,
-    WIDTH,
-    axes_or_new,
-    check_matplotlib,
-    lay_out,
-    set_ticks,
-    size_of,
-    text_of,
-    write_fitting,
-)
-from skfedauc.report import GroupAUC, Undefined, estimates_of
+from skfedauc.report import GroupAUC, estimates_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
     from matplotlib.colors import BoundaryNorm, ListedColormap
-    from matplotlib.figure import Figure, SubFigure
-    from matplotlib.image import AxesImage
-    from matplotlib.text import Text
 
 # Default of `max_groups`; with 250 groups, a cell is one or two points wide.
 _MOST_GROUPS = 250
@@ -50,49 +34,41 @@ _MOST_CHARACTERS = 18
 class CrossAUCDisplay(ReportDisplay):
     """Heat map of the AUC of each group's positives against each group's negatives.
 
-    Make the display with `from_report`, `from_predictions` or `from_estimator`. Rows are the groups
-    of the positives, and columns are the groups of the negatives. The group AUCs are on the
-    diagonal. Cells without pairs have hatching.
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Rows are the groups of the
+    positives, columns are the groups of the negatives, and the group AUCs are on the diagonal.
+    Cells without pairs have hatching.
 
     Two cells that mirror each other at the diagonal are equal if the model scores neither of the
-    two groups higher. The color of a cell is the difference from its mirror image in standard
-    errors, on the same scale in every plot. Cells within two standard errors have no color. The
-    standard errors assume that groups have the same score distributions. Under this assumption,
-    about 5 % of the cells are faintly colored, and stronger colors are rare. Blue cells are above
-    their mirror image: the model scores the group of the row higher than the group of the column.
-    Red cells are below their mirror image.
-
-    Groups have the order from low to high scores. The sort key of a group is the average cross AUC
-    of the group's positives minus the average cross AUC of the group's negatives. Suppose that the
-    groups' scores differ only by a constant. Cells above the diagonal are then red, and cells below
-    the diagonal are blue.
+    two groups higher. The color of a cell is its difference from the mirrored cell in standard
+    errors, on the same scale in every plot: blue if the model scores the group of the row higher
+    than the group of the column, red if lower, and none within two standard errors. If all groups
+    had the same score distributions, about 5 % of the cells would be faintly colored. Groups are
+    sorted from low to high scores, by the average of their positives' minus the average of their
+    negatives' cross AUCs.
 
     Parameters
     ----------
     cross_matrix : array-like of shape (n_groups, n_groups)
         Cross AUCs. Rows are the groups of the positives; NaN without pairs.
     errors : array-like of shape (n_groups, n_groups), default=None
-        Standard errors of the differences between cells and their mirror images. With None, cells
-        have no color.
+        Standard errors of the differences from the mirrored cells; None draws no colors.
     groups : sequence of length n_groups, default=None
         Labels; None uses numbers.
     n_missing : int, default=0
-        Number of rows without a group label, for the note. The display omits these rows.
+        Number of rows without a group label, for the note.
 
     Attributes
     ----------
     im_ : matplotlib AxesImage
-        Differences between cells and their mirror images in standard errors, in the order of the
-        plot.
+        Differences from the mirrored cells in standard errors, in the order of the plot.
     text_ : ndarray of matplotlib Text or None, shape (n_shown, n_shown)
         Numbers in the cells; None if there is no room for them.
     colorbar_ : matplotlib Colorbar or None
     shown_ : ndarray of int
         Indices of the groups shown, from top to bottom.
     note_ : str
-        Note in the plot on groups and rows left out; empty if the plot shows all.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+        What the plot leaves out; empty if it shows everything.
+    ax_, figure_ : matplotlib Axes and Figure
 
     See Also
     --------
@@ -100,9 +76,8 @@ class CrossAUCDisplay(ReportDisplay):
 
     Notes
     -----
-    For binned scores, the numbers are AUCs of the binned scores. A pair of rows in the same bin
-    counts as a tie. Standard errors need independent rows that are all compared with each other.
-    Reports within folds and reports with clusters have no colors.
+    Standard errors need independent rows that are all compared with each other, so reports within
+    folds and reports with clusters have no colors. Rows in the same bin of binned scores are ties.
 
     References
     ----------
@@ -111,25 +86,14 @@ class CrossAUCDisplay(ReportDisplay):
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
-    >>> from skfedauc import GroupAUC
-    >>> from skfedauc.datasets import make_group_scores
+    >>> from matplotlib.figure import Figure
     >>> from skfedauc.plotting import CrossAUCDisplay
-    >>> devices = make_group_scores("different", 50, 200, random_state=0)
-    >>> report = GroupAUC.from_predictions(
-    ...     devices.y_true, devices.y_score, groups=devices.groups
+    >>> display = CrossAUCDisplay.from_predictions(
+    ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"], ax=Figure().subplots()
     ... )
-    >>> display = CrossAUCDisplay.from_report(report)
-    >>> display.shown_  # the first device scores lowest
-    array([0, 1, 2, 3])
-    >>> plt.close(display.figure_)
+    >>> display.cross_matrix.tolist()
+    [[1.0, 1.0], [0.5, 0.0]]
     """
-
-    ax_: Axes
-    figure_: Figure | SubFigure
-    im_: AxesImage
-    text_: NDArray[np.object_] | None
-    colorbar_: Colorbar | None
 
     def __init__(
         self,
@@ -171,8 +135,8 @@ class CrossAUCDisplay(ReportDisplay):
         sort : bool, default=True
             Whether to sort groups from low to high scores; False keeps the order of labels.
         max_groups : int, default=250
-            Largest number of groups to draw, at least 2. With more groups, the display draws groups
-            at equal distances in the order, and a note reports the selection.
+            Largest number of groups to draw, at least 2. Of more groups, those at equal distances
+            in the order are drawn.
         colorbar : bool, default=True
             Whether to add a color bar.
         ax : matplotlib Axes, default=None
@@ -184,10 +148,9 @@ class CrossAUCDisplay(ReportDisplay):
 
         Raises
         ------
-        ImportError
-            If matplotlib is missing.
-        ValueError, TypeError
-            If an argument is not as described, or the matrix does not fit in memory.
+        ImportError, ValueError, TypeError
+            If matplotlib is missing, an argument is not as described, or the matrix does not fit in
+            memory.
         """
         cls._check_report(report)
         matrix, pairs = estimates_of(report).pairs.cross_auc.copy(), estimates_of(report).pairs
@@ -198,176 +161,14 @@ class CrossAUCDisplay(ReportDisplay):
         )
         return display.plot(ax, sort=sort, max_groups=max_groups, colorbar=colorbar)
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        groups: Any,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
-        sort: bool = True,
-        max_groups: int = _MOST_GROUPS,
-        colorbar: bool = True,
-        ax: Axes | None = None,
-    ) -> CrossAUCDisplay:
-        """Draw the cross matrix of predictions.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_rows,)
-            Labels of two classes.
-        y_score : array-like of shape (n_rows,)
-            Finite scores; higher scores mean the positive class.
-        groups : array-like of shape (n_rows,) or (n_rows, n_columns)
-            Group label of each row; with several columns each combination is a group.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of 0 or more.
-        pos_label : int, float, bool or str, default=None
-            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
-        undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How to treat groups that lack a class; see `GroupAUC`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        sort : bool, default=True
-            Whether to sort groups from low to high scores; False keeps the order of labels.
-        max_groups : int, default=250
-            Largest number of groups to draw, at least 2. With more groups, the display draws groups
-            at equal distances in the order, and a note reports the selection.
-        colorbar : bool, default=True
-            Whether to add a color bar.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        CrossAUCDisplay
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is missing.
-        ValueError, TypeError
-            If an argument is not as described, or the matrix does not fit in memory.
-        """
-        report = cls._of_predictions(
-            y_true,
-            y_score,
-            groups=groups,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            undefined=undefined,
-            missing=missing,
-        )
-        return cls.from_report(report, sort=sort, max_groups=max_groups, colorbar=colorbar, ax=ax)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        groups: Any,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        response_method: str | tuple[str, ...] | None = None,
-        undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
-        sort: bool = True,
-        max_groups: int = _MOST_GROUPS,
-        colorbar: bool = True,
-        ax: Axes | None = None,
-    ) -> CrossAUCDisplay:
-        """Draw the cross matrix of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator object
-            A fitted binary classifier, or a pipeline or search that ends in one.
-        X : array-like of shape (n_rows, n_features)
-            Input of the estimator.
-        y : array-like of shape (n_rows,)
-            True labels.
-        groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the labels themselves. If X has an index, its labels
-            align a pandas Series with X.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of 0 or more.
-        pos_label : int, float, bool or str, default=None
-            The positive label; None means ``estimator.classes_[1]``.
-        response_method : str, tuple of str or None, default=None
-            Methods of the estimator that return scores, in order of preference. None means
-            "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
-        undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How to treat groups that lack a class; see `GroupAUC`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        sort : bool, default=True
-            Whether to sort groups from low to high scores; False keeps the order of labels.
-        max_groups : int, default=250
-            Largest number of groups to draw, at least 2. With more groups, the display draws groups
-            at equal distances in the order, and a note reports the selection.
-        colorbar : bool, default=True
-            Whether to add a color bar.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        CrossAUCDisplay
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is missing.
-        ValueError, TypeError
-            If an argument is not as described, or the matrix does not fit in memory.
-        """
-        report = cls._of_estimator(
-            estimator,
-            X,
-            y,
-            groups=groups,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            response_method=response_method,
-            undefined=undefined,
-            missing=missing,
-        )
-        return cls.from_report(report, sort=sort, max_groups=max_groups, colorbar=colorbar, ax=ax)
-
-    def plot(
+    def _plot(
         self,
         ax: Axes | None = None,
         *,
         sort: bool = True,
         max_groups: int = _MOST_GROUPS,
         colorbar: bool = True,
-    ) -> CrossAUCDisplay:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-        sort : bool, default=True
-            Whether to sort groups from low to high scores; False keeps the order of labels.
-        max_groups : int, default=250
-            Largest number of groups to draw, at least 2. With more groups, the display draws groups
-            at equal distances in the order, and a note reports the selection.
-        colorbar : bool, default=True
-            Whether to add a color bar.
-
-        Returns
-        -------
-        CrossAUCDisplay
-            The display itself.
-        """
-        check_matplotlib("CrossAUCDisplay.plot")
+    ) -> None:
         most = _input.check_whole_number(max_groups, "max_groups", 2)
         n_groups = len(self.groups)
         order = self._order() if sort else np.arange(n_groups)
@@ -376,8 +177,8 @@ class CrossAUCDisplay(ReportDisplay):
         self.shown_ = order
         matrix = self.cross_matrix[np.ix_(order, order)]
 
-        ax = axes_or_new(ax, 6.2, WIDTH)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = drawing.axes_or_new(ax, 6.2, drawing.WIDTH)
+        self.figure_ = ax.figure
         colors, levels = _scale()
         beyond = matrix - matrix.T
         self.im_ = ax.imshow(
@@ -403,7 +204,7 @@ class CrossAUCDisplay(ReportDisplay):
         notes += filter(None, [self._left_out])
         self._write_note(notes)
         ax.set_ylabel("Positives of")
-        self.colorbar_ = None
+        self.colorbar_: Colorbar | None = None
         if colorbar:
             self.colorbar_ = ax.figure.colorbar(self.im_, ax=ax)
         step = self._draw_labels()
@@ -412,7 +213,6 @@ class CrossAUCDisplay(ReportDisplay):
         if self.colorbar_ is not None:
             self._label_colorbar(self.colorbar_)
         self.text_ = self._draw_values(matrix)
-        return self
 
     def _order(self) -> NDArray[np.intp]:
         """Return the groups from low to high scores."""
@@ -436,7 +236,7 @@ class CrossAUCDisplay(ReportDisplay):
         boxes += [(column - 0.5, row - 0.5, 1, 1) for row, column in cells.tolist()]
         for left, top, width, height in boxes:
             box = Rectangle((left, top), width, height, facecolor="none", linewidth=0)
-            box.set(edgecolor=PALE, hatch="////")
+            box.set(edgecolor=drawing.PALE, hatch="////")
             self.ax_.add_patch(box)
 
     def _write_note(self, notes: list[str]) -> None:
@@ -444,35 +244,35 @@ class CrossAUCDisplay(ReportDisplay):
         self.ax_.set_xlabel("\n".join(["Negatives of", *(f"({note})" for note in notes)]))
 
     def _draw_labels(self) -> int:
-        """Label every n-th group, so that each label has room; return the larger n of both axes."""
+        """Label every n-th group, so that labels have room; return the larger n of both axes."""
         ax, n_shown = self.ax_, self.shown_.size
-        texts = [text_of(self.groups[g], _MOST_CHARACTERS) for g in self.shown_]
-        lay_out(ax)
+        texts = [drawing.text_of(self.groups[g], _MOST_CHARACTERS) for g in self.shown_]
+        drawing.lay_out(ax)
         width, height = self._cell()
-        steps = [max(int(np.ceil(LINE / size)), 1) for size in (width, height)]
+        steps = [max(int(np.ceil(drawing.LINE / size)), 1) for size in (width, height)]
         for axis, size, step in zip((ax.xaxis, ax.yaxis), (width, height), steps, strict=True):
             places = list(range(0, n_shown, step))
             labels = [texts[place] for place in places]
             longest = max(map(len, labels)) * _CHARACTER + 0.05
             is_upright = axis is ax.xaxis and longest > size * step
-            set_ticks(axis, places, labels, rotation=90 if is_upright else 0)
+            drawing.set_ticks(axis, places, labels, rotation=90 if is_upright else 0)
         return max(steps)
 
     def _cell(self) -> tuple[float, float]:
         """Return width and height of a cell in inches."""
-        width, height = size_of(self.ax_)
+        width, height = drawing.size_of(self.ax_)
         return width / self.shown_.size, height / self.shown_.size
 
     def _label_colorbar(self, bar: Colorbar) -> None:
-        lay_out(self.ax_)
-        write_fitting(
+        drawing.lay_out(self.ax_)
+        drawing.write_fitting(
             bar.ax.yaxis.label,
             [
                 "Difference from the cell mirrored at the diagonal, in standard errors",
                 "Difference from the mirrored cell\nin standard errors",
                 "Standard errors",
             ],
-            size_of(self.ax_)[1],
+            drawing.size_of(self.ax_)[1],
         )
 
     def _draw_values(self, matrix: NDArray[np.float64]) -> NDArray[np.object_] | None:
@@ -480,26 +280,23 @@ class CrossAUCDisplay(ReportDisplay):
         whole = self.figure_.bbox.width / self.figure_.dpi
         if whole / self.shown_.size < _VALUE:
             return None
-        lay_out(self.ax_)
+        drawing.lay_out(self.ax_)
         width, height = self._cell()
-        if width < _VALUE or height < LINE:
+        if width < _VALUE or height < drawing.LINE:
             return None
         texts: NDArray[np.object_] = np.full(matrix.shape, None)
         for (row, column), value in np.ndenumerate(matrix):
             if not np.isnan(value):
-                texts[row, column] = self._draw_value(row, column, value)
+                texts[row, column] = self.ax_.text(
+                    column,
+                    row,
+                    f"{value:.2f}",
+                    ha="center",
+                    va="center",
+                    fontsize=drawing.SMALL,
+                    color=drawing.BLACK,
+                )
         return texts
-
-    def _draw_value(self, row: int, column: int, value: float) -> Text:
-        return self.ax_.text(
-            column,
-            row,
-            f"{value:.2f}",
-            ha="center",
-            va="center",
-            fontsize=SMALL,
-            color=BLACK,
-        )
 
 
 def _scale() -> tuple[ListedColormap, BoundaryNorm]:

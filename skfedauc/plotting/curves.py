@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from skfedauc._kernel import Cells
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.curves import RocCurve, RocCurves, mean_curve
 
-Floats = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float64]
+# False and true positive rates
+Corners: TypeAlias = tuple[Floats, Floats]
 
 # Largest number of corners of a curve. `_thinned` thins curves with more corners on a grid of GRID
 # by GRID squares, each smaller than two pixels.
@@ -20,28 +22,24 @@ MOST_CORNERS = 1000
 GRID = 500
 # Share of the rows in each tail; if these rows are outliers, the outermost bins include them.
 _TAIL = 0.001
+# Largest score to draw: sums of larger coordinates overflow in Matplotlib.
+LARGEST = 1e300
 
 
-def weights_of_classes(cells: Cells) -> tuple[Floats, Floats]:
-    """Return the weight of the negatives and of the positives in each cell."""
-    if cells.weights is not None:
-        return cells.weights[0], cells.weights[1]
-    return cells.negatives.astype(np.float64), cells.positives.astype(np.float64)
+class Curve(NamedTuple):
+    """ROC curve of a plot: corners, AUC, and the outline of the area of binned scores."""
+
+    fpr: Floats
+    tpr: Floats
+    auc: float
+    band: Floats | None = None
 
 
 def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[RocCurve | None]:
     """Return the ROC curve of each group; None if no `ScoreCounts` has both classes of a group.
 
-    With several `ScoreCounts`, such as folds, each `ScoreCounts` has a curve of the group. The
-    result is the mean of these curves, weighted by pairs. The area under the mean curve is the AUC
-    of the pairs within each `ScoreCounts`. A tie block is a straight line, so the area by the
-    trapezoidal rule is the AUC.
-
-    Parameters
-    ----------
-    states : sequence of ScoreCounts
-    groups : sequence of labels
-        Labels of the groups of all `states`; a single label for `states` without groups.
+    With several `ScoreCounts`, such as folds, the curve is the mean of theirs, weighted by pairs,
+    so the area below is the AUC of the pairs within each `ScoreCounts`.
     """
     found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
     for state in states:
@@ -55,60 +53,41 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
 
 
 def adjusted_curve(curves: Sequence[RocCurve | None], positives: NDArray[Any]) -> RocCurve | None:
-    """Return the covariate-adjusted ROC curve: the mean of the curves, weighted by positives.
-
-    The mean omits groups without a curve. The result is None if no group has a curve.
-
-    Parameters
-    ----------
-    curves : sequence of RocCurve or None
-        Curve of each group.
-    positives : ndarray, shape (n_groups,)
-        Weight of the positives of each group.
-    """
+    """Return the mean of the curves, weighted by positives; None if no group has a curve."""
     weights = positives.astype(np.float64).tolist()
     parts = [(c, w) for c, w in zip(curves, weights, strict=True) if c is not None]
     return mean_curve(*zip(*parts, strict=True)) if parts else None
 
 
-def drawn_corners(curve: RocCurve | None) -> tuple[Floats, Floats]:
+def drawn_corners(curve: RocCurve | None) -> Corners:
     """Return false and true positive rates at the corners of a curve; empty without a curve.
 
     With more than `MOST_CORNERS` corners, thinning moves no point by more than ``1 / GRID``. The
     area under the thinned curve differs by at most about 1e-3.
     """
-    return (np.zeros(0), np.zeros(0)) if curve is None else _thinned(*_corners(*curve))
-
-
-def _corners(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
-    """Return the curve without the points inside vertical and horizontal segments."""
-    right, up = np.diff(fpr) > 0, np.diff(tpr) > 0
-    straight = (right[1:] == right[:-1]) & (up[1:] == up[:-1]) & (right[1:] != up[1:])
-    kept = np.concatenate([[True], ~straight, [True]])
-    return fpr[kept], tpr[kept]
-
-
-def _thinned(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
-    """Thin a curve with many corners to its first and last point in each square of a grid."""
+    if curve is None:
+        return np.zeros(0), np.zeros(0)
+    fpr, tpr = curve.turns
     if fpr.size <= MOST_CORNERS:
         return fpr, tpr
+    # Keep the first and the last corner in each square of the grid.
     column, row = np.floor(fpr * GRID), np.floor(tpr * GRID)
     is_new = (np.diff(column) > 0) | (np.diff(row) > 0)
     kept = np.append(True, is_new) | np.append(is_new, True)
     return fpr[kept], tpr[kept]
 
 
-# Largest score to draw: sums of larger coordinates overflow in Matplotlib.
-LARGEST = 1e300
+def outline(lowest: Corners, highest: Corners) -> Floats:
+    """Return the outline of the area between two curves."""
+    return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
 
 
 class Histograms(NamedTuple):
-    """Score histograms by class and group.
+    """Score histograms by class and group, with common bins.
 
     Attributes
     ----------
     edges : ndarray of shape (n_bins + 1,)
-        Edges of the bins.
     negatives, positives : ndarray of shape (n_groups, n_bins)
         Weight of each class by group and bin.
     share_beyond : float
@@ -122,8 +101,8 @@ class Histograms(NamedTuple):
 
 
 def score_histograms(cells: Cells, n_bins: int) -> Histograms:
-    """Return the score histograms of all groups, with common bins."""
-    negatives, positives = weights_of_classes(cells)
+    """Return the score histograms of all groups."""
+    negatives, positives = (amount.astype(np.float64) for amount in cells.amounts)
     scores, weights = cells.scores, negatives + positives
     low, high = _limits(scores, weights)
     if max(-low, high) > LARGEST:

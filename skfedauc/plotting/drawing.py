@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
+
+# Artist and text of an entry of a legend
+Entry: TypeAlias = tuple[Any, str]
 
 # Colors visible on white, and distinguishable for color-blind readers. Source: Okabe, M. and Ito,
 # K. (2008). Color universal design. https://jfly.uni-koeln.de/color/
@@ -40,6 +44,8 @@ MOST_CHARACTERS = 24
 _MOST_GROUPS, _MOST_NAMES = 30, 3
 # Largest number of other groups with a gray curve
 _MOST_BEHIND = 30
+# Inches that a legend beside or below the axes leaves, and inches of the labels below the axes
+_LEAST_WIDTH, _BELOW = 2.2, 0.5
 # Ends of axes of shares; plots of different audits then have comparable scales.
 _TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
@@ -143,6 +149,18 @@ class Choice(NamedTuple):
         """Groups to draw."""
         return np.concatenate([self.lowest, self.highest])
 
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Positions of the groups to draw, from the bottom; the note has a position of its own."""
+        places = np.arange(self.lowest.size + self.highest.size)
+        places[self.lowest.size :] += bool(self.left_out.size)
+        return places
+
+    @property
+    def n_lines(self) -> int:
+        """Number of positions, with that of the note."""
+        return self.lowest.size + self.highest.size + bool(self.left_out.size)
+
     def note(self, auc: NDArray[np.float64], name: str = "an AUC") -> str:
         """Return the note on the groups left out and their values; empty if there are none."""
         if not self.left_out.size:
@@ -184,15 +202,7 @@ def choose(auc: NDArray[np.float64], most: int) -> Choice:
 
 
 def most_groups(max_groups: Any, ax: Axes | None) -> int:
-    """Return the largest number of groups in rows of a plot.
-
-    Parameters
-    ----------
-    max_groups : int or None
-        Number from the user. None means 30 groups, or fewer if `ax` has less room.
-    ax : matplotlib Axes or None
-        Axes to draw on; None for new axes, whose height depends on the number.
-    """
+    """Return the largest number of groups in rows of a plot; None means up to 30, if they fit."""
     if max_groups is not None:
         return _input.check_whole_number(max_groups, "max_groups", 2)
     # Keep room for the legend and the note.
@@ -240,39 +250,82 @@ def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str
 # Legends and notes -----------------------------------------------------------------------------
 
 
-def legend_of(ax: Axes, handles: Sequence[Any], texts: Sequence[str], **kwargs: Any) -> Any:
-    """Draw a legend of these artists, also for texts that begin with an underscore."""
+def joined(*notes: str) -> str:
+    """Join the notes that are not empty."""
+    return "; ".join(filter(None, notes))
+
+
+def legend_of(ax: Axes, entries: Sequence[Entry], **kwargs: Any) -> Any:
+    """Draw a legend, also of texts that begin with an underscore."""
     # Matplotlib omits entries that begin with an underscore, so set the texts afterwards.
-    numbers = [str(number) for number in range(len(texts))]
-    legend = ax.legend(list(handles), numbers, fontsize=SMALL, **kwargs)
-    for entry, text in zip(legend.get_texts(), texts, strict=True):
-        as_written(entry).set_text(text)
+    numbers = [str(number) for number in range(len(entries))]
+    legend = ax.legend([handle for handle, _ in entries], numbers, fontsize=SMALL, **kwargs)
+    for written, (_, text) in zip(legend.get_texts(), entries, strict=True):
+        as_written(written).set_text(text)
     return legend
 
 
+def legend_off_curves(
+    ax: Axes, entries: Sequence[Entry], covers: Callable[[Bbox], bool], **kwargs: Any
+) -> None:
+    """Draw a legend in the axes if it covers no curve, otherwise beside or below the axes.
+
+    `covers` says whether a box, in coordinates of the axes, covers a curve. In small axes, and in a
+    figure without a layout engine, the legend stays in the axes.
+    """
+    is_laid_out = lay_out(ax)
+    legend = legend_of(ax, entries, **kwargs)
+    box = legend.get_window_extent().transformed(ax.transAxes.inverted())
+    if not is_laid_out or not covers(box):
+        return
+    width, height = size_of(ax)
+    if (1.0 - box.width) * width > _LEAST_WIDTH:
+        outside = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
+    elif (1.0 - box.height) * height > _LEAST_WIDTH + _BELOW:
+        outside = {"loc": "upper center", "bbox_to_anchor": (0.5, -_BELOW / height)}
+    else:
+        return
+    legend.remove()
+    legend_of(ax, entries, **{**kwargs, **outside})
+
+
+def notes_as_entries(
+    behind: Sequence[Any], n_other: int, notes: Sequence[str]
+) -> tuple[list[Entry], str]:
+    """Return entries of a legend for gray curves and for notes, and all notes as one text.
+
+    `behind` are the gray curves, of `n_other` groups without their own color.
+    """
+    from matplotlib.lines import Line2D
+
+    entries: list[Entry] = []
+    others = ""
+    if behind:
+        others = _words.counted(n_other, "other group")
+        if len(behind) < n_other:
+            others = f"{len(behind)} of {others}"
+        entries.append((behind[0], others))
+    # Legends are narrow, so break lines.
+    texts = [note.replace(" without ", " without\n") for note in notes if note]
+    entries += [(Line2D([], [], linestyle="none"), text) for text in texts]
+    return entries, joined(others, *notes)
+
+
 def legend_and_note(
-    ax: Axes,
-    handles: Sequence[Any],
-    texts: Sequence[str],
-    note: str,
-    limits: tuple[float, float],
-    inches_above: float = 0.0,
+    ax: Axes, entries: Sequence[Entry], note: str, limits: tuple[float, float]
 ) -> None:
     """Draw a legend above the data and a note below, within the axes.
 
-    `limits` are the limits of the data. The sizes of legend and note are in inches, not in data
-    units. The vertical axis becomes longer to make room for legend and note, and for `inches_above`
-    inches between data and legend.
+    `limits` are the limits of the data on the vertical axis, which becomes longer to make room.
     """
     lay_out(ax)
     width, height = size_of(ax)
     above, below = 0.0, 0.08
-    columns = len(texts)
+    columns = len(entries)
     while columns > 0:
         legend = legend_of(
             ax,
-            handles,
-            texts,
+            entries,
             loc="upper center",
             ncols=columns,
             frameon=False,
@@ -293,7 +346,6 @@ def legend_and_note(
         if share > 1:
             written.set_text(textwrap.fill(note, max(int(0.95 * len(note) / share), 10)))
         below = written.get_window_extent().height / ax.figure.dpi + 0.08
-    above += inches_above
     low, high = limits
     unit = (high - low) / max(height - above - below, height / 4)
     ax.set_ylim(low - below * unit, high + above * unit)
@@ -308,3 +360,42 @@ def _most_columns(legend: Any, inches: float) -> int:
         if sum(max(part) for part in np.array_split(lengths, columns)) <= inches:
             return columns
     return 1
+
+
+# Forest plots ----------------------------------------------------------------------------------
+
+
+def forest_axes(ax: Axes | None, chosen: Choice) -> Axes:
+    """Return axes with a line for each group, and for the note on the groups left out."""
+    ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(chosen.n_lines, 4))
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color="0.92", linewidth=0.8)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def finish_forest(
+    ax: Axes,
+    groups: Sequence[Any],
+    chosen: Choice,
+    values: NDArray[np.float64],
+    name: str,
+    xlabels: Sequence[str],
+    entries: Sequence[Entry],
+    note: str,
+) -> str:
+    """Write labels, notes and the legend of a forest plot, and return all notes.
+
+    Groups left out have `values` called `name`. The first of `xlabels` that fits is the label.
+    """
+    set_ticks(ax.yaxis, chosen.places.tolist(), [text_of(groups[g]) for g in chosen.shown])
+    lay_out(ax)
+    write_fitting(ax.xaxis.label, xlabels, size_of(ax)[0])
+    chosen.draw_note(ax, values, chosen.lowest.size, name)
+    legend_and_note(ax, entries, note, limits_of_lines(chosen))
+    return joined(chosen.note(values, name), note)
+
+
+def limits_of_lines(chosen: Choice) -> tuple[float, float]:
+    """Return the lower and the upper end of the lines of a forest plot."""
+    return -0.7, max(chosen.n_lines, 1) - 0.3

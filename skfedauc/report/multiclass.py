@@ -91,7 +91,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     Intervals, tests and measures are available for each comparison, such as
     ``report[1].confidence_intervals()`` and ``report[1].measured(PartialAUC(max_fpr=0.1))``.
     `confidence_intervals` returns intervals of averages over classes, such as M. Displays and
-    `FairnessAudit` take one of the reports. `cross_validate_group_auc` and `compare_roc_auc` take
+    `FairnessAudit` take one of the reports. `cross_validate_group_auc` and `compare_models` take
     two classes. Scorers cover cross-validation of three or more classes:
     ``cross_validate(..., scoring=group_auc_scoring([...], multi_class="ovr", groups=...))``.
 
