@@ -407,17 +407,14 @@ def test_undefined_groups_are_skipped_with_one_warning(rare):
     for report in (*result.folds, result.over_folds, result.within_folds):
         with pytest.warns(
             UndefinedMetricWarning,
-            match=rf"{report._estimates.pairs._estimates.pairs.n_undefined} of \d+ groups",
+            match=rf"{report._estimates.pairs.n_undefined} of \d+ groups",
         ):
             report.average("macro")
         report.average("positives")
+    assert result.over_folds._estimates.pairs.n_undefined == all_pairs(together(cases)).n_undefined
     assert (
-        result.over_folds._estimates.pairs._estimates.pairs.n_undefined
-        == all_pairs(together(cases)).n_undefined
-    )
-    assert (
-        result.within_folds._estimates.pairs._estimates.pairs.n_undefined
-        > result.over_folds._estimates.pairs._estimates.pairs.n_undefined
+        result.within_folds._estimates.pairs.n_undefined
+        > result.over_folds._estimates.pairs.n_undefined
     )
 
 

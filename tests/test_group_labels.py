@@ -363,7 +363,7 @@ ENTRIES |= {
     "report of an estimator": lambda groups, missing: (
         GroupAUC.from_estimator(
             MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
-        ).n_missing
+        ).counts.n_missing
     ),
     "audit of an estimator": lambda groups, missing: (
         FairnessAudit.from_estimator(

@@ -724,7 +724,7 @@ def test_the_difference_of_very_many_groups_compares_limits():
     )
     test, n_groups = (
         report.test_difference(),
-        report.n_groups - report._estimates.pairs._estimates.pairs.n_undefined,
+        report.n_groups - report._estimates.pairs.n_undefined,
     )
     assert n_groups > pairwise.MOST_GROUPS
     assert test.method == "Bonferroni limits of all groups"
@@ -1234,10 +1234,10 @@ def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
 
 
 def test_the_spread_of_groups_without_variation():
-    found = report_of([0, 0, 1, 1] * 2, [2, 2, 3, 3] * 2, list("aaaabbbb")).heterogeneity()
+    found = spread_of(report_of([0, 0, 1, 1] * 2, [2, 2, 3, 3] * 2, list("aaaabbbb")))
     assert found["tau"] == 0
     assert 0 < found["ci_high"] <= 0.5
-    found = report_of([0, 0, 1, 1] * 2, [2, 2, 3, 3, 3, 3, 2, 2], list("aaaabbbb")).heterogeneity()
+    found = spread_of(report_of([0, 0, 1, 1] * 2, [2, 2, 3, 3, 3, 3, 2, 2], list("aaaabbbb")))
     assert 0.4 < found["tau"] <= 0.5
 
 
@@ -1330,7 +1330,7 @@ def test_the_bound_is_certain(seed):
             continue
         scores, groups = rng.integers(1, rng.integers(3, 9), n), rng.integers(0, k, n)
         report = report_of(y, scores, groups, undefined="ignore")
-        if not report.n_groups > report._estimates.pairs._estimates.pairs.n_undefined:
+        if not report.n_groups > report._estimates.pairs.n_undefined:
             continue
         table = report.agreement().averages
         for name in ("positives", "negatives"):

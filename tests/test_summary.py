@@ -75,7 +75,7 @@ NUMBERS = [
     lambda report: report.test_difference(),
     lambda report: report.test_margin(0.3, reference=0.6),
     lambda report: report.test_margin(0.9),
-    lambda report: report._estimates.pairs._estimates.pairs.n_undefined,
+    lambda report: report._estimates.pairs.n_undefined,
     lambda report: null_difference_of(GroupAUC(report._estimates.pairs, min_per_class=40)),
     lambda report: GroupAUC(report._estimates.pairs, min_per_class=40).tau,
 ]
@@ -372,7 +372,7 @@ def test_a_statistic_that_needs_scores_is_named(name):
         ("decomposition", lambda report: report.decomposition()),
         ("cross_matrix", lambda report: report.cross_matrix),
         ("bias_by_group", lambda report: report.bias_by_group),
-        ("bias_score", lambda report: report.statistic("bias_score")),
+        ("the statistic 'bias_score'", lambda report: report.statistic("bias_score")),
         ("abroca", lambda report: report.abroca()),
         ("agreement", lambda report: report.agreement()),
         ("null_difference, which is simulated .*,", lambda report: null_difference_of(report)),
