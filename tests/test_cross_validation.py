@@ -406,8 +406,7 @@ def test_undefined_groups_are_skipped_with_one_warning(rare):
     repr(result)
     for report in (*result.folds, result.over_folds, result.within_folds):
         with pytest.warns(
-            UndefinedMetricWarning,
-            match=rf"{report._estimates.pairs.n_undefined} of \d+ groups",
+            UndefinedMetricWarning, match=rf"{report._estimates.pairs.n_undefined} of \d+ groups"
         ):
             report.average("macro")
         report.average("positives")
@@ -1089,7 +1088,7 @@ def test_intervals_of_means_over_folds_add_up_the_folds_variances(devices):
     table = result.confidence_intervals(method="delong")
     for name in ("pooled", "macro"):
         variances = [
-            fold._estimates.variances.pooled_fixed
+            fold._estimates.pooled.fixed
             if name == "pooled"
             else fold._estimates.variances.delong.sum() / fold.n_groups**2
             for fold in result.folds
@@ -1265,9 +1264,8 @@ def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_w
 
     lower = [brentq(excess, 0.5, mean)]
     upper = [brentq(excess, mean, 1 - 1e-12)]
-    for of_fold in ("pooled_fixed", "pooled.bounded"):
-        own = [fold._estimates.variances for fold in result.folds]
-        variances = [v.pooled_fixed if of_fold == "pooled_fixed" else v.pooled.bounded for v in own]
+    pooled = [fold._estimates.pooled for fold in result.folds]
+    for variances in ([of.fixed for of in pooled], [of.rows.bounded for of in pooled]):
         reach = z * np.sqrt(np.sum(variances)) / 5 / (mean * (1 - mean))
         lower.append(expit(logit(mean) - reach))
         upper.append(expit(logit(mean) + reach))
