@@ -26,8 +26,8 @@ One model:
 `class_averages`    averages over comparisons of classes
 ==================  =======================================================================
 
-Shares: `binomial.py` and `proportions.py` (limits of probabilities, and of differences and ratios
-of shares). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an
+Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; also of clustered
+rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an
 AUC for any number of rows), `simulation.py` (p values from simulated statistics).
 
 Comparisons of models:

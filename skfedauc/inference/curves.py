@@ -105,8 +105,14 @@ class GroupCurves(NamedTuple):
             _shares_above(cells.starts, groups, amount, rows)
             for amount, rows in zip(amounts, by_class, strict=True)
         )
-        edges = left, right, bottom, top
-        return cls(cells.starts, groups, *edges, *by_class, *squares, counts.is_weighted)
+        return cls(
+            cells.starts,
+            groups,
+            *(left, right, bottom, top),
+            *by_class,
+            *(squares[0], squares[1]),
+            counts.is_weighted,
+        )
 
     def reversed(self) -> GroupCurves:
         """Return the curves of negated scores and exchanged classes.
