@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc.inference.binomial import upper_limit
-from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.rates import upper_limit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.inference.differences import MOST_GROUPS
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.pair_moments import PairMoments, binormal_moments
-from skfedauc.inference.pairwise import MOST_GROUPS
 from skfedauc.inference.power import REACHED, Design
 from skfedauc.report import GroupAUC
 

@@ -60,6 +60,10 @@ CHANGED: dict[str, str] = {
     "*/audits calibration/pvalue": _CALIBRATION,
     "*/audits */*pvalue_adjusted": _CALIBRATION,
     "*/audits n_claims": _CALIBRATION,
+    **{
+        f"*/audits rates/*ci_{end}": "rates have the limits of Clopper and Pearson, as their gaps"
+        for end in ("low", "high")
+    },
 }
 
 # Patterns that another version of scipy than that of the record computes less alike: tolerance.

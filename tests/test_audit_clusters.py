@@ -109,18 +109,17 @@ def test_variances_of_rates_and_their_covariances(shared, weighted):
             of_second = sums.correlation_with(1)
             assert_allclose(sums.correlation[0, 1], of_second[0], rtol=1e-9)
             assert abs(of_rest[0]) > 1e-3
-        # Wilson's limits of the effective sample size, and limits of the difference (Zou, Donner)
+        # Clopper and Pearson's limits with the effective sample size
         k = 1.0 / ((np.bincount(clusters, w * (denominator & (rows["groups"] == 0)))) ** 2).sum()
         k *= sums.total[0] ** 2
         quantiles = stats.t.ppf(0.975, [n - 1, k - 1])
         effect = max((first**2).sum() / (p * (1 - p)) * (n - 1), 1.0)
         n_effective = n / effect * (quantiles[0] / quantiles[1]) ** 2
-        z = stats.norm.ppf(0.975)
-        center = (p + z**2 / (2 * n_effective)) / (1 + z**2 / n_effective)
-        reach = z * np.sqrt(p * (1 - p) / n_effective + z**2 / (4 * n_effective**2))
-        reach /= 1 + z**2 / n_effective
+        events = n_effective * p
+        low = stats.beta.ppf(0.025, events, n_effective - events + 1)
+        high = stats.beta.ppf(0.975, events + 1, n_effective - events)
         row = table.loc[rate].iloc[0]
-        assert_allclose(row[["ci_low", "ci_high"]].tolist(), [center - reach, center + reach])
+        assert_allclose(row[["ci_low", "ci_high"]].tolist(), [low, high])
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -176,8 +175,8 @@ def test_rates_without_variation_or_with_one_cluster():
     rows["y_score"] = np.where(rows["groups"] == 0, 0.1, rows["y_score"])
     table = audit_of(rows).rates().loc["selection_rate"]
     share = np.bincount(rows["clusters"][rows["groups"] == 0])
-    k, z = share.sum() ** 2 / (share**2).sum(), stats.norm.ppf(0.975)
-    assert_allclose(table.loc[0, "ci_high"], z**2 / k / (1 + z**2 / k))
+    k = share.sum() ** 2 / (share**2).sum()
+    assert_allclose(table.loc[0, "ci_high"], 1 - 0.025 ** (1 / k))
     rows["clusters"] = np.where(rows["groups"] == 1, 1000, rows["clusters"])
     audit = audit_of(rows)
     table = audit.rates().loc["selection_rate"]

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 from sklearn.metrics import accuracy_score, precision_score, recall_score
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+from statsmodels.stats.proportion import proportion_confint
 
 from skfedauc import Bins, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import rates
 from skfedauc.audit.rates import ALL_RATES
 from skfedauc.datasets import make_group_scores
-from skfedauc.inference import pairwise, proportions
+from skfedauc.inference import differences
+from skfedauc.inference import rates as limits_of
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -83,7 +84,7 @@ def test_rates_are_those_of_statsmodels(reference):
         if n == 0:
             assert row.drop("n_rows").isna().all()
             continue
-        limits = proportion_confint(k, n, alpha=0.1, method="wilson")
+        limits = proportion_confint(k, n, alpha=0.1, method="beta")
         np.testing.assert_allclose(row[["value", *COLUMNS[:2]]].to_list(), [k / n, *limits])
         enough = [one for one in range(4) if of_group[one][rate][1] >= 10]
         others = [one for one in enough if one != g] if reference == "rest" else [2]
@@ -91,8 +92,12 @@ def test_rates_are_those_of_statsmodels(reference):
             assert row[["reference_value", "difference", "ratio", *COLUMNS[2:]]].isna().all()
             continue
         k2, n2 = (sum(of_group[one][rate][i] for one in others) for i in range(2))
-        limits2 = proportion_confint(k2, n2, alpha=0.1, method="wilson")
-        newcombe = confint_proportions_2indep(k, n, k2, n2, method="newcomb", alpha=0.1)
+        limits2 = proportion_confint(k2, n2, alpha=0.1, method="beta")
+        p, q = k / n, k2 / n2
+        newcombe = [
+            p - q - np.hypot(p - limits[0], limits2[1] - q),
+            p - q + np.hypot(limits[1] - p, q - limits2[0]),
+        ]
         assert row["reference_value"] == k2 / n2
         np.testing.assert_allclose(row["difference"], k / n - k2 / n2, atol=1e-15)
         np.testing.assert_allclose(row[COLUMNS[2:4]].to_list(), newcombe, atol=1e-12)
@@ -126,19 +131,19 @@ def test_rates_of_0_and_1_and_without_rows():
 def test_ratios_of_any_shares_have_ordered_limits():
     """The published formula is 0 / 0 if an upper limit is twice the share."""
     n = np.array([1.0, 10.0, 1000.0])
-    one = proportions.wilson(*np.broadcast_arrays(np.linspace(0, 1, 11)[:, None], n), 1.96)
-    flat = proportions.Limits(*(part.ravel() for part in one))
-    rows = proportions.Limits(*(part[:, None] for part in flat))
-    found = proportions.ratio(rows, flat)
+    one = limits_of.wilson(*np.broadcast_arrays(np.linspace(0, 1, 11)[:, None], n), 0.025)
+    flat = limits_of.Limits(*(part.ravel() for part in one))
+    rows = limits_of.Limits(*(part[:, None] for part in flat))
+    found = limits_of.ratio(rows, flat)
     known = ~np.isnan(found.value)
     assert (found.low[known] <= found.value[known] * (1 + 1e-12)).all()
     assert (found.high[known] >= found.value[known] * (1 - 1e-12)).all()
     assert (np.isnan(found.value) == (flat.value == 0)).all()
-    twice = proportions.Limits(*map(np.array, (0.2, 0.1, 0.4)))
+    twice = limits_of.Limits(*map(np.array, (0.2, 0.1, 0.4)))
     near = twice._replace(high=np.array(0.4 + 1e-9))
-    one = proportions.Limits(*map(np.array, (0.3, 0.2, 0.4)))
-    exact = proportions.ratio(one, twice)
-    np.testing.assert_allclose(exact.low, proportions.ratio(one, near).low, rtol=1e-7)
+    one = limits_of.Limits(*map(np.array, (0.3, 0.2, 0.4)))
+    exact = limits_of.ratio(one, twice)
+    np.testing.assert_allclose(exact.low, limits_of.ratio(one, near).low, rtol=1e-7)
     assert 0 < exact.low < 1.5
 
 
@@ -153,7 +158,7 @@ def test_weights_count_by_their_effective_number():
     own = group == 1
     value = np.average(predicted[own], weights=weight[own])
     kish = weight[own].sum() ** 2 / (weight[own] ** 2).sum()
-    limits = proportion_confint(kish * value, kish, method="wilson")
+    limits = proportion_confint(kish * value, kish, method="beta")
     row = table.loc[("selection_rate", 1)]
     np.testing.assert_allclose(row[["value", "ci_low", "ci_high"]].to_list(), [value, *limits])
     # All selected rows are in one group: the rate of the others is exactly 0.
@@ -168,10 +173,10 @@ def test_bootstrap_draws_rows_within_groups(monkeypatch):
     options = {"n_resamples": 1000, "random_state": 0}
     table = audit.rates("bootstrap", **options)
     assert table.equals(audit.rates("bootstrap", **options))
-    wilson = audit.rates()
+    exact = audit.rates()
     same = [name for name in table if name not in COLUMNS]
-    assert table[same].equals(wilson[same])
-    assert (table.isna() == wilson.isna()).all(axis=None)
+    assert table[same].equals(exact[same])
+    assert (table.isna() == exact.isna()).all(axis=None)
     # This bootstrap draws rows, and the audit draws counts. Drawn rows and drawn counts have the
     # same distribution.
     drawn = []
@@ -190,10 +195,10 @@ def test_bootstrap_draws_rows_within_groups(monkeypatch):
     in_blocks = audit.rates("bootstrap", **options)
     np.testing.assert_allclose(in_blocks, table, rtol=0.1, atol=0.02)
     weighted = audit_of(y, predicted, group, sample_weight=rng.random(y.size))
-    with pytest.raises(ValueError, match="pass method='wilson', whose limits allow for weights"):
+    with pytest.raises(ValueError, match="pass method='exact', whose limits allow for weights"):
         weighted.rates("bootstrap")
     for wrong, message in (
-        ({"method": "exact"}, "method must be 'wilson' or 'bootstrap'; got 'exact'"),
+        ({"method": "wilson"}, "method must be 'exact' or 'bootstrap'; got 'wilson'"),
         ({"n_resamples": 5}, "n_resamples must be a whole number of at least 100"),
         ({"confidence_level": 95}, "Pass 0.95 for 95 %"),
     ):
@@ -207,12 +212,12 @@ def test_bootstrap_draws_rows_within_groups(monkeypatch):
 def limits_of_pairs(k, n, alpha, tail):
     """Limits of the largest difference and of the smallest ratio, from all pairs one by one."""
     deviates = (
-        pairwise.deviate_of_all_pairs(alpha, len(k)),
-        pairwise.deviate_of_furthest_pair(tail, len(k)),
+        differences.deviate_of_all_pairs(alpha, len(k)),
+        differences.deviate_of_furthest_pair(tail, len(k)),
     )
     found = []
     for deviate in deviates:
-        of_one = 2 * proportions._tail_of(deviate)
+        of_one = 2 * limits_of._tail_of(deviate)
         limits = [
             proportion_confint(*of, alpha=of_one, method="beta") for of in zip(k, n, strict=True)
         ]
@@ -269,10 +274,10 @@ def test_limits_of_two_groups_fail_as_rarely_as_stated():
     for n_rows in ((10, 10), (10, 400), (40, 40)):
         n = np.array(n_rows, float)
         k, other = (np.arange(size + 1) for size in n_rows)
-        one = proportions.clopper_pearson(k / n[0], n[0], 0.05)
-        two = proportions.clopper_pearson(other / n[1], n[1], 0.05)
-        rows = proportions.Limits(*(part[:, None] for part in one))
-        difference, ratio = proportions.difference(rows, two), proportions.ratio(rows, two)
+        one = limits_of.clopper_pearson(k / n[0], n[0], 0.05)
+        two = limits_of.clopper_pearson(other / n[1], n[1], 0.05)
+        rows = limits_of.Limits(*(part[:, None] for part in one))
+        difference, ratio = limits_of.difference(rows, two), limits_of.ratio(rows, two)
         for p, q in itertools.product((0.003, 0.02, 0.1, 0.4, 0.6), (0.02, 0.1, 0.3, 0.6)):
             probability = binom.pmf(k, n[0], p)[:, None] * binom.pmf(other, n[1], q)
             for found, true in ((difference, p - q), (ratio, p / q)):
@@ -284,13 +289,13 @@ def test_gaps_of_very_many_groups_have_wider_limits(monkeypatch):
     rng = np.random.default_rng(0)
     n_rows = rng.integers(20, 200, 300).astype(float)
     values = rng.binomial(n_rows.astype(int), 0.3) / n_rows
-    estimates = proportions.estimates_of_shares(values, n_rows)
+    estimates = limits_of.estimates_of_shares(values, n_rows)
     arguments = estimates, n_rows.size, 0.05, 0.025
-    exact = [f(*arguments) for f in (proportions.limits_of_difference, proportions.limits_of_ratio)]
-    monkeypatch.setattr(proportions, "MOST_GROUPS", 299)
-    monkeypatch.setattr(pairwise, "MOST_GROUPS", 299)
+    exact = [f(*arguments) for f in (limits_of.limits_of_difference, limits_of.limits_of_ratio)]
+    monkeypatch.setattr(limits_of, "MOST_GROUPS", 299)
+    monkeypatch.setattr(differences, "MOST_GROUPS", 299)
     for near, function in zip(
-        exact, (proportions.limits_of_difference, proportions.limits_of_ratio), strict=True
+        exact, (limits_of.limits_of_difference, limits_of.limits_of_ratio), strict=True
     ):
         far = function(*arguments)
         assert far.low <= near.low

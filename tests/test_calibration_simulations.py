@@ -8,7 +8,7 @@ from benchmarks.calibration.measures import MEASURES, limits_of_statistic, true_
 from benchmarks.calibration.search import average_limits, drawn
 from benchmarks.calibration.simulation import answers_to, draw_rows, groups, interval_of, report
 from skfedauc import FairnessAudit, GroupAUC
-from skfedauc.inference.intervals import group_limits
+from skfedauc.inference.limits import group_limits
 
 TOLERANCES = {
     "difference": 0.1,

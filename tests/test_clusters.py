@@ -22,8 +22,8 @@ from skfedauc import (
     rows_needed,
 )
 from skfedauc.clusters import ClusterCounts
-from skfedauc.inference import intervals
-from skfedauc.inference.clusters import Units
+from skfedauc.inference import limits
+from skfedauc.inference.effects import Rows, effects_of
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import PartialAUC
@@ -139,7 +139,7 @@ def test_variances_equal_sums_over_rows(seed, shared, weighted):
     assert_allclose(found.auc, independent(rows).variances.auc, rtol=0)
     share = np.random.default_rng(seed).dirichlet(np.ones(4))
     assert_allclose(found.of_average(share), share @ expected @ share, rtol=1e-10)
-    matrix = found.correlation_matrix(np.ones(4, bool))
+    matrix = found.clusters.correlation_matrix(np.ones(4, bool))
     if not shared:
         assert matrix is None
         return
@@ -148,21 +148,18 @@ def test_variances_equal_sums_over_rows(seed, shared, weighted):
     off = ~np.eye(4, dtype=bool)
     assert_allclose(matrix[off], correlations[off], rtol=1e-9, atol=1e-12)
     first, second = np.triu_indices(4, 1)
-    assert_allclose(found.correlations(first, second), correlations[first, second], rtol=1e-9)
+    assert_allclose(
+        found.clusters.correlations(first, second), correlations[first, second], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize(("seed", "shared", "weighted"), CASES)
-@pytest.mark.parametrize("is_difference", [False, True])
-def test_variance_of_pooled_less_average_equals_sums_over_rows(
-    seed, shared, weighted, is_difference
-):
+def test_variance_of_pooled_for_fixed_groups_equals_sums_over_rows(seed, shared, weighted):
     rows = simulated(seed, shared, weighted)
     y, w, groups, clusters = rows["y_true"], weights_of(rows), rows["groups"], rows["clusters"]
-    share = np.random.default_rng(seed).dirichlet(np.ones(4)) * is_difference
     pooled = placements_of(rows, np.ones(y.size, bool))
     residuals = np.zeros((4, 2, 40))
     for g in range(4):
-        residuals[g] -= share[g] * residuals_of(rows, g)
         for i, of_class in enumerate((y, ~y)):
             mine = of_class & (groups == g)
             centre = np.average(pooled[mine], weights=w[mine])
@@ -172,7 +169,7 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(
                 correction[c] = of_cluster
             residuals[g, i] += correction * np.bincount(clusters[mine], deviations, 40)
     expected = (residuals.sum(axis=(0, 1)) ** 2).sum()
-    found = report_of(rows).variances.of_difference(share if is_difference else None)
+    found = report_of(rows).estimates.pooled.fixed
     assert found == pytest.approx(expected, rel=1e-9)
 
 
@@ -231,7 +228,7 @@ def test_limits_of_averages_add_the_correlations_of_shared_clusters(weighted):
     covariances = covariances_of(rows)
     deviations = np.sqrt(np.diag(covariances))
     freedom = report.variances.average_freedom(np.full(4, 0.25))
-    spread = intervals.spread_of(report.variances)._replace(degrees_of_freedom=freedom)
+    spread = limits.AUCSpread.of(report.variances)._replace(degrees_of_freedom=freedom)
     low, high = spread.limits(normal_quantile(0.025), "logit")
     found = report.confidence_intervals(of="statistics", over="rows").loc["macro"]
     below, above = (
@@ -321,7 +318,7 @@ def test_variance_of_equal_clusters_equals_obuchowski(is_mixed):
     rows["sample_weight"] = None
     report = report_of(rows)
     assert_allclose(report.variances.delong, [obuchowski(rows)], rtol=1e-10)
-    assert report.variances.pooled_fixed == pytest.approx(obuchowski(rows), rel=1e-10)
+    assert report.estimates.pooled.fixed == pytest.approx(obuchowski(rows), rel=1e-10)
     assert report.n_clusters == 12
 
 
@@ -329,9 +326,9 @@ def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
     """All rows of a cluster deviate by the same amount, with equal probability up or down."""
     weights = np.array([7.0, 1.0, 1.0, 2.0, 4.0])
     none = np.zeros(5)
-    units = Units(none.astype(np.intp), np.arange(5), np.array([none, weights]), 1, 5)
+    rows = Rows(none < 1, none[None], weights, none.astype(np.intp), 1, np.arange(5))
     found = [
-        units.variances(units.residuals(np.array([none, weights * signs])))[0]
+        (effects_of(rows, np.array([signs])).values ** 2).sum()
         for signs in itertools.product([-1.0, 1.0], repeat=5)
     ]
     share = weights / weights.sum()
@@ -343,19 +340,16 @@ def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
 @pytest.mark.parametrize("groups", [None, GROUPS])
 def test_rows_as_clusters_give_delongs_variance(groups):
     given = ["all"] * 20 if groups is None else groups
-    one = GroupAUC.from_predictions(Y, S1, groups=given, clusters=np.arange(20)).variances
-    other = GroupAUC.from_predictions(Y, S1, groups=given).variances
+    aware = GroupAUC.from_predictions(Y, S1, groups=given, clusters=np.arange(20))
+    blind = GroupAUC.from_predictions(Y, S1, groups=given)
+    one, other = aware.variances, blind.variances
     if groups is None:
         assert_allclose(one.delong, [S1_VARIANCE], rtol=1e-12)
-    for name in ("delong", "n_smaller_class", "estimable", "bounded", "shrunk_auc"):
+    for name in ("delong", "n_pairs", "estimable", "bounded", "once", "often"):
         assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-10, atol=1e-15)
     assert_allclose(one.shared, other.shared, rtol=1e-10)
-    assert_allclose(one.model_coefficients, other.model_coefficients, rtol=1e-10)
-    assert one.pooled_fixed == pytest.approx(other.pooled_fixed, rel=1e-10)
-    share = np.full(len(set(given)), 1 / len(set(given)))
-    assert one.of_difference(share) == pytest.approx(
-        other.of_difference(share), rel=1e-9, abs=1e-15
-    )
+    fixed = [report.estimates.pooled.fixed for report in (aware, blind)]
+    assert fixed[0] == pytest.approx(fixed[1], rel=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -369,7 +363,7 @@ def test_repeated_rows_as_clusters_give_the_variance_of_single_rows(seed):
         rows["y_true"][five], rows["y_score"][five], groups=rows["groups"][five], clusters=five
     )
     assert_allclose(often.variances.delong, once.variances.delong, rtol=1e-10)
-    assert often.variances.pooled_fixed == pytest.approx(once.variances.pooled_fixed, rel=1e-10)
+    assert often.estimates.pooled.fixed == pytest.approx(once.estimates.pooled.fixed, rel=1e-10)
     assert often.n_clusters == 240
     two = [
         compare_models(
@@ -423,7 +417,7 @@ def test_unequal_clusters_have_fewer_degrees_of_freedom():
 @pytest.mark.parametrize("freedom", [1.0, 1.5, 2.0, 3.306, 5.0, 10.0, 1e6, np.inf])
 def test_quantiles_increase_up_to_the_smallest_tails(freedom):
     deviates = np.linspace(0.0, 40.0, 401)
-    found = intervals.AUCSpread(*[np.ones(1)] * 5, np.array([freedom])).quantile(deviates)
+    found = limits.AUCSpread(*[np.ones(1)] * 5, np.array([freedom])).quantile(deviates)
     assert (np.diff(found) >= 0).all()
     assert (found >= np.minimum(deviates, 37) - 1e-4).all()
     if freedom == 2.0:
@@ -469,7 +463,7 @@ def test_shared_clusters_change_the_test_of_a_difference():
     report = GroupAUC.from_predictions(y, scores, groups=groups, clusters=clusters)
     separate = GroupAUC.from_predictions(y, scores, groups=groups, clusters=np.arange(2 * n))
     variances = report.variances
-    correlation = variances.correlation_matrix(np.ones(2, bool))[0, 1]
+    correlation = variances.clusters.correlation_matrix(np.ones(2, bool))[0, 1]
     assert correlation > 0.5
     test, other = report.test_difference(), separate.test_difference()
     assert test.pvalue < other.pvalue
@@ -824,7 +818,7 @@ def test_no_rows_and_one_class():
 def test_variances_of_independent_rows_have_no_covariance():
     found = independent(simulated(0)).variances
     assert isinstance(found, Variances)
-    assert not found.has_clusters
+    assert found.clusters is None
     assert found.of_average(np.full(4, 0.25)) == pytest.approx(found.delong.sum() / 16)
     assert np.isinf(found.interval_freedom).all()
 

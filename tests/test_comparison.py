@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from test_inference import CLUSTERS, S1, S2, WEIGHTS, Y, placement
 
 from skfedauc import GroupAUC, compare_models
-from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference.differences import adjusted
 from skfedauc.inference.quantiles import LargestDifference
 from skfedauc.measures import (
     AveragePrecision,

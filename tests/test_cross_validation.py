@@ -1082,7 +1082,7 @@ def test_intervals_of_means_over_folds_add_up_the_folds_variances(devices):
     table = result.confidence_intervals(method="delong")
     for name in ("pooled", "macro"):
         variances = [
-            fold.variances.pooled_fixed
+            fold.estimates.pooled.fixed
             if name == "pooled"
             else fold.variances.delong.sum() / fold.n_groups**2
             for fold in result.folds
@@ -1258,9 +1258,8 @@ def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_w
 
     lower = [brentq(excess, 0.5, mean)]
     upper = [brentq(excess, mean, 1 - 1e-12)]
-    for of_fold in ("pooled_fixed", "pooled.bounded"):
-        own = [fold.variances for fold in result.folds]
-        variances = [v.pooled_fixed if of_fold == "pooled_fixed" else v.pooled.bounded for v in own]
+    pooled = [fold.estimates.pooled for fold in result.folds]
+    for variances in ([of.fixed for of in pooled], [of.rows.bounded for of in pooled]):
         reach = z * np.sqrt(np.sum(variances)) / 5 / (mean * (1 - mean))
         lower.append(expit(logit(mean) - reach))
         upper.append(expit(logit(mean) + reach))

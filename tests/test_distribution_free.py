@@ -22,7 +22,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc
 from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
-from skfedauc.inference.binomial import lower_limit, upper_limit
+from skfedauc.inference.rates import lower_limit, upper_limit
 
 
 def report_of(y, scores, groups=None, sample_weight=None, **named):

@@ -21,11 +21,11 @@ from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
     agreement,
     curves,
-    group_comparisons,
+    differences,
     heterogeneity,
     intervals,
+    limits,
     null_difference,
-    pairwise,
 )
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
@@ -35,6 +35,7 @@ from skfedauc.inference.quantiles import (
     studentized_range_tail,
     variance_over_groups,
 )
+from skfedauc.inference.variances import strata_of
 from skfedauc.pairs import GroupPairs
 from skfedauc.ranks import ranks_among_all
 from skfedauc.report.statistics import squared_tau
@@ -116,19 +117,19 @@ def test_clustered_variance_equals_obuchowski(seed):
         for of, axis in ((y, 1), (~y, 0))
     )
     expected = 7 / 6 * ((of_positives + of_negatives) ** 2).sum()
-    found = variances_of(y, scores, groups)
-    assert found.pooled_clustered == pytest.approx(expected, rel=1e-12)
+    found = report_of(y, scores, groups).estimates.pooled
+    assert found.random == pytest.approx(expected, rel=1e-12)
 
 
 def test_clustered_variance_of_unequal_groups_equals_that_of_clusters():
-    found = variances_of(Y, S1, CLUSTERS)
+    found = report_of(Y, S1, CLUSTERS).estimates.pooled
     clustered = GroupAUC.from_predictions(Y, S1, groups=["all"] * 20, clusters=CLUSTERS)
-    assert found.pooled_clustered == pytest.approx(clustered.variances.delong[0], rel=1e-12)
+    assert found.random == pytest.approx(clustered.variances.delong[0], rel=1e-12)
 
 
 def test_rows_as_clusters_give_delongs_variance():
-    found = variances_of(Y, S1, np.arange(20))
-    assert found.pooled_clustered == pytest.approx(S1_VARIANCE, rel=1e-12)
+    found = report_of(Y, S1, np.arange(20)).estimates.pooled
+    assert found.random == pytest.approx(S1_VARIANCE, rel=1e-12)
 
 
 def test_two_independent_samples_equal_proc_unpaired():
@@ -215,8 +216,11 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
                     total += amount
                 else:
                     plain += amount
-    assert report.variances.of_difference(share) == pytest.approx(total, rel=1e-10)
-    assert report.variances.pooled_fixed == pytest.approx(plain, rel=1e-10)
+    counts = report.counts
+    own = counts.own_moments
+    found = agreement.of_difference(strata_of(counts), report.variances, own, share)
+    assert found == pytest.approx(total, rel=1e-10)
+    assert report.estimates.pooled.fixed == pytest.approx(plain, rel=1e-10)
 
 
 def test_merged_parts_give_the_same_digits():
@@ -282,13 +286,14 @@ def without_variation(sizes, is_perfect, weighted):
 def test_equal_placement_values_have_no_variance(is_perfect, weighted):
     step = 2 if is_perfect or weighted else 1
     sizes = list(itertools.product(range(2, 131, step), repeat=2))
-    found = without_variation(sizes, is_perfect, weighted).variances
+    report = without_variation(sizes, is_perfect, weighted)
+    found, pooled = report.variances, report.estimates.pooled
     kept = found.estimable
     assert kept.mean() > 0.95
     for variance in (found.delong, found.unbiased, found.shared):
         assert (variance[kept] == 0).all()
     assert (found.bounded > 1e-8).all()
-    assert (found.pooled.delong, found.pooled_fixed, found.pooled_clustered) == (0, 0, 0)
+    assert (pooled.rows.delong, pooled.fixed, pooled.random) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -334,7 +339,7 @@ def test_perfect_separation_has_the_exact_limit(confidence_level):
     assert row.ci_high == pytest.approx(1 - ((1 - confidence_level) / 2) ** 0.5, rel=1e-12)
 
 
-@pytest.mark.parametrize("method", intervals.METHODS)
+@pytest.mark.parametrize("method", limits.METHODS)
 def test_odd_groups_have_an_interval_or_a_reason(method):
     y = [1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1, 0]
     s = [2, 1, 3, 4, 1, 2, 2, 1, 1, 1, 1, 1, 9, 1]
@@ -359,7 +364,7 @@ def test_odd_groups_have_an_interval_or_a_reason(method):
 
 @pytest.mark.parametrize(
     ("method", "weighted"),
-    [*((method, False) for method in intervals.METHODS), *((m, True) for m in OF_WEIGHTED_ROWS)],
+    [*((method, False) for method in limits.METHODS), *((m, True) for m in OF_WEIGHTED_ROWS)],
 )
 @pytest.mark.parametrize("over", ["rows", "groups"])
 def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, weighted):
@@ -502,7 +507,7 @@ def test_averages_of_groups_with_five_positives_cover_their_mean(n_groups, auc):
         scores = rng.normal(size=y.size) + np.sqrt(2) * stats.norm.ppf(auc) * y
         v = GroupAUC.from_predictions(y, scores, groups=groups).variances
         share = np.full(n_groups, 1 / n_groups)
-        found = intervals.average_interval(v, v.auc, share, 0.95, "logit", new_groups=False)
+        found = intervals.average_interval(v, share, 0.95, "logit", new_groups=False)
         missed += found.low > auc, found.high < auc
     # DeLong's variance alone leaves out the true AUC of two groups in 16 of 100 samples, and the
     # limits of the groups alone leave out that of twenty groups in 12.
@@ -558,7 +563,7 @@ def test_limits_are_the_hull_of_logit_and_newcombe(confidence_level):
         low, high = hull(row.auc, delong, m, n, deviate)
         assert row.ci_low == pytest.approx(low, abs=1e-12)
         assert row.ci_high == pytest.approx(high, abs=1e-12)
-        plain, _ = intervals.limits(row.auc, delong, deviate, "logit")
+        plain, _ = limits.limits(row.auc, delong, deviate, "logit")
         widened += row.ci_low < plain - 1e-6
     assert 0 < widened < len(table)
 
@@ -584,7 +589,7 @@ def test_newcombes_limits_are_found_anywhere():
     deviate = np.exp(rng.uniform(-3, 3.6, n))
     once = 1 / (positives * negatives)
     often = once * ((positives + negatives) / 2 - 1)
-    spread = intervals.AUCSpread(auc, auc, positives, once, often)
+    spread = limits.AUCSpread(auc, auc, positives, once, often)
     for end in (0.0, 1.0):
         near, far = auc.copy(), np.full(n, end)
         for _ in range(70):
@@ -717,10 +722,10 @@ def test_the_difference_of_groups_without_one():
 
 def test_the_difference_of_very_many_groups_compares_limits():
     report = report_of(
-        *simulated(5, n_groups=pairwise.MOST_GROUPS + 1, n=80_000), undefined="ignore"
+        *simulated(5, n_groups=differences.MOST_GROUPS + 1, n=80_000), undefined="ignore"
     )
     test, n_groups = report.test_difference(), report.n_groups - report.n_undefined
-    assert n_groups > pairwise.MOST_GROUPS
+    assert n_groups > differences.MOST_GROUPS
     assert test.method == "Bonferroni limits of all groups"
     table = report.confidence_intervals(1 - 0.05 / n_groups)
     assert test.ci_low == max(table["ci_low"].max() - table["ci_high"].min(), 0.0)
@@ -740,7 +745,7 @@ def test_the_difference_of_very_many_groups_compares_limits():
 def test_weights_that_are_all_the_same_change_nothing():
     y, scores, groups, _ = simulated(0)
     plain, weighted = (report_of(y, scores, groups, w) for w in (None, np.full(y.size, 7.0)))
-    for method in intervals.METHODS:
+    for method in limits.METHODS:
         for of in ("groups", "statistics"):
             one, other = (r.confidence_intervals(method=method, of=of) for r in (plain, weighted))
             for column in ("ci_low", "ci_high"):
@@ -762,7 +767,7 @@ def test_statistics_that_cannot_be_are_nan_with_a_reason():
 
 def test_exact_limits_are_where_the_divergence_is_allowed():
     auc, fewest = np.array([0.0, 0.2, 0.5, 0.9, 1.0]), np.array([5.0, 1.0, 40.0, 300.0, 7.0])
-    low, high = intervals.exact_limits(auc, fewest, 0.025)
+    low, high = limits.exact_limits(auc, fewest, 0.025)
     assert low[0] == 0
     assert high[-1] == 1
     for a, k, end in [*zip(auc[1:], fewest[1:], low[1:], strict=True)]:
@@ -915,7 +920,7 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
         assert row.pvalue == pytest.approx(2 * stats.norm.sf(deviate), rel=1e-9)
         adjusted = stats.studentized_range.sf(np.sqrt(2) * deviate, 6, np.inf)
         assert row.pvalue_adjusted == pytest.approx(adjusted, rel=1e-9)
-        for deviate, limits in (
+        for deviate, expected in (
             (stats.norm.isf(0.025), (row.ci_low, row.ci_high)),
             (quantile, (row.simultaneous_low, row.simultaneous_high)),
         ):
@@ -925,7 +930,7 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
             )
             below = np.hypot(v.auc[one] - low, other_high - v.auc[other])
             above = np.hypot(high - v.auc[one], v.auc[other] - other_low)
-            assert limits == pytest.approx(
+            assert expected == pytest.approx(
                 (row.difference - below, row.difference + above), abs=1e-9
             )
         assert ((row.ci_low > 0) | (row.ci_high < 0)) == (row.pvalue < 0.05)
@@ -1107,11 +1112,11 @@ def test_bad_references():
 
 
 def test_adjusted_p_values():
-    assert_allclose(group_comparisons.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    assert_allclose(differences.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
     for n, method, name in [(20, "holm", "Holm"), (60, "fdr_bh", "Benjamini-Hochberg")]:
         p = np.random.default_rng(0).random(n).round(2)
         p[3] = np.nan
-        got, adjustment = group_comparisons.adjusted(p)
+        got, adjustment = differences.adjusted(p)
         assert np.isnan(got[3])
         tested = ~np.isnan(p)
         assert_allclose(got[tested], multipletests(p[tested], method=method)[1])
@@ -1153,12 +1158,12 @@ AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 
 
 
 def test_meta_analysis_equals_metafor():
-    found = heterogeneity.reml(AUCS, VARIANCES)
+    found = heterogeneity.meta_analysis(np.array(AUCS), np.array(VARIANCES), 0.95)
     assert found.mean == pytest.approx(0.823092577122, rel=1e-6)
-    assert found.tau2 == pytest.approx(0.004319256836, rel=1e-6)
+    assert found.tau**2 == pytest.approx(0.004319256836, rel=1e-6)
     assert found.standard_error == pytest.approx(0.034772512511, rel=1e-6)
     # metafor's default standard error, without Knapp and Hartung's factor
-    plain = np.sum(1 / (np.array(VARIANCES) + found.tau2)) ** -0.5
+    plain = np.sum(1 / (np.array(VARIANCES) + found.tau**2)) ** -0.5
     assert plain == pytest.approx(0.034236542768, rel=1e-6)
 
 

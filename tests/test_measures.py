@@ -248,7 +248,7 @@ def test_the_variance_of_the_whole_area_is_delongs(weighted):
     # Beyond 1 - 1e-13 there is no negative.
     measured = Measured(report.pairs, PartialAUC(max_fpr=1 - 1e-13))
     clustered, freedom = pooled_clustered(measured)
-    assert clustered == pytest.approx(report.variances.pooled_clustered, rel=1e-9)
+    assert clustered == pytest.approx(report.estimates.pooled.random, rel=1e-9)
     assert freedom == pytest.approx(report.variances.cluster_freedom)
 
 

@@ -21,7 +21,7 @@ from oracles import comparisons
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
 from skfedauc.counts.score_counts import select_groups
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.variances import variances_of
 from skfedauc.privacy import PrivateCounts, drawing, merging
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
 from skfedauc.privacy.laplace import variance_of
@@ -150,7 +150,7 @@ def test_sampling_variance_without_noise_is_delongs():
     counts = counts_of().reduced(BINS)
     negatives, positives = grid_of(counts)
     none = NoisyPairs(NoisyCounts(negatives, positives, np.zeros(1)), np.full(BINS.n_bins, 0.5))
-    delong = Variances(counts.without_groups()).delong
+    delong = variances_of(counts.without_groups()).delong
     np.testing.assert_allclose(none.sampling, delong, rtol=1e-9)
 
 
@@ -195,7 +195,7 @@ def test_standard_errors_are_those_of_repeated_noise():
     observed = middle.auc.var()
     # The estimate is between once and twice the variance.
     assert 0.9 * observed < middle.noise.mean() < 1.5 * observed
-    delong = Variances(counts.reduced(BINS).without_groups()).delong[0]
+    delong = variances_of(counts.reduced(BINS).without_groups()).delong[0]
     assert middle.sampling.mean() == pytest.approx(delong, rel=0.05)
 
 

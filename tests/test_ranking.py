@@ -17,7 +17,7 @@ from skfedauc import (
     cross_validate_group_auc,
 )
 from skfedauc.counts.score_counts import select_groups
-from skfedauc.inference import pairwise, ranking
+from skfedauc.inference import differences, ranking
 from skfedauc.inference.ranking import empirical_bayes, posterior_limits
 
 COLUMNS = ["auc", "shrunken_auc", "ci_low", "ci_high", "reliability"]
@@ -407,7 +407,8 @@ def test_perfect_groups_are_tied():
 def test_many_groups_are_compared_by_their_intervals(monkeypatch):
     report = GroupAUC(counts_of(spread=1.0))
     k = report.n_groups
-    monkeypatch.setattr(pairwise, "MOST_GROUPS", 3)
+    monkeypatch.setattr(differences, "MOST_GROUPS", 3)
+    monkeypatch.setattr(ranking, "MOST_GROUPS", 3)
     table = report.ranking(0.9)
     intervals = report.confidence_intervals(1 - 0.1 / k)
     low, high = (intervals[name].to_numpy() for name in ("ci_low", "ci_high"))

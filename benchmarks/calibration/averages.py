@@ -138,7 +138,7 @@ def bound(n_runs: int, seed: int) -> list[str]:
                 certain_bound(rows.weight / rows.weight.sum(), side.distances)
                 for rows, side in zip(
                     (variances.positives, variances.negatives),
-                    class_agreement(variances),
+                    class_agreement(found.counts),
                     strict=True,
                 )
             ]

@@ -9,12 +9,8 @@ import numpy as np
 from benchmarks.calibration.simulation import Groups, answers_to, draw_rows, groups, percent
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit
-from skfedauc.inference import proportions
-from skfedauc.inference.proportions import (
-    estimates_of_shares,
-    limits_of_difference,
-    limits_of_ratio,
-)
+from skfedauc.inference import rates as limits_of
+from skfedauc.inference.rates import estimates_of_shares, limits_of_difference, limits_of_ratio
 
 TOLERANCES = {
     "difference": 0.05,
@@ -56,13 +52,13 @@ def gap_intervals(n_runs: int, seed: int, rates: Any, n_rows: Any) -> list[str]:
 def rate_intervals(n_runs: int, seed: int, rate: float, n: int, other: float, m: int) -> list[str]:
     """Coverage of the intervals of `FairnessAudit.rates`, with numbers of rows as in the tables."""
     rng = np.random.default_rng(seed)
-    own = proportions.wilson(rng.binomial(n, rate, n_runs) / n, n, 1.959964)
-    rest = proportions.wilson(rng.binomial(m, other, n_runs) / m, m, 1.959964)
+    own = limits_of.clopper_pearson(rng.binomial(n, rate, n_runs) / n, n, 0.025)
+    rest = limits_of.clopper_pearson(rng.binomial(m, other, n_runs) / m, m, 0.025)
     found = []
     for limits, truth in (
         (own, rate),
-        (proportions.difference(own, rest), rate - other),
-        (proportions.ratio(own, rest), rate / other),
+        (limits_of.difference(own, rest), rate - other),
+        (limits_of.ratio(own, rest), rate / other),
     ):
         is_known = ~np.isnan(limits.value)
         found.append(percent(((limits.low <= truth) & (truth <= limits.high))[is_known]))

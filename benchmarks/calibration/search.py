@@ -15,9 +15,9 @@ from scipy.special import ndtri
 from benchmarks.calibration.simulation import Floats
 from benchmarks.calibration.table import Table
 from skfedauc import ScoreCounts
-from skfedauc.inference.intervals import limits, spread_of
+from skfedauc.inference.limits import AUCSpread, limits
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import Variances
+from skfedauc.inference.variances import Variances, variances_of
 
 N_GROUPS, AUCS = (1, 2, 5, 20), (0.7, 0.8, 0.9, 0.95, 0.98)
 # Negatives for each number of positives
@@ -47,12 +47,12 @@ def drawn(rng: np.random.Generator, k: int, m: int, auc: float, shape: str) -> V
     else:
         scores = np.where(rng.random(y.size) < np.where(y, 2.0 * auc - 1.0 + rate, rate), 0.7, 0.3)
     groups = np.repeat(np.arange(k), m + n)
-    return Variances(ScoreCounts.from_predictions(y, scores, groups=groups))
+    return variances_of(ScoreCounts.from_predictions(y, scores, groups=groups))
 
 
 def average_limits(variances: Variances, n_groups: int) -> tuple[Floats, Floats]:
     """Return the 95 % limits of `macro` of each run; each `n_groups` groups are a run."""
-    deviate, spread = normal_quantile(0.025), spread_of(variances)
+    deviate, spread = normal_quantile(0.025), AUCSpread.of(variances)
 
     def mean(values: Floats) -> Floats:
         return values.reshape(-1, n_groups).mean(axis=1)

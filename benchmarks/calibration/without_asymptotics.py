@@ -16,7 +16,8 @@ from benchmarks.calibration.simulation import (
 )
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, ScoreCounts
-from skfedauc.inference.intervals import Method, average_interval, group_limits
+from skfedauc.inference.intervals import average_interval
+from skfedauc.inference.limits import Method, group_limits
 
 # Methods of intervals that are compared with methods without asymptotic approximation
 FREE: tuple[Method, ...] = ("logit", "exact")
@@ -61,9 +62,7 @@ def average_of_pairs(n_runs: int, seed: int, of: Groups) -> list[str]:
     for i in range(n_runs):
         drawn = report(rng, of).estimates
         for number, method in enumerate(FREE):
-            found = average_interval(
-                drawn.variances, drawn.group_aucs[0], share, 0.95, method, new_groups=False
-            )
+            found = average_interval(drawn.in_use, share, 0.95, method, new_groups=False)
             limits[number, :, i] = found.low, found.high
     return covered_and_wide(limits, float(np.mean(of.auc)))
 

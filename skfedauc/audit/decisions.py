@@ -28,7 +28,7 @@ from skfedauc import _input, _words
 from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
-from skfedauc.inference.cluster_ratios import ClusterSums
+from skfedauc.inference.rates import ClusterSums
 from skfedauc.inference.simulation import sequential_pvalue
 
 if TYPE_CHECKING:

@@ -44,9 +44,9 @@ class FairnessAudit:
 
     With `clusters`, rows of the same cluster can be dependent, such as several rows of one patient.
     Values do not change. Intervals and tests account for the clusters: AUCs by
-    :meth:`GroupAUC.confidence_intervals`, and rates by Wilson's interval with the effective sample
-    size of Korn and Graubard [1]_. Results that need independent rows, or groups without shared
-    clusters, are NaN, and a finding names these results.
+    :meth:`GroupAUC.confidence_intervals`, and rates by Clopper and Pearson's interval with the
+    effective sample size of Korn and Graubard [1]_. Results that need independent rows, or groups
+    without shared clusters, are NaN, and a finding names these results.
 
     Parameters
     ----------
@@ -502,7 +502,7 @@ class FairnessAudit:
         ...     for labels in (["f", "f", "m", "m"] * 10, ["u", "v", "v", "u"] * 10)
         ... ]
         >>> [audit.n_claims for audit in audits]
-        [8, 8]
+        [7, 7]
         >>> [audit.n_claims for audit in FairnessAudit.adjusted_together(audits)]
         [16, 16]
         """
@@ -826,7 +826,7 @@ class FairnessAudit:
 
     def rates(
         self,
-        method: RateMethod = "wilson",
+        method: RateMethod = "exact",
         *,
         confidence_level: float = 0.95,
         n_resamples: int = 2_000,
@@ -836,10 +836,11 @@ class FairnessAudit:
 
         Parameters
         ----------
-        method : {"wilson", "bootstrap"}, default="wilson"
-            Method of the limits. "wilson" uses Wilson's limits [1]_ for rates, Newcombe's limits
-            [2]_ for differences, and MOVER-R [3]_ for ratios. "bootstrap" uses percentiles of
-            resampled rows, drawn within each group; rates of 0 and 1 have limits without width.
+        method : {"exact", "bootstrap"}, default="exact"
+            Method of the limits. "exact" uses the limits of Clopper and Pearson [1]_ for rates, as
+            `gaps` does, Newcombe's method [2]_ for differences, and MOVER-R [3]_ for ratios.
+            "bootstrap" uses percentiles of resampled rows, drawn within each group; rates of 0 and
+            1 have limits without width.
         confidence_level : float, default=0.95
             Confidence level of each interval.
         n_resamples : int, default=2_000
@@ -872,11 +873,9 @@ class FairnessAudit:
         with limits, no comparison, and no part in the reference. The intervals hold for each group
         alone.
 
-        With the normal quantile z, Wilson's limits l and u of a rate p of n rows are
-        ``(p + z^2 / (2 n) -+ z * sqrt(p (1 - p) / n + z^2 / (4 n^2))) / (1 + z^2 / n)``. Let q, l2
-        and u2 be the rate of the reference and its limits. Newcombe's limits of the difference are
-        ``p - q - sqrt((p - l)^2 + (u2 - q)^2)`` and ``p - q + sqrt((u - p)^2 + (q - l2)^2)``
-        (method 10 of [2]_). The lower limit of the ratio is
+        Let p, l and u be a rate and its limits, and q, l2 and u2 those of the reference. The limits
+        of the difference are ``p - q - sqrt((p - l)^2 + (u2 - q)^2)`` and
+        ``p - q + sqrt((u - p)^2 + (q - l2)^2)``. The lower limit of the ratio is
         ``(p q - sqrt((p q)^2 - l (2 p - l) u2 (2 q - u2))) / (u2 (2 q - u2))``. The upper limit is
         the reciprocal of the lower limit of ``q / p``.
 
@@ -888,9 +887,9 @@ class FairnessAudit:
 
         References
         ----------
-        .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
-           inference. Journal of the American Statistical Association 22(158).
-           https://doi.org/10.1080/01621459.1927.10502953
+        .. [1] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
+           illustrated in the case of the binomial. Biometrika 26(4).
+           https://doi.org/10.1093/biomet/26.4.404
         .. [2] Newcombe, R. G. (1998). Interval estimation for the difference between independent
            proportions: comparison of eleven methods. Statistics in Medicine 17(8).
            https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I
@@ -910,7 +909,7 @@ class FairnessAudit:
         >>> audit.rates().loc["precision", columns].round(2)
                   value  ci_low  ci_high  difference  difference_ci_high
         group
-        device 1   0.60    0.56     0.65        0.14                0.19
+        device 1   0.60    0.56     0.65        0.14                0.20
         device 2   0.47    0.43     0.50       -0.14               -0.08
         """
         return tables.rates(self.comparison).table(

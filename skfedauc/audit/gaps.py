@@ -19,20 +19,13 @@ from skfedauc.audit.rates import RateCounts, cluster_sums
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import select_groups, with_n_missing
-from skfedauc.inference import proportions
+from skfedauc.inference import rates as rates_of
 from skfedauc.inference.calibration import are_exact_probabilities
-from skfedauc.inference.cluster_ratios import ClusterSums
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
-from skfedauc.inference.pairwise import (
-    MOST_GROUPS,
-    DifferenceTest,
-    Spreads,
-    least_correlation,
-)
-from skfedauc.inference.proportions import GapLimits
+from skfedauc.inference.differences import MOST_GROUPS, DifferenceTest, UsedGroups
+from skfedauc.inference.rates import ClusterSums, GapLimits
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, by_number, large_groups
-from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
@@ -370,7 +363,7 @@ class GroupComparison:
         """Return limits of the AUC ratio and of the gaps of decisions, for defined gaps.
 
         The limit on the side of no gap holds for all pairs of groups together, and the limit on the
-        other side needs no adjustment; see `skfedauc.inference.proportions`. The equalized odds gap
+        other side needs no adjustment; see `skfedauc.inference.rates`. The equalized odds gap
         is the larger of the gaps of two rates. Its limit on the side of no gap is adjusted for the
         two rates (Bonferroni's method), and its other limit is the limit of one of these gaps.
 
@@ -384,10 +377,10 @@ class GroupComparison:
         """
         found: dict[str, GapLimits] = {}
         if self.compared.n_groups > 1:
-            lowest, highest = used_at_extremes(self.compared.estimates)
-            aucs = proportions.estimates_of_aucs(Spreads(lowest.spread, highest.spread))
-            n_groups, correlation = self.compared.n_groups, least_correlation(lowest, highest)
-            found["ratio"] = proportions.limits_of_ratio(aucs, n_groups, alpha, tail, correlation)
+            used = UsedGroups.of(self.compared.estimates.extremes_in_use)
+            aucs, n_groups = rates_of.estimates_of_aucs(used.spreads), self.compared.n_groups
+            arguments = aucs, n_groups, alpha, tail, used.correlation
+            found["ratio"] = rates_of.limits_of_ratio(*arguments)
         for name, rates in (
             ("demographic_parity", [_SELECTION]),
             ("equalized_odds", _ODDS),
@@ -399,14 +392,14 @@ class GroupComparison:
             differences, ratios = [], []
             for rate in rates:
                 shares, n_rows = self.compared_rates[rate]
-                estimates, correlation = proportions.estimates_of_shares(shares, n_rows), None
+                estimates, correlation = rates_of.estimates_of_shares(shares, n_rows), None
                 if rate in self._cluster_sums:
                     sums = self._cluster_sums[rate]
-                    estimates = proportions.estimates_of_clustered_shares(sums.shares)
+                    estimates = rates_of.estimates_of_shares(shares, sums.shares)
                     correlation = sums.correlation if shares.size <= MOST_GROUPS else None
                 arguments = (estimates, shares.size, alpha / len(rates), tail, correlation)
-                differences.append(proportions.limits_of_difference(*arguments))
-                ratios.append(proportions.limits_of_ratio(*arguments))
+                differences.append(rates_of.limits_of_difference(*arguments))
+                ratios.append(rates_of.limits_of_ratio(*arguments))
             found[f"{name}_difference"] = GapLimits(*np.max(differences, axis=0).tolist())
             found[f"{name}_ratio"] = GapLimits(*np.min(ratios, axis=0).tolist())
         return found

@@ -28,13 +28,12 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference import proportions
-from skfedauc.inference.cluster_ratios import ClusterSums
-from skfedauc.inference.intervals import check_confidence_level
-from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference import rates as limits_of
+from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.rates import ClusterSums
 
 Floats = NDArray[np.float64]
-RateMethod = Literal["wilson", "bootstrap"]
+RateMethod = Literal["exact", "bootstrap"]
 
 # Rows of the four cells [negatives, positives] x [not selected, selected]
 _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 0))
@@ -171,20 +170,20 @@ class RateTable:
         self, method: Any, confidence_level: Any, n_resamples: Any, random_state: Any
     ) -> pd.DataFrame:
         """Return the table of `FairnessAudit.rates`."""
-        _input.check_option("method", method, ("wilson", "bootstrap"))
+        _input.check_option("method", method, ("exact", "bootstrap"))
         tail = (1.0 - check_confidence_level(confidence_level)) / 2.0
         n_resamples = _input.check_whole_number(n_resamples, "n_resamples", _LEAST_RESAMPLES)
         if method == "bootstrap" and self.is_weighted:
             raise ValueError(
                 "method='bootstrap' draws numbers of rows, and does not know the weight of each "
-                "row: pass method='wilson', whose limits allow for weights."
+                "row: pass method='exact', whose limits allow for weights."
             )
         if method == "bootstrap" and self.clusters is not None:
             raise ValueError(
                 "method='bootstrap' draws single rows, and the rows of this audit are dependent "
-                "within clusters: pass method='wilson', whose limits allow for clusters."
+                "within clusters: pass method='exact', whose limits allow for clusters."
             )
-        tables = {rate: self._of_rate(rate, normal_quantile(tail)) for rate in ALL_RATES}
+        tables = {rate: self._of_rate(rate, tail) for rate in ALL_RATES}
         if method == "bootstrap":
             seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
             self._set_bootstrap_limits(tables, tail, n_resamples, seed)
@@ -205,32 +204,27 @@ class RateTable:
         return np.asarray(self.counts.rows(rate).n >= self.least_rows)
 
     def _limits(
-        self, rate: str, deviate: float
-    ) -> tuple[proportions.Limits, proportions.Limits, Floats | None]:
+        self, rate: str, tail: float
+    ) -> tuple[limits_of.Limits, limits_of.Limits, Floats | None]:
         """Return the limits of each group and of its reference, and the correlations of both."""
-        from scipy.special import ndtr
-
-        is_rest = self.reference is None
+        is_rest, limits = self.reference is None, limits_of.clopper_pearson
         shares = self.counts.shares(rate)
         reference = self.counts.total_of(self._is_in_reference(rate), without_own=is_rest)
         others = reference.shares(rate)
         if self.clusters is None:
-            own_rows, rows = self.counts.rows(rate).effective, reference.rows(rate).effective
-            own = proportions.wilson(shares, own_rows, deviate)
-            return own, proportions.wilson(others, rows, deviate), None
-        sums, tail = cluster_sums(self.clusters, rate), float(ndtr(-deviate))
-        own = proportions.wilson_of_clusters(shares, sums.shares, deviate, tail)
+            own = limits(shares, self.counts.rows(rate).effective, tail)
+            return own, limits(others, reference.rows(rate).effective, tail), None
+        sums = cluster_sums(self.clusters, rate)
+        own = limits(shares, sums.shares, tail)
         if self.reference is None:
             of_others, correlation = sums.of_others(self._is_in_reference(rate))
-            other = proportions.wilson_of_clusters(others, of_others, deviate, tail)
-            return own, other, correlation
-        place = self.reference
-        of_one = proportions.Limits(*(part[[place]] for part in own))
-        return own, of_one, sums.correlation_with(place)
+            return own, limits(others, of_others, tail), correlation
+        of_one = limits_of.Limits(*(part[[self.reference]] for part in own))
+        return own, of_one, sums.correlation_with(self.reference)
 
-    def _of_rate(self, rate: str, deviate: float) -> pd.DataFrame:
+    def _of_rate(self, rate: str, tail: float) -> pd.DataFrame:
         rows = self.counts.rows(rate)
-        own, other, correlation = self._limits(rate, deviate)
+        own, other, correlation = self._limits(rate, tail)
         compared = self._is_compared(rate)
         columns: dict[str, Any] = {
             "value": own.value,
@@ -239,7 +233,7 @@ class RateTable:
             "n_rows": rows.n,
             "reference_value": np.where(compared, other.value, np.nan),
         }
-        compare = {"difference": proportions.difference, "ratio": proportions.ratio}
+        compare = {"difference": limits_of.difference, "ratio": limits_of.ratio}
         for name, function in compare.items():
             found = function(own, other, correlation)
             for column, part in zip(_columns(name), found, strict=True):

@@ -19,7 +19,7 @@ from skfedauc.audit.gaps import LEVEL, GroupComparison
 from skfedauc.audit.names import by, named_in
 from skfedauc.audit.rates import RateTable
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.pairwise import DifferenceTest
+from skfedauc.inference.differences import DifferenceTest
 from skfedauc.report import GroupAUC, by_number
 from skfedauc.report.threshold_sweep import ThresholdSweep
 

@@ -19,6 +19,7 @@ from skfedauc.comparison.arguments import (
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.effects import Floats, Rows
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.models import (
     Comparisons,
     RowValues,
@@ -215,7 +216,7 @@ default="pooled"
     """
     import pandas as pd
 
-    confidence_level = intervals.check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     check_options(statistic, over, groups)
     models = models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
     names = list(models)

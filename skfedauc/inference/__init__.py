@@ -1,32 +1,34 @@
-"""Variances, intervals and tests.
+"""Inference for AUCs over groups: which file answers which question, by which method.
 
-All results need only a `ScoreCounts`, except the paired comparison of two models, which needs the
-rows.
+There are two doors. A report from counts takes everything from sums of placement values by group
+(`skfedauc._kernel`). Where rows must be paired, for several models and for clusters, the effects of
+rows add up (`effects.py`). Both fill one frozen `Variances`, which everything else reads.
 
-Variances:
+One model:
 
-* `variances.py`: variances of group AUCs and of the pooled AUC, from placement values;
-* `fold_variances.py`: variances of AUCs over the pairs of rows of the same fold;
-* `clusters.py`: variances of clustered rows;
-* `pair_moments.py`: variance of an AUC for any number of rows, and its value for normal scores;
-* `class_averages.py`: variances of averages over comparisons of classes.
+==================  =======================================================================
+`variances`         DeLong 1988; unbiased; bounded (Birnbaum and Klose 1957); pooled over groups;
+                    the pooled AUC for fixed groups (strata) and for random groups
+`folds`             the same over the pairs of rows of the same fold
+`clusters`          Obuchowski 1997
+`effects`           placement values of rows, units, corrections (Bell and McCaffrey 2002)
+`limits`            hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding 1963)
+`intervals`         pooled; averages by MOVER (Zou and Donner 2008); worst group
+`differences`       all pairs (Kramer 1956), reference and rest (Sidak 1967), largest difference
+`equal_groups`      ANOVA-type statistic, Box's approximation (Brunner, Dette and Munk 1997)
+`margins`           non-inferiority of the worst group, equivalence (Berger 1982)
+`heterogeneity`     tau by REML (Viechtbauer 2005)
+`null_difference`   expected difference of equal groups
+`ranking`           shrunken AUCs (Morris 1983; Morris and Lysy 2012), rank sets (Mogstad 2024),
+                    worst group (Gupta 1965)
+`cross_gap`         xAUC disparities (Kallus and Zhou 2019)
+`agreement`         averages and the pooled AUC (TOST); Anderson and Darling's test
+`class_averages`    averages over comparisons of classes
+==================  =======================================================================
 
-Intervals:
-
-* `intervals.py`: confidence intervals of AUCs, averages and the worst group;
-* `binomial.py`, `proportions.py`: limits of probabilities, and of differences and ratios of shares.
-
-Comparisons of groups:
-
-* `equal_groups.py`: test that all groups have the same true AUC;
-* `null_difference.py`: expected difference of the largest and the smallest AUC of equal groups;
-* `heterogeneity.py`: standard deviation of the true AUCs;
-* `pairwise.py`: comparisons of two groups and of all pairs, and the largest difference;
-* `group_comparisons.py`: comparisons of each group with the rest;
-* `margins.py`: non-inferiority of the worst group, and equivalence of all groups;
-* `ranking.py`: shrunken group AUCs (empirical Bayes), and ranks with confidence sets;
-* `cross_gap.py`: tests of xAUC disparities;
-* `agreement.py`: comparisons of the groups' score distributions.
+Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; also of clustered
+rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an
+AUC for any number of rows), `simulation.py` (p values from simulated statistics).
 
 Comparisons of models:
 
@@ -44,9 +46,5 @@ Curves and calibration:
 * `measures.py`: measures of curves: partial areas, sensitivity, specificity, average precision;
 * `calibration.py`: calibration of probabilities: mean scores, slopes and bins.
 
-Plans and simulations:
-
-* `quantiles.py`: null distributions of ranges, largest differences and averages of random groups;
-* `power.py`: power of tests and width of intervals for given numbers of rows;
-* `simulation.py`: p values from simulated statistics.
+Plans: `power.py` (power of tests and width of intervals for given numbers of rows).
 """

@@ -21,7 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
-from skfedauc.inference.variances import Variances
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.moments import OwnMoments, ratio
+from skfedauc.counts.score_counts import with_weights_over
+from skfedauc.inference.variances import Stratum, Variances
 from skfedauc.ranks import Ranks, ranks_among_all
 
 Floats = NDArray[np.float64]
@@ -150,9 +153,9 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
     return float(gammaincc(shape, max(statistic - shift, 0.0) / scale))
 
 
-def class_agreement(variances: Variances) -> tuple[ClassAgreement, ClassAgreement]:
+def class_agreement(counts: ScoreCounts) -> tuple[ClassAgreement, ClassAgreement]:
     """Compare the groups' score distributions, for the negatives and for the positives."""
-    cells = variances.cells
+    cells = with_weights_over(counts, counts.weight_exponent).cells
     ranks = ranks_among_all(cells)
     found = []
     for side in (NEGATIVES, POSITIVES):
@@ -185,3 +188,50 @@ def null_distances(n_rows: Floats) -> Floats:
     distance = np.sqrt(np.divide(1.0 - share, n_rows, out=np.zeros_like(share), where=n_rows > 0))
     about: Floats = np.minimum(scale * distance, 1.0)
     return about
+
+
+def of_difference(
+    strata: tuple[Stratum, Stratum], variances: Variances, own: OwnMoments, share: Floats
+) -> float:
+    """Variance of the pooled AUC minus an average of group AUCs, for fixed numbers of rows.
+
+    Parameters
+    ----------
+    strata : tuple of two Stratum
+    variances : Variances
+    own : OwnMoments
+        Sums of the placement values within groups.
+    share : ndarray of float64, shape (n_groups,)
+        Share of each group in the average.
+    """
+    total = 0.0
+    for of, squared in zip(strata, (own.negatives_squared, own.positives_squared), strict=True):
+        (pooled, product), weight = of.within(), of.rows.weight.sum()
+        scale = ratio(share, of.rows.weight, 0.0)
+        parts = pooled / weight**2 - 2 * scale * product / weight + scale**2 * squared
+        total += float((of.corrections * parts).sum())
+    # Add bounds for groups without an estimate of their own variance.
+    bounded = ~variances.estimable & variances.defined & (share > 0)
+    return max(total + float((share**2 * variances.bounded)[bounded].sum()), 0.0)
+
+
+def of_random_numbers(strata: tuple[Stratum, Stratum], derivatives: tuple[Floats, Floats]) -> float:
+    """Additional variance of the pooled AUC minus an average if the group of a row is random.
+
+    The numbers of rows by group and class then vary. The variance is that of the linear
+    approximation of the difference by the weights of the rows.
+
+    Parameters
+    ----------
+    strata : tuple of two Stratum
+    derivatives : tuple of two ndarray of float64, shape (n_groups,)
+        Derivatives of the average by the weight of each group's negatives and positives.
+    """
+    total = 0.0
+    for of, of_average in zip(strata, derivatives, strict=True):
+        weight = of.rows.weight
+        per_weight = ratio(of.influence, weight, 0.0) - of_average
+        # The squares of the estimates are too large by the sampling variance of the estimates.
+        noise = of.corrections * ratio(of.within()[0], (weight * weight.sum()) ** 2, 0.0)
+        total += float((of.rows.squares * (per_weight**2 - noise)).sum())
+    return max(total, 0.0)

@@ -33,9 +33,7 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.cluster_ratios import ClusterSums
-from skfedauc.inference.proportions import Limits, wilson, wilson_of_clusters
-from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.rates import ClusterSums, Limits, wilson
 
 Floats = NDArray[np.float64]
 
@@ -174,7 +172,7 @@ class ClusterCells:
         columns = (amounts.positives, amounts.rows, amounts.squares)
         numbers = of_bin, of_cluster, bins.share.size, n_clusters
         sums = _sums_of_units(unit, distinct.size, columns, numbers)
-        return wilson_of_clusters(bins.share, sums.shares, normal_quantile(tail), tail)
+        return wilson(bins.share, sums.shares, tail)
 
 
 def _sums_of_units(
@@ -229,7 +227,7 @@ def mean_scores(
     from scipy.special import ndtr
 
     amounts, tail = Amounts.of(cells), (1.0 - confidence_level) / 2.0
-    weight, deviate = _sums(cells, amounts.rows), normal_quantile(tail)
+    weight = _sums(cells, amounts.rows)
     mean = _sums(cells, amounts.rows * cells.scores) / weight
     prevalence = np.minimum(_sums(cells, amounts.positives) / weight, 1.0)
     difference = mean - prevalence
@@ -239,14 +237,14 @@ def mean_scores(
     with np.errstate(divide="ignore", invalid="ignore"):
         if clusters is None:
             n_rows = effective_rows(cells)
-            _, low, high = wilson(prevalence, n_rows, deviate)
+            _, low, high = wilson(prevalence, n_rows, tail)
             standardized = np.where(apart > 0.0, apart / np.sqrt(binomial / n_rows), 0.0)
             pvalue = 2.0 * ndtr(-standardized)
         else:
             own, scores = clusters.amounts, clusters.cells.scores
             sums = clusters.sums(own.positives - own.rows * scores, own.rows)
             shares = sums.precision_of(prevalence)
-            _, low, high = wilson_of_clusters(prevalence, shares, deviate, tail)
+            _, low, high = wilson(prevalence, shares, tail)
             standardized = np.where(apart > 0.0, apart / np.sqrt(binomial / shares.effective), 0.0)
             pvalue = np.where(shares.has_interval, 2.0 * shares.tail_of(standardized), np.nan)
     variance = _sums(cells, amounts.squares * cells.scores * (1.0 - cells.scores))

@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.pair_moments import PairMoments, binormal_moments
 from skfedauc.inference.quantiles import normal_quantile, t_quantile
 

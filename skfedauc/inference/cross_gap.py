@@ -33,9 +33,12 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference.group_comparisons import holm
+from skfedauc.counts.view import sums_among_all
+from skfedauc.inference.clusters import rows_of
+from skfedauc.inference.differences import holm
+from skfedauc.inference.effects import Rows, Units, effects_of, placements, satterthwaite
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import Variances, cluster_corrections, satterthwaite
+from skfedauc.inference.variances import moments_of_all_rows, strata_of
 from skfedauc.ranks import ranks_among_all
 
 Floats = NDArray[np.float64]
@@ -171,13 +174,16 @@ def pair_errors(counts: ScoreCounts) -> Floats:
     ndarray of float64, shape (n_groups, n_groups)
         Symmetric, with NaN for pairs with a group that lacks a class.
     """
-    variances = Variances(counts)
+    negatives, positives = _rows_of(counts)
     variance = np.zeros((len(counts), len(counts)))
-    sides = variances.positives, variances.negatives
-    for of_row, rows in zip(_row_variances(counts), sides, strict=True):
+    for of_row, rows in zip(_row_variances(counts), (positives, negatives), strict=True):
         of_group = of_row * ratio(1.0, rows.effective)
         variance += of_group[:, None] + of_group
     return np.sqrt(variance)
+
+
+def _rows_of(counts: ScoreCounts) -> tuple[ClassRows, ClassRows]:
+    return with_weights_over(counts, counts.weight_exponent).rows_by_class
 
 
 def _tested(
@@ -205,86 +211,42 @@ def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floa
     """Return the standard errors of the disparities of clustered rows, and degrees of freedom.
 
     `own` gives the AUC of each group's positives, and `others`, which has the same units, gives the
-    AUC of the other groups' positives.
+    AUC of the other groups' positives. The effect of a cluster has four parts: the group's
+    positives and the others' negatives in the first AUC, the others' positives and the group's
+    negatives in the second.
     """
     error, freedom = np.full((2, own.n_groups), np.nan)
-    columns = _Columns.of(own)
-    of_others = columns if others is own else _Columns.of(others)
-    if own.n_groups * max(columns.rank.size, of_others.rank.size) > _MOST_VISITS:
+    first = rows_of(own, own.units.weight_exponent)
+    second = first if others is own else rows_of(others, others.units.weight_exponent)
+    n_cells = max(of.units.cells.scores.size for of in (own, others))
+    if own.n_groups * n_cells > _MOST_VISITS:
         return error, freedom
     for g in range(own.n_groups):
-        parts = [
-            *columns.parts(columns.group == g, own.n_clusters),
-            *of_others.parts(of_others.group != g, own.n_clusters),
-        ]
-        weights = np.array([weight for weight, _ in parts])
-        if ((weights > 0).sum(axis=1) < 2).any():
+        masks = ((first.codes == g) == first.positive), ((second.codes == g) != second.positive)
+        if not all(kept.any() for kept in masks):
             continue
-        totals = np.broadcast_to(weights.sum(axis=1, keepdims=True), weights.shape)
-        squares = np.broadcast_to((weights**2).sum(axis=1, keepdims=True), weights.shape)
-        corrections = cluster_corrections(weights, totals, squares)
-        residuals = corrections / totals * np.array([residual for _, residual in parts])
+        (one, of_one), (two, of_two) = map(_effects_on_auc, (first, second), masks)
+        if not (of_one.has_two.all() and of_two.has_two.all()):
+            continue
         # The second cross AUC has a negative sign.
-        error[g] = np.sqrt(((residuals[:2].sum(axis=0) - residuals[2:].sum(axis=0)) ** 2).sum())
-        share = weights / totals
-        n_effective = 1.0 / (share**2).sum(axis=1)
+        effects = np.bincount(of_one.cluster, one.sum(axis=0), own.n_clusters)
+        effects -= np.bincount(of_two.cluster, two.sum(axis=0), own.n_clusters)
+        error[g] = np.sqrt((effects**2).sum())
+        n_effective = 1.0 / np.append((of_one.share**2).sum(axis=1), (of_two.share**2).sum(axis=1))
         of_parts = satterthwaite(1.0 / n_effective, np.maximum(n_effective - 1.0, 1.0))
-        of_group = 1.0 / (((share[0] + share[3]) / 2.0) ** 2).sum() - 1.0
+        in_group = np.bincount(of_one.cluster, of_one.share[1], own.n_clusters)
+        in_group += np.bincount(of_two.cluster, of_two.share[0], own.n_clusters)
+        of_group = 1.0 / ((in_group / 2.0) ** 2).sum() - 1.0
         freedom[g] = max(min(float(of_parts), float(of_group)), 1.0)
     return error, freedom
 
 
-class _Columns(NamedTuple):
-    """Group, cluster, rank of the score, and weights of both classes, for each cell of the units.
-
-    Attributes
-    ----------
-    group, cluster, rank : ndarray of intp, shape (n_cells,)
-    amounts : ndarray of float64, shape (2, n_cells)
-    """
-
-    group: NDArray[np.intp]
-    cluster: NDArray[np.intp]
-    rank: NDArray[np.intp]
-    amounts: Floats
-
-    @classmethod
-    def of(cls, clusters: ClusterCounts) -> _Columns:
-        """Return the columns of the cells, with weights near 1."""
-        cells = clusters.with_weights_over(clusters.units.weight_exponent).units.cells
-        _, rank = np.unique(cells.scores, return_inverse=True)
-        amounts = np.array([of_class.astype(np.float64) for of_class in cells.amounts])
-        group, cluster = clusters.group_of[cells.groups], clusters.cluster_of[cells.groups]
-        return cls(group, cluster, rank.astype(np.intp), amounts)
-
-    def parts(
-        self, of_positives: NDArray[np.bool_], n_clusters: int
-    ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """Return weights and residuals by cluster of the positives, and of the negatives.
-
-        The positives are those of the cells `of_positives`, and the negatives those of the other
-        cells. Residuals are sums of placement values minus the AUC.
-        """
-        positives = np.where(of_positives, self.amounts[1], 0.0)
-        negatives = np.where(of_positives, 0.0, self.amounts[0])
-        placements = [self._share_below(negatives), 1.0 - self._share_below(positives)]
-        found = []
-        for weight, placement in zip((positives, negatives), placements, strict=True):
-            total = weight.sum()
-            auc = weight @ placement / total if total > 0 else 0.0
-            of_cluster, residual = (
-                np.bincount(self.cluster, values, n_clusters).astype(np.float64)
-                for values in (weight, weight * (placement - auc))
-            )
-            found.append((of_cluster, residual))
-        return found[0], found[1]
-
-    def _share_below(self, weight: Floats) -> Floats:
-        """Return the share of the weight below each cell, plus half of the share of ties."""
-        by_rank = np.bincount(self.rank, weight)
-        below: Floats = np.cumsum(by_rank) - by_rank / 2.0
-        total = by_rank.sum()
-        return below[self.rank] / total if total > 0 else np.zeros(self.rank.size)
+def _effects_on_auc(rows: Rows, kept: NDArray[np.bool_]) -> tuple[Floats, Units]:
+    """Return the effects of clusters on the AUC of some rows, by class, and their units."""
+    one_group = rows._replace(codes=np.where(kept, 0, 1), n_groups=2).of_groups(np.arange(2) == 0)
+    (effects,), units = effects_of(one_group, placements(one_group))
+    assert units is not None
+    return effects, units
 
 
 def _disparities(counts: ScoreCounts, others: ScoreCounts) -> tuple[Floats, Floats]:
@@ -294,8 +256,7 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> tuple[Floats, Floa
     the AUC of the other groups' positives.
     """
     counts, others = (with_weights_over(one, one.weight_exponent) for one in (counts, others))
-    variances = Variances(counts)
-    negatives, positives = variances.negatives, variances.positives
+    negatives, positives = counts.rows_by_class
     other_negatives, other_positives = negatives.others(), positives.others()
     bnsp = _cross_aucs(counts.cells, positives, other_negatives)
     # Exchanging the classes and negating the scores turns the group's negatives into positives.
@@ -341,14 +302,14 @@ def _variance_if_equal(
 
 def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
     """Variances of the placement values of a positive and of a negative, over all groups."""
-    pooled = Variances(counts).pooled
-    moments = pooled.own_moments
-    squared = moments.positives_squared, moments.negatives_squared
-    positives, negatives = (
-        ratio(of_class, rows.pairs) * rows.effective
-        for of_class, rows in zip(squared, (pooled.positives, pooled.negatives), strict=True)
+    counts = with_weights_over(counts, counts.weight_exponent)
+    found = moments_of_all_rows(strata_of(counts, 0), sums_among_all(counts))
+    negatives, positives, own = found
+    squared = (own.positives_squared, positives), (own.negatives_squared, negatives)
+    of_positive, of_negative = (
+        ratio(of_class, rows.pairs) * rows.effective for of_class, rows in squared
     )
-    return positives, negatives
+    return of_positive, of_negative
 
 
 class _CrossAUC(NamedTuple):

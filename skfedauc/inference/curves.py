@@ -31,9 +31,9 @@ from skfedauc._kernel import Cells, number_cells, ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference.intervals import limits
+from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
+from skfedauc.inference.limits import limits
 from skfedauc.inference.quantiles import t_quantile
-from skfedauc.inference.variances import LEAST_EFFECTIVE, satterthwaite
 
 Floats = NDArray[np.float64]
 
@@ -105,8 +105,14 @@ class GroupCurves(NamedTuple):
             _shares_above(cells.starts, groups, amount, rows)
             for amount, rows in zip(amounts, by_class, strict=True)
         )
-        edges = left, right, bottom, top
-        return cls(cells.starts, groups, *edges, *by_class, *squares, counts.is_weighted)
+        return cls(
+            cells.starts,
+            groups,
+            *(left, right, bottom, top),
+            *by_class,
+            *(squares[0], squares[1]),
+            counts.is_weighted,
+        )
 
     def reversed(self) -> GroupCurves:
         """Return the curves of negated scores and exchanged classes.

@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 from skfedauc._input.encoding import number_integers
 from skfedauc._kernel import number_cells, ranks_in_groups
 from skfedauc.counts.moments import is_rounding_error, ratio
-from skfedauc.inference.variances import LEAST_EFFECTIVE, cluster_corrections, satterthwaite
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
+# Least effective sample size for a variance. Below this size, one row has most of the weight.
+LEAST_EFFECTIVE = 1.5
 # Placement values are between 0 and 1, so a standard error below this limit is rounding error.
 ROUNDING = 1e-12
 
@@ -270,3 +271,37 @@ def effects_of(rows: Rows, values: Floats, *, among_all: bool = False) -> Effect
             is_error = is_rounding_error(by_class(of_model**2), ratio(squares, whole**2, 0.0))
             of_model[is_error[key]] = 0.0
     return Effects(sums if units is None else sums.reshape(len(sums), 2, -1), units)
+
+
+# Corrections ---------------------------------------------------------------------------------
+
+
+def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:
+    """Return the corrections of the residuals of clusters for their common mean [3]_.
+
+    The residual of a cluster is its deviation from its share of the sum of all clusters. The
+    variance of the deviation is the variance of the cluster times ``1 - 2 share + sum(share^2)``,
+    if the variances of the clusters are proportional to their squared shares. The correction is the
+    inverse root of this factor.
+
+    Parameters
+    ----------
+    weights, totals, squares : ndarray of float64
+        Weight of each cluster, and the sums of the weights and of the squared weights of all
+        clusters. The three arrays have the same shape.
+    """
+    # Compute the factor as a sum of two terms that are at least 0.
+    others = np.maximum(squares - weights**2, 0.0)
+    remaining = ratio((totals - weights) ** 2 + others, totals**2, 1.0)
+    # A single cluster has no residual, or a residual around an overall mean.
+    found: Floats = np.sqrt(ratio(1.0, remaining, 1.0))
+    return found
+
+
+def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: float = 1.0) -> Floats:
+    """Return the degrees of freedom of a sum of independent variances (first axis); at least 1.
+
+    `otherwise` is the result if the sum has no sampling error.
+    """
+    squares = np.asarray((variances**2 / degrees_of_freedom).sum(axis=0))
+    return np.maximum(ratio(variances.sum(axis=0) ** 2, squares, otherwise), 1.0)

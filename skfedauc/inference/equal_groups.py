@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._words import counted
-from skfedauc.counts.moments import ratio
-from skfedauc.inference.variances import LEAST_EFFECTIVE, Extremes, Variances
+from skfedauc.inference.effects import LEAST_EFFECTIVE
+from skfedauc.inference.variances import Extremes, Variances
 
 Floats = NDArray[np.float64]
 
@@ -62,18 +62,17 @@ class EqualGroupsTest:
 def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
     """Test that all groups have the same true AUC; group sizes determine the form of the test.
 
-    For binned scores, the test uses those AUCs within the certain intervals that differ least. The
-    test uses the variances of the binned scores or of an extreme, whichever gives the largest p
-    value.
+    For binned scores, the AUCs are those within the certain intervals that differ least, with the
+    variances of the binned scores or of an extreme, whichever gives the largest p value.
     """
     given = extremes.given
     given.check_independent_groups("test_equal_groups", "Use test_difference() instead.")
-    if extremes.lowest is given:
+    if not extremes.is_binned:
         return _equal_groups_test(given, given.auc)
     kept = given.estimable & given.defined
-    low, high = (end.auc[kept] for end in (extremes.lowest, extremes.highest))
+    low, high = (end.auc[kept] for end in extremes[1:])
     auc = given.auc.copy()
-    auc[kept] = nearest_to_equal(low, high, _size_weights(given)[kept])
+    auc[kept] = nearest_to_equal(low, high, given.size_weights[kept])
     found = [_equal_groups_test(variances, auc) for variances in extremes]
     largest = max(found, key=lambda test: -1.0 if np.isnan(test.pvalue) else test.pvalue)
     if largest.n_groups < 2:
@@ -83,12 +82,6 @@ def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
         # Rounding error must not change the result if all AUCs can be equal.
         return dataclasses.replace(largest, statistic=0.0, pvalue=1.0, method=method)
     return dataclasses.replace(largest, method=method)
-
-
-def _size_weights(variances: Variances) -> Floats:
-    """Return the weights of the groups in the test of equal AUCs."""
-    positives, negatives = variances.positives.effective, variances.negatives.effective
-    return ratio(positives * negatives, positives + negatives, 0.0)
 
 
 def nearest_to_equal(low: Floats, high: Floats, weight: Floats) -> Floats:
@@ -110,73 +103,54 @@ def nearest_to_equal(low: Floats, high: Floats, weight: Floats) -> Floats:
 
 def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
     kept = variances.estimable & variances.defined
-    auc, unbiased = aucs[kept], variances.unbiased[kept]
-    n_groups, n_left_out = int(kept.sum()), int((~kept).sum())
-    if n_groups < 2:
-        return EqualGroupsTest(
-            np.nan,
-            np.nan,
-            f"needs two groups with two rows ({LEAST_EFFECTIVE} effective rows) of each class",
-            np.nan,
-            n_groups,
-            n_left_out,
-        )
-    weight = _size_weights(variances)[kept]
-    tiny = n_groups >= MANY_GROUPS and variances.n_smaller_class[kept].mean() < TINY_CLASS
-    if tiny:
-        statistic, pvalue = _many_tiny_groups(auc, unbiased, weight)
-        method, degrees_of_freedom = "sum over many tiny groups, normal", np.nan
-    else:
-        of_rows = variances.delong[kept] if variances.weighted else unbiased
-        # Weighted rows: the variance is a mean with squared weights, which are more unequal than
-        # the weights.
-        of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
-        statistic, degrees_of_freedom, pvalue = _anova_type(
-            auc, of_rows, variances.delong[kept], weight, np.maximum(of_variance, 1.0)
-        )
-        method = "ANOVA-type statistic, Box's approximation"
-        if np.isnan(pvalue):
-            method = "no variation within groups to judge the difference by"
-    return EqualGroupsTest(statistic, pvalue, method, degrees_of_freedom, n_groups, n_left_out)
+    sizes = int(kept.sum()), int((~kept).sum())
+    if sizes[0] < 2:
+        reason = f"needs two groups with two rows ({LEAST_EFFECTIVE} effective rows) of each class"
+        return EqualGroupsTest(np.nan, np.nan, reason, np.nan, *sizes)
+    auc, weight = aucs[kept], variances.size_weights[kept]
+    unbiased, delong = variances.unbiased[kept], variances.delong[kept]
+    if sizes[0] >= MANY_GROUPS and variances.n_pairs[kept].mean() < TINY_CLASS:
+        found = _many_tiny_groups(auc, unbiased, weight)
+        return EqualGroupsTest(*found, "sum over many tiny groups, normal", np.nan, *sizes)
+    # Weighted rows: the variance is a mean with squared weights, which are more unequal than the
+    # weights.
+    of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
+    of_variance = np.maximum(of_variance, 1.0)
+    tested = _anova_type(auc, delong if variances.weighted else unbiased, weight, of_variance)
+    # Unbiased variances can sum to 0 or less; DeLong's variances only without any variation.
+    tested = tested or _anova_type(auc, delong, weight, of_variance)
+    method = "ANOVA-type statistic, Box's approximation"
+    if tested is None and np.ptp(auc) == 0:
+        tested = 0.0, 1.0, 1.0
+    if tested is None:
+        method = "no variation within groups to judge the difference by"
+        tested = np.nan, np.nan, np.nan
+    statistic, degrees_of_freedom, pvalue = tested
+    return EqualGroupsTest(statistic, pvalue, method, degrees_of_freedom, *sizes)
 
 
 def _anova_type(
-    auc: Floats, variance: Floats, delong: Floats, weight: Floats, of_variance: Floats
-) -> tuple[float, float, float]:
-    """Return statistic, degrees of freedom and p value of the ANOVA-type test [1]_.
+    auc: Floats, variance: Floats, weight: Floats, of_variance: Floats
+) -> tuple[float, float, float] | None:
+    """Return statistic, degrees of freedom and p value [1]_; None without variation.
 
     The weighted variance of the AUCs, divided by its estimated mean, has approximately an F
-    distribution. Box's approximation gives the numerator degrees of freedom. Satterthwaite's
-    approximation gives the denominator degrees of freedom, from the degrees of freedom of each
-    group's variance, `of_variance`.
+    distribution. Box's approximation gives the numerator degrees of freedom, and Satterthwaite's
+    the denominator degrees of freedom, from those of each group's variance, `of_variance`.
     """
     from scipy.special import fdtrc
 
     total = weight.sum()
-    mean = np.dot(weight, auc) / total
-    between = float(np.dot(weight, (auc - mean) ** 2))
-    factor = weight * (1 - weight / total)
-
-    def moments(variance: Floats) -> tuple[float, float, float]:
-        spread = weight * variance
-        expected = float(np.dot(factor, variance))
-        squares = (spread**2 * (1 - 2 * weight / total)).sum()
-        squares += np.dot(weight, spread) ** 2 / total**2
-        of_expected = float(((factor * variance) ** 2 / of_variance).sum())
-        return expected, 2.0 * float(squares), of_expected
-
-    expected, squares, of_expected = moments(variance)
+    between = float(weight @ (auc - weight @ auc / total) ** 2)
+    factor, spread = weight * (1 - weight / total), weight * variance
+    expected = float(factor @ variance)
     if expected <= 0:
-        # Unbiased variances can sum to 0 or less; DeLong's variances sum to 0 only without any
-        # variation.
-        expected, squares, of_expected = moments(delong)
-    if expected <= 0:
-        # Without any variation, AUCs are equal, or no test of their difference exists.
-        return (0.0, 1.0, 1.0) if between == 0 else (np.nan, np.nan, np.nan)
-    degrees_of_freedom = 2 * expected**2 / squares
-    ratio = between / expected
-    pvalue = float(fdtrc(degrees_of_freedom, expected**2 / of_expected, ratio))
-    return degrees_of_freedom * ratio, degrees_of_freedom, pvalue
+        return None
+    squares = (spread**2 * (1 - 2 * weight / total)).sum() + (weight @ spread) ** 2 / total**2
+    of_expected = float(((factor * variance) ** 2 / of_variance).sum())
+    degrees_of_freedom = expected**2 / float(squares)
+    pvalue = float(fdtrc(degrees_of_freedom, expected**2 / of_expected, between / expected))
+    return degrees_of_freedom * between / expected, degrees_of_freedom, pvalue
 
 
 def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[float, float]:

@@ -51,6 +51,11 @@ def heterogeneity(variances: Variances, confidence_level: float) -> Heterogeneit
     y, v, _ = estimable_aucs(variances)
     if y.size < 2:
         return Heterogeneity(*[float("nan")] * 7)
+    return meta_analysis(y, v, confidence_level)
+
+
+def meta_analysis(y: Floats, v: Floats, confidence_level: float) -> Heterogeneity:
+    """Return the results for values with known sampling variances [1]_."""
     tau2 = reml(y, v)
     weight, fixed = 1.0 / (v + tau2), 1.0 / v
     mean = float(weight @ y / weight.sum())

@@ -23,19 +23,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skfedauc._words import counted, shortened
-from skfedauc.inference.intervals import AUCSpread
-from skfedauc.inference.pairwise import (
+from skfedauc.inference.differences import (
+    FURTHEST,
     MOST_GROUPS,
-    Spreads,
     UsedGroups,
     deviate_of_furthest_pair,
-    least_correlation,
-    upper_limit,
 )
+from skfedauc.inference.limits import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
-
-# The tail probability of a normal variable beyond this value is 0 in floating point.
-_FURTHEST = 38.0
+from skfedauc.inference.variances import Extremes, Floats, Variances
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -103,7 +99,7 @@ class Extreme(NamedTuple):
     ----------
     limit, pvalue : float
     groups : tuple of int
-        Indices of the groups that determine the limit, among the groups in use.
+        Indices of the groups that determine the limit, among all groups.
     is_shown : bool
         Whether the limit is on the required side of the bound.
     """
@@ -114,38 +110,39 @@ class Extreme(NamedTuple):
     is_shown: bool
 
 
-def worst_above(lowest: UsedGroups, bound: float, tail: float) -> Extreme:
+def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
     """Test that all true AUCs are above a bound, with error probability `tail`.
 
-    `lowest` are the groups at the lowest AUCs that binned scores permit.
+    `lowest` are the groups in use at the lowest AUCs that binned scores permit.
     """
     from scipy.special import ndtr
 
-    spread = lowest.spread
-    limit, group = _lower_limit(spread, normal_quantile(tail))
-    deviate = _crossing(lambda z: _lower_limit(spread, z)[0] - bound)
-    return Extreme(limit, float(ndtr(-deviate)), (group,), limit > bound)
+    numbers = np.flatnonzero(lowest.defined)
+    spread = AUCSpread.of(lowest).take(numbers)
+
+    def limits(deviate: float) -> Floats:
+        return spread.signed_limit(0.0, deviate)
+
+    found = limits(normal_quantile(tail))
+    deviate = _crossing(lambda z: float(limits(z).min()) - bound)
+    limit = float(found.min())
+    return Extreme(limit, float(ndtr(-deviate)), (int(numbers[found.argmin()]),), limit > bound)
 
 
-def _lower_limit(spread: AUCSpread, deviate: float) -> tuple[float, int]:
-    """Return the smallest lower limit and its group, for a deviate of either sign."""
-    found = spread.signed_limit(0.0, deviate, "logit")
-    return float(found.min()), int(found.argmin())
+def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
+    """Test that all true AUCs of the groups in use differ by less than a bound.
 
-
-def difference_below(lowest: UsedGroups, highest: UsedGroups, bound: float, tail: float) -> Extreme:
-    """Test that all true AUCs differ by less than a bound, with error probability `tail`.
-
-    `lowest` and `highest` are the groups at both extremes of binned scores.
+    The error probability is `tail`.
     """
     from scipy.special import ndtr
 
-    spreads, n_groups = Spreads(lowest.spread, highest.spread), int(lowest.used.sum())
-    correlation = least_correlation(lowest, highest)
-    limit, pair = upper_limit(spreads, deviate_of_furthest_pair(tail, n_groups), correlation)
-    deviate = _crossing(lambda z: bound - upper_limit(spreads, z, correlation)[0])
+    groups = UsedGroups.of(extremes)
+    n_groups = groups.numbers.size
+    limit, pair = groups.limit(1.0, deviate_of_furthest_pair(tail, n_groups))
+    deviate = _crossing(lambda z: bound - groups.limit(1.0, z)[0])
     pvalue = float(ndtr(-deviate)) * (2.0 if n_groups > MOST_GROUPS else 1.0)
-    return Extreme(min(limit, 1.0), min(pvalue, 1.0), pair, limit < bound)
+    numbers = tuple(groups.numbers[list(pair)].tolist())
+    return Extreme(min(limit, 1.0), min(pvalue, 1.0), numbers, limit < bound)
 
 
 def _crossing(distance: Callable[[float], float]) -> float:
@@ -155,8 +152,8 @@ def _crossing(distance: Callable[[float], float]) -> float:
     """
     from scipy.optimize import brentq
 
-    if distance(-_FURTHEST) <= 0.0:
+    if distance(-FURTHEST) <= 0.0:
         return -np.inf
-    if distance(_FURTHEST) > 0.0:
+    if distance(FURTHEST) > 0.0:
         return np.inf
-    return float(brentq(distance, -_FURTHEST, _FURTHEST, xtol=1e-13, rtol=1e-13))
+    return float(brentq(distance, -FURTHEST, FURTHEST, xtol=1e-13, rtol=1e-13))

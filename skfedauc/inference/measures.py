@@ -38,8 +38,7 @@ from skfedauc.inference.curves import (
     logit_errors_of,
     parts_of,
 )
-from skfedauc.inference.proportions import wilson
-from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.rates import wilson
 from skfedauc.measures import (
     AveragePrecision,
     Measure,
@@ -324,7 +323,7 @@ def sensitivity_guard(curves: GroupCurves, fpr: float, observed: Floats, tail: f
     rate = np.maximum(ratio(fewest, n, 0.0) - 2.0 * SAME_RATE, 0.0)
     reached = true_positive_rate(curves, rate) * np.minimum(fewest, 1.0)
     n_positives = curves.if_defined(curves.positives.effective)
-    given = wilson(observed, n_positives, normal_quantile(tail))
+    given = wilson(observed, n_positives, tail)
     return combined_lower_limit(observed, given.low, reached)
 
 
@@ -354,7 +353,7 @@ class WilsonErrors(NamedTuple):
         The observed one is the highest point of the curve at the rate, and has a bias if few
         negatives determine the threshold. The mean has less.
         """
-        ends = [wilson(share, self.n, normal_quantile(tail)) for share in (observed, self.mean)]
+        ends = [wilson(share, self.n, tail) for share in (observed, self.mean)]
         return np.minimum(ends[0].low, ends[1].low), np.maximum(ends[0].high, ends[1].high)
 
 

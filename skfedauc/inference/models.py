@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ratio
+from skfedauc.inference.differences import adjusted
 from skfedauc.inference.effects import (
     ROUNDING,
     Effects,
@@ -37,8 +38,8 @@ from skfedauc.inference.effects import (
     Units,
     effects_of,
     placements,
+    satterthwaite,
 )
-from skfedauc.inference.group_comparisons import adjusted
 from skfedauc.inference.quantiles import (
     LargestDifference,
     OverGroups,
@@ -47,7 +48,7 @@ from skfedauc.inference.quantiles import (
     t_quantile,
     variance_over_groups,
 )
-from skfedauc.inference.variances import clustered_variance, satterthwaite
+from skfedauc.inference.variances import clustered_variance
 
 # Largest product of the numbers of groups and rows for variances of xAUC disparities
 _MOST_VISITS = 50_000_000

@@ -37,7 +37,7 @@ def null_difference(counts: ScoreCounts, variances: Variances, seed: int = 0) ->
         return float("nan")
     variances.check_independent_groups("null_difference")
     # Simulated rows are independent.
-    if variances.n_smaller_class[kept].min() < _NORMAL_ROWS and not variances.has_clusters:
+    if variances.n_pairs[kept].min() < _NORMAL_ROWS and variances.clusters is None:
         return _simulated_difference(counts, variances, seed)
     shared = variances.shared[kept]
     return mean_range(np.sqrt(np.where(np.isnan(shared), variances.bounded[kept], shared)))

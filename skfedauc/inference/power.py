@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.inference.intervals import AUCSpread
+from skfedauc.inference.differences import deviate_of_all_pairs, deviate_of_furthest_pair
+from skfedauc.inference.limits import AUCSpread
 from skfedauc.inference.pair_moments import PairMoments, binormal_moments
-from skfedauc.inference.pairwise import deviate_of_all_pairs, deviate_of_furthest_pair
 from skfedauc.inference.quantiles import normal_quantile
 
 Floats = NDArray[np.float64]
@@ -113,8 +113,7 @@ class Design(NamedTuple):
         once = 1.0 / (m * n)
         fixed = (np.full(aucs.size, x) for x in (min(m, n), once, once * ((m + n) / 2.0 - 1.0)))
         return np.abs(
-            AUCSpread(aucs, self._variance(aucs, n_rows), *fixed).limit(end, deviate, "logit")
-            - aucs
+            AUCSpread(aucs, self._variance(aucs, n_rows), *fixed).limit(end, deviate) - aucs
         )
 
 

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import ratio
+from skfedauc.inference.differences import MOST_GROUPS, all_pairs
 from skfedauc.inference.heterogeneity import (
     LARGEST_TAU,
     estimable_aucs,
@@ -35,8 +36,7 @@ from skfedauc.inference.heterogeneity import (
     reml_limits,
     restricted_log_likelihood,
 )
-from skfedauc.inference.intervals import group_limits
-from skfedauc.inference.pairwise import Spreads, n_clearly_different
+from skfedauc.inference.limits import Spreads, limits_of_groups
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
 
@@ -90,7 +90,7 @@ def ranking(extremes: Extremes, confidence_level: float) -> Ranking:
     """
     extremes.given.check_independent_groups("ranking")
     auc, low, high, reliability = shrunken_aucs(extremes.given, confidence_level)
-    if extremes.lowest is not extremes.given:
+    if extremes.is_binned:
         low = np.minimum(low, shrunken_aucs(extremes.lowest, confidence_level)[1])
         high = np.maximum(high, shrunken_aucs(extremes.highest, confidence_level)[2])
     ranked = ~np.isnan(auc)
@@ -101,6 +101,37 @@ def ranking(extremes: Extremes, confidence_level: float) -> Ranking:
     ranks = rank.astype(np.int64), 1 + n_larger, observed.size - n_smaller
     may_be_worst = may_be_smallest(spreads, confidence_level)
     return Ranking(auc, low, high, reliability, ranked, *ranks, may_be_worst)
+
+
+def n_clearly_different(
+    spreads: Spreads, confidence_level: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return, for each group, the numbers of groups with a clearly larger and smaller true AUC.
+
+    A difference is clear if its simultaneous interval, as in `compare_pairs`, excludes 0. Above
+    `MOST_GROUPS` groups, a difference is clear if the simultaneous intervals of the two AUCs do not
+    overlap.
+    """
+    n_groups = spreads.lowest.auc.size
+    n_larger, n_smaller = np.zeros((2, n_groups), np.int64)
+    if n_groups < 2:
+        return n_larger, n_smaller
+    deviate = all_pairs(1.0 - confidence_level, n_groups).deviate
+    low, high = spreads.limits(deviate)
+    if n_groups > MOST_GROUPS:
+        n_larger += n_groups - np.searchsorted(np.sort(low), high, side="right")
+        n_smaller += np.searchsorted(np.sort(high), low, side="left")
+        return n_larger, n_smaller
+    lowest, highest = spreads.lowest.auc, spreads.highest.auc
+    for start in range(0, n_groups, 256):
+        here = slice(start, start + 256)
+        reach = np.hypot((lowest - low)[here, None], high - highest)
+        # Row g, column h: True if the AUC of group g is clearly larger than the AUC of group h. No
+        # AUC is larger than itself.
+        is_larger = lowest[here, None] - highest - reach > 0.0
+        n_smaller[here] = is_larger.sum(axis=1)
+        n_larger += is_larger.sum(axis=0)
+    return n_larger, n_smaller
 
 
 def may_be_smallest(spreads: Spreads, confidence_level: float) -> NDArray[np.bool_]:
@@ -114,7 +145,8 @@ def may_be_smallest(spreads: Spreads, confidence_level: float) -> NDArray[np.boo
     if lowest.size < 2:
         return np.ones(lowest.size, np.bool_)
     tail = -np.expm1(np.log(confidence_level) / (lowest.size - 1))
-    low, high = spreads.limits(normal_quantile(min(float(tail), 0.5)), "logit")
+    deviate = normal_quantile(min(float(tail), 0.5))
+    low, high = spreads.limits(deviate)
     others = np.argsort(high, kind="stable")[:_MOST_OTHERS]
     of_others = (high - highest)[others]
     found = np.empty(lowest.size, np.bool_)
@@ -141,7 +173,7 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
     auc, variance, kept = estimable_aucs(variances)
     found = np.full((4, kept.size), np.nan)
     if auc.size < LEAST_GROUPS:
-        low, high, _ = group_limits(variances, (1.0 - confidence_level) / 2.0, "logit")
+        low, high = limits_of_groups(variances, (1.0 - confidence_level) / 2.0, "logit")
         found[:, kept] = auc, low[kept], high[kept], np.ones(auc.size)
         return found
     variance = np.maximum(variance, _without_variation(variances)[kept])
@@ -155,7 +187,7 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
 
 def _without_variation(variances: Variances) -> Floats:
     """Return least variances of groups without variation, such as perfect separation; else 0."""
-    n_pairs = variances.n_smaller_class
+    n_pairs = variances.n_pairs
     auc = (n_pairs * variances.auc + 0.5) / (n_pairs + 1.0)
     return np.where(variances.delong == 0.0, ratio(auc * (1.0 - auc), n_pairs), 0.0)
 

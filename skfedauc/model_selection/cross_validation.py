@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv, cross_validate
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.counts.score_counts import select_groups, with_n_missing
-from skfedauc.inference import intervals
+from skfedauc.inference import intervals, limits
 from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import (
     SplitsByGroups,
@@ -196,7 +196,7 @@ class GroupAUCCrossValidation:
         import pandas as pd
 
         confidence_level, way = (
-            intervals.check_confidence_level(confidence_level),
+            limits.check_confidence_level(confidence_level),
             _input.check_option(
                 "method", method, ("logit", "delong"), " A mean over folds has no other."
             ),
@@ -272,18 +272,16 @@ class GroupAUCCrossValidation:
 
 
 def _interval_of_mean(
-    folds: list[GroupEstimates], name: str, confidence_level: float, way: intervals.Method
+    folds: list[GroupEstimates], name: str, confidence_level: float, way: limits.Method
 ) -> intervals.Interval:
     """Return the interval of the mean over folds of the pooled AUC or an average (fixed groups)."""
     if name == "pooled":
         return intervals.mean_pooled_interval(
-            [fold.variances for fold in folds], confidence_level, way
+            [fold.pooled for fold in folds], confidence_level, way
         )
     of_folds = [(fold, shares(fold, name)) for fold in folds]
     parts = [
-        intervals.FoldAverage(
-            fold.variances, fold.group_aucs[0], share, fold.pairs.counts.groups or [None]
-        )
+        intervals.FoldAverage(fold.in_use, share, fold.pairs.counts.groups or [None])
         for fold, share in of_folds
         if share is not None
     ]

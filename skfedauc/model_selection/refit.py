@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
-from skfedauc.inference.intervals import check_confidence_level
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.model_selection.candidates import (
     check_margin,
     compared_with_best,

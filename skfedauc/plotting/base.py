@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc.counts import left_out
-from skfedauc.inference.intervals import Method
+from skfedauc.inference.limits import Method
 from skfedauc.plotting.drawing import check_matplotlib
 from skfedauc.report import GroupAUC, MulticlassGroupAUC, StatisticName, Undefined
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skfedauc import _words
-from skfedauc.inference.intervals import Method
+from skfedauc.inference.limits import Method
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.report import STATISTICS, GroupAUC, StatisticName, by_number

@@ -16,8 +16,7 @@ from skfedauc.inference.calibration import (
     equal_count_bins,
     mean_scores,
 )
-from skfedauc.inference.proportions import wilson
-from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.rates import wilson
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay, labels_of
 from skfedauc.report import GroupAUC, responses_of
@@ -151,7 +150,7 @@ class ReliabilityDisplay(ReportDisplay):
         bins = _input.check_whole_number(bins, "bins", 1)
         cells = cells_of_probabilities(report.counts, f"{cls.__name__}.from_report")
         found = equal_count_bins(cells, bins)
-        _, low, high = wilson(found.share, found.n_rows, normal_quantile(_TAIL))
+        _, low, high = wilson(found.share, found.n_rows, _TAIL)
         if report.pairs.clusters is not None:
             own = ClusterCells(report.pairs.clusters, cells)
             _, low, high = own.limits_of_bins(found, _TAIL)

@@ -43,7 +43,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.inference.intervals import AUCSpread
+from skfedauc.inference.limits import AUCSpread
 
 Floats = NDArray[np.float64]
 
@@ -196,7 +196,7 @@ class NoisyPairs:
             once,
             once * np.maximum((self.positives + self.negatives) / 2.0 - 1.0, 0.0),
         )
-        found: Floats = np.abs(spread.limits(deviate, "logit")[end] - auc)
+        found: Floats = np.abs(spread.limits(deviate)[end] - auc)
         return found
 
     def _reach_of_noise(self, end: int, deviate: float) -> Floats:

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts.moments import ratio
+from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference import agreement, intervals
 from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.variances import strata_of
 from skfedauc.report.bounds import statistic_bounds
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.statistics import AVERAGES, shares
@@ -70,12 +72,13 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
     estimates.pairs.check_has_scores("agreement")
     delta = _input.check_share(delta, "delta")
     variances, (auc, used) = estimates.variances, estimates.group_aucs
-    if not variances.pooled.defined.any():
+    if np.isnan(estimates.pairs.pooled_auc):
         raise ValueError("agreement needs rows of both classes.")
     if not used.any():
         raise ValueError("agreement needs a group with rows of both classes.")
     pooled = estimates.pairs.pooled_auc
-    sides = agreement.class_agreement(variances)
+    sides = agreement.class_agreement(counts)
+    strata, own = strata_of(counts), with_weights_over(counts, counts.weight_exponent).own_moments
     rows, class_rows = [], (variances.negatives, variances.positives)
     for name in AVERAGES:
         share = shares(estimates, name)
@@ -84,11 +87,12 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
         value = float(np.dot(share[share > 0], auc[share > 0]))
         difference = pooled - value
         low, high = _difference_bounds(estimates, name, difference)
-        random = variances.of_random_groups(*_derivatives(estimates, name, share, value))
-        error = np.sqrt(variances.of_difference(share) + random)
+        derivatives = _derivatives(estimates, name, share, value)
+        random = agreement.of_random_numbers(strata, derivatives)
+        error = np.sqrt(agreement.of_difference(strata, variances, own, share) + random)
         if error < 1e-12 and counts.groups is not None and len(counts) > 1:
             # The estimated variance is 0 with few rows; use a bound of the variance instead.
-            error = np.sqrt(intervals.bounded_average_variance(variances, share))
+            error = np.sqrt(intervals.bounded_average_variance(estimates.in_use, share))
         reach = normal_quantile(0.05) * error
         rows.append(
             {
@@ -126,25 +130,20 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
 def _derivatives(
     estimates: GroupEstimates, name: str, share: NDArray[np.float64], average: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Derivatives of an average by the weight of the positives and of the negatives of groups.
+    """Derivatives of an average by the weight of the negatives and of the positives of groups.
 
     The group AUCs do not depend on the number of rows, but the shares of groups in the average do.
     """
     auc, used = estimates.group_aucs
-    positives, negatives = (
-        estimates.variances.positives.weight,
-        estimates.variances.negatives.weight,
-    )
-    none = np.zeros(auc.size)
-    of_positives, of_negatives = {
-        "macro": (none, none),
-        "samples": (ratio(share, positives + negatives, 0.0),) * 2,
-        "positives": (ratio(share, positives, 0.0), none),
-        "negatives": (none, ratio(share, negatives, 0.0)),
-        "within": (ratio(share, positives, 0.0), ratio(share, negatives, 0.0)),
-    }[name]
+    n, m = estimates.variances.negatives.weight, estimates.variances.positives.weight
+    of_negatives = {"samples": m + n, "negatives": n, "within": n}.get(name)
+    of_positives = {"samples": m + n, "positives": m, "within": m}.get(name)
     deviation = np.where(used, auc - average, 0.0)
-    return of_positives * deviation, of_negatives * deviation
+    by_negatives, by_positives = (
+        np.zeros(auc.size) if of is None else ratio(share, of, 0.0) * deviation
+        for of in (of_negatives, of_positives)
+    )
+    return by_negatives, by_positives
 
 
 def _difference_bounds(

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from skfedauc import _input, _words
 from skfedauc.inference.curves import RocCurves, area_between, null_areas
-from skfedauc.inference.group_comparisons import adjusted
+from skfedauc.inference.differences import adjusted
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import number_of_group
 from skfedauc.report.estimates import GroupEstimates

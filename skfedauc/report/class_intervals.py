@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts import MulticlassRows
-from skfedauc.inference import intervals
+from skfedauc.inference import limits
 from skfedauc.inference.class_averages import ClassAverages, Comparison
 from skfedauc.inference.effects import Rows, near_one
-from skfedauc.inference.intervals import AUCSpread, spread_of
+from skfedauc.inference.limits import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Floats, Variances
 from skfedauc.report.group_auc import GroupAUC
@@ -101,7 +101,7 @@ class ClassIntervals:
 
     def _pooled(self, share: Floats) -> dict[str, Any]:
         """Return the interval of the pooled value, with the rows of all groups as one sample."""
-        parts = [report.variances.pooled for report in self._reports.values()]
+        parts = [report.estimates.pooled.rows for report in self._reports.values()]
         aucs = _aucs_of(parts, [np.zeros(1, np.intp)] * len(parts), 1)
         value = np.array([share @ aucs.spread.auc[0]])
         freedom = np.min(aucs.spread.degrees_of_freedom, axis=1)
@@ -140,7 +140,7 @@ class ClassIntervals:
         spread = aucs.spread._replace(degrees_of_freedom=freedom[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))
         quantile = np.ravel(spread.quantile(deviate))
-        low, high = intervals.limits(np.nan_to_num(value), error**2, quantile, "logit")
+        low, high = limits.limits(np.nan_to_num(value), error**2, quantile, "logit")
         least, most = spread.limits(deviate, "logit")
         low = np.minimum(low, value - deviation(weights * (spread.auc - least)))
         high = np.maximum(high, value + deviation(weights * (most - spread.auc)))
@@ -208,7 +208,7 @@ def _aucs_of(
     is_known = np.zeros((n_groups, len(parts)), np.bool_)
     for k, (of, place) in enumerate(zip(parts, places, strict=True)):
         own = place[of.defined]
-        for table, values in zip(tables, spread_of(of).take(of.defined), strict=True):
+        for table, values in zip(tables, AUCSpread.of(of).take(of.defined), strict=True):
             table[own, k] = values
         is_known[own, k] = of.delong[of.defined] > 0
     return _AUCs(AUCSpread(*tables), is_known)

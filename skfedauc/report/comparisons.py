@@ -8,7 +8,17 @@ import numpy as np
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference import group_comparisons, intervals, pairwise
+from skfedauc.inference.differences import (
+    MOST_GROUPS,
+    Comparisons,
+    DifferenceTest,
+    clearest_difference,
+    compare_pairs,
+    compare_with_reference,
+    compare_with_rest,
+    difference_interval,
+)
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.variances import Extremes
 from skfedauc.report.estimates import GroupEstimates
 
@@ -44,33 +54,26 @@ def comparison_table(
     """Return the table of `GroupAUC.compare_groups`."""
     import pandas as pd
 
-    confidence_level = intervals.check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     n_groups = len(labels)
-    index: pd.Index
     if isinstance(reference, str) and reference == "rest":
-        found = group_comparisons.with_rest(extremes, confidence_level)
-        return _comparison_table(found, labels)
-    if reference is None:
-        if n_groups > _MOST_IN_PAIRS:
-            raise ValueError(
-                f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
-                f"{n_groups:,} groups. Pass reference='rest', or the label of one group."
-            )
-        first, second = np.triu_indices(n_groups, 1)
-        index = pd.MultiIndex.from_arrays(
-            [labels.to_flat_index()[first], labels.to_flat_index()[second]],
-            names=["group", "reference"],
-        )
-    else:
+        return _comparison_table(compare_with_rest(extremes, confidence_level), labels)
+    if reference is not None:
         number = number_of_group(reference, counts)
-        first = np.delete(np.arange(n_groups), number)
-        second = np.full_like(first, number)
-        index = labels[first]
-    compare = pairwise.all_pairs if reference is None else pairwise.with_reference
-    return _comparison_table(compare(extremes, first, second, confidence_level), index)
+        found = compare_with_reference(extremes, number, confidence_level)
+        return _comparison_table(found, labels.delete(number))
+    if n_groups > _MOST_IN_PAIRS:
+        raise ValueError(
+            f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
+            f"{n_groups:,} groups. Pass reference='rest', or the label of one group."
+        )
+    first, second = np.triu_indices(n_groups, 1)
+    flat = labels.to_flat_index()
+    index = pd.MultiIndex.from_arrays([flat[first], flat[second]], names=["group", "reference"])
+    return _comparison_table(compare_pairs(extremes, first, second, confidence_level), index)
 
 
-def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
+def _comparison_table(found: Comparisons, index: Any) -> pd.DataFrame:
     import pandas as pd
 
     columns = {name: getattr(found, name) for name in found._fields}
@@ -81,42 +84,31 @@ def _comparison_table(found: pairwise.Comparisons, index: Any) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=names, index=index)
 
 
-def used_at_extremes(
-    estimates: GroupEstimates,
-) -> tuple[pairwise.UsedGroups, pairwise.UsedGroups]:
-    """Return the groups in the comparison, at both extremes of binned scores."""
-    lowest, highest = (
-        pairwise.UsedGroups(end.variances, *end.group_aucs) for end in estimates.extremes
-    )
-    return lowest, highest
-
-
 def difference_test(
     estimates: GroupEstimates, index: pd.Index, confidence_level: float
-) -> pairwise.DifferenceTest:
+) -> DifferenceTest:
     """Return the result of `GroupAUC.test_difference`."""
-    confidence_level = intervals.check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     auc, used = estimates.group_aucs
     n_groups = int(used.sum())
     if n_groups < 2:
         reason = "needs two groups with both classes"
         nan = float("nan")
         nothing = (None, None, None, n_groups, reason)
-        return pairwise.DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
-    lowest, highest = used_at_extremes(estimates)
-    value = float(auc[used].max() - auc[used].min())
-    found = pairwise.difference_interval(value, lowest, highest, confidence_level, "logit")
-    pvalue, pair = pairwise.clearest_difference(lowest, highest)
+        return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
+    extremes = estimates.extremes_in_use
+    found = difference_interval(extremes, confidence_level, "logit")
+    pvalue, pair = clearest_difference(extremes)
     labels = index.tolist()
     highest = labels[int(np.where(used, auc, -np.inf).argmax())]
     lowest = labels[int(np.where(used, auc, np.inf).argmin())]
     if n_groups == 2:
         method = "comparison of two groups"
-    elif n_groups > pairwise.MOST_GROUPS:
+    elif n_groups > MOST_GROUPS:
         method = "Bonferroni limits of all groups"
     else:
         method = "comparison of all pairs"
-    return pairwise.DifferenceTest(
+    return DifferenceTest(
         found.estimate,
         found.low,
         found.high,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.inference.clusters import ClusterVariances
-from skfedauc.inference.fold_variances import variances_of
-from skfedauc.inference.variances import Extremes, Variances
+from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
+from skfedauc.inference.folds import folds_of, pooled_folds
+from skfedauc.inference.variances import Extremes, Pooled, Variances, pooled_of, variances_of
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.undefined import NotDefined, UndefinedPolicy
 
@@ -24,8 +25,6 @@ class GroupEstimates:
     ----------
     pairs : GroupPairs
     policy : UndefinedPolicy
-    variances : Variances, default=None
-        Variances of the AUCs, if already available.
 
     Attributes
     ----------
@@ -33,30 +32,35 @@ class GroupEstimates:
     policy : UndefinedPolicy
     """
 
-    def __init__(
-        self, pairs: GroupPairs, policy: UndefinedPolicy, variances: Variances | None = None
-    ) -> None:
+    def __init__(self, pairs: GroupPairs, policy: UndefinedPolicy) -> None:
         self.pairs = pairs
         self.policy = policy
-        self._variances = variances
 
-    @property
+    @functools.cached_property
     def variances(self) -> Variances:
-        """Variances of the group AUCs and of the pooled AUC.
+        """Variances of the group AUCs.
 
         Raises
         ------
         ValueError
             If rows can be in several test sets.
         """
-        if self._variances is None:
-            clusters = self.pairs.clusters
-            self._variances = (
-                variances_of(self.pairs)
-                if clusters is None
-                else ClusterVariances(self.pairs.counts, clusters)
-            )
-        return self._variances
+        pairs = self.pairs
+        if pairs.clusters is not None:
+            return variances_of_clusters(pairs.counts, pairs.clusters)
+        pairs.check_no_repeated_rows()
+        return folds_of(pairs) if pairs.is_within_folds else variances_of(pairs.counts)
+
+    @functools.cached_property
+    def pooled(self) -> Pooled:
+        """Variances of the pooled AUC."""
+        pairs = self.pairs
+        if pairs.clusters is not None:
+            return pooled_clusters(pairs.counts, pairs.clusters)
+        pairs.check_no_repeated_rows()
+        if pairs.is_within_folds:
+            return pooled_folds(pairs)
+        return pooled_of(pairs.counts, self.variances)
 
     @property
     def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:
@@ -79,7 +83,7 @@ class GroupEstimates:
         lowest, highest = self.extremes
         given = self.variances
         if self.pairs.has_overlaps:
-            given = given.with_auc(self.pairs.auc)
+            given = dataclasses.replace(given, auc=self.pairs.auc)
         return Extremes(given, lowest.variances, highest.variances)
 
     @functools.cached_property
@@ -95,6 +99,17 @@ class GroupEstimates:
             return auc, self.pairs.defined
         return np.where(self.pairs.defined, auc, replacement), np.ones(auc.size, np.bool_)
 
+    @functools.cached_property
+    def in_use(self) -> Variances:
+        """Variances of the groups in averages and gaps; a number for an undefined AUC has none."""
+        return self.variances.with_known(*self.group_aucs)
+
+    @property
+    def extremes_in_use(self) -> Extremes:
+        """Variances of the groups in averages and gaps, here and at both extremes."""
+        lowest, highest = (end.in_use for end in self.extremes)
+        return Extremes(self.in_use, lowest, highest)
+
     def value_of(self, statistic: Callable[[GroupEstimates], float]) -> float:
         """Compute a statistic; an undefined statistic is NaN, or causes a warning or an error."""
         try:
@@ -104,5 +119,8 @@ class GroupEstimates:
 
     def quiet(self) -> GroupEstimates:
         """Return these estimates without warnings and errors about undefined AUCs."""
-        variances = None if self.pairs.rows_repeat else self.variances
-        return GroupEstimates(self.pairs, self.policy.quiet(), variances)
+        quiet = GroupEstimates(self.pairs, self.policy.quiet())
+        # Share what is computed already.
+        names = ("variances", "pooled")
+        vars(quiet).update({name: vars(self)[name] for name in names if name in vars(self)})
+        return quiet

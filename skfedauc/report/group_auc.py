@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from skfedauc import _input, _sklearn
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference import heterogeneity, intervals, pairwise
+from skfedauc.inference import heterogeneity, intervals, limits
+from skfedauc.inference.differences import DifferenceTest
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.margins import MarginTest
 from skfedauc.inference.null_difference import null_difference
@@ -950,7 +951,7 @@ class GroupAUC:
     def confidence_intervals(
         self,
         confidence_level: float = 0.95,
-        method: intervals.Method = "logit",
+        method: limits.Method = "logit",
         *,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
@@ -1119,8 +1120,8 @@ class GroupAUC:
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
         confidence_level, way = (
-            intervals.check_confidence_level(confidence_level),
-            intervals.check_method(method),
+            limits.check_confidence_level(confidence_level),
+            limits.check_method(method),
         )
         _input.check_option("of", of, ("groups", "statistics"))
         if of == "statistics":
@@ -1194,7 +1195,7 @@ class GroupAUC:
         """
         return equal_groups_test(self._estimates.variances_at_extremes)
 
-    def test_difference(self, *, confidence_level: float = 0.95) -> pairwise.DifferenceTest:
+    def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
 
         Parameters
@@ -1478,7 +1479,7 @@ class GroupAUC:
         >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
         True
         """
-        confidence_level = intervals.check_confidence_level(confidence_level)
+        confidence_level = limits.check_confidence_level(confidence_level)
         return comparison_table(
             self.counts,
             self._estimates.variances_at_extremes,
@@ -1618,7 +1619,7 @@ class GroupAUC:
         >>> table[["auc", "shrunken_auc", "n_positives"]].round(3).iloc[0].tolist()
         [0.509, 0.512, 200.0]
         """
-        confidence_level = intervals.check_confidence_level(confidence_level)
+        confidence_level = limits.check_confidence_level(confidence_level)
         if self.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
             self._estimates.policy.report_groups(self.pairs)
@@ -1714,7 +1715,7 @@ class GroupAUC:
         """
         import pandas as pd
 
-        confidence_level = intervals.check_confidence_level(confidence_level)
+        confidence_level = limits.check_confidence_level(confidence_level)
         found = heterogeneity.heterogeneity(self.variances, confidence_level)
         if np.isnan(found.tau):
             self._estimates.policy.nan(NotDefined(NO_SPREAD), self.pairs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
-from skfedauc.inference import intervals, measures
+from skfedauc.inference import intervals, limits, measures
 from skfedauc.measures import Measure
 from skfedauc.report.bounds import Bounds
 from skfedauc.report.estimates import GroupEstimates
@@ -151,7 +151,7 @@ class GroupMeasure:
     def confidence_intervals(
         self,
         confidence_level: float = 0.95,
-        method: intervals.Method | None = None,
+        method: limits.Method | None = None,
         *,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
@@ -224,13 +224,13 @@ class GroupMeasure:
         Bonferroni's correction. For binned scores, the lower limit uses the lowest possible value,
         and the upper limit uses the highest possible value, with the variances of both extremes.
         """
-        level = intervals.check_confidence_level(confidence_level)
+        level = limits.check_confidence_level(confidence_level)
         _input.check_option("of", of, ("groups", "statistics"))
         if of == "groups" and over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
         self._measured.pairs.check_no_repeated_rows()
         if self.measure.is_auc:
-            way: intervals.Method = "logit" if method is None else intervals.check_method(method)
+            way: limits.Method = "logit" if method is None else limits.check_method(method)
             return self._intervals_of_auc(level, way, of, over)
         if method is not None:
             raise ValueError(
@@ -283,7 +283,7 @@ class GroupMeasure:
     def _intervals_of_auc(
         self,
         confidence_level: float,
-        method: intervals.Method,
+        method: limits.Method,
         of: intervals.Of,
         over: intervals.Over | None,
     ) -> pd.DataFrame:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from skfedauc.inference import intervals, pairwise
+from skfedauc.inference import intervals, limits
+from skfedauc.inference.differences import difference_interval
 from skfedauc.report.bounds import Bounds, certain_range, group_bounds, statistic_bounds
-from skfedauc.report.comparisons import used_at_extremes
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.statistics import AVERAGES, STATISTICS, determined_statistics, shares
 from skfedauc.report.undefined import NotDefined
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 def group_intervals(
-    estimates: GroupEstimates, index: pd.Index, confidence_level: float, method: intervals.Method
+    estimates: GroupEstimates, index: pd.Index, confidence_level: float, method: limits.Method
 ) -> pd.DataFrame:
     """Return the intervals of the group AUCs, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
     _check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
-    low, high, note = intervals.group_limits(estimates.variances, tail, method)
+    low, high, note = limits.group_limits(estimates.variances, tail, method)
     if estimates.pairs.is_binned:
         (low, _, note_low), (_, high, note_high) = (
-            intervals.group_limits(end.variances, tail, method) for end in estimates.extremes
+            limits.group_limits(end.variances, tail, method) for end in estimates.extremes
         )
         bounds = map(Bounds, *group_bounds(estimates))
         note = np.array(list(map(_binned_note, bounds, note_low, note_high)), dtype=object)
@@ -46,7 +46,7 @@ def group_intervals(
     )
 
 
-def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
+def _check_rows_of(method: limits.Method, estimates: GroupEstimates) -> None:
     """Raise an error for dependent rows, because the method assumes independent rows.
 
     The models of several folds depend on the rows of other folds.
@@ -82,7 +82,7 @@ class Sampling(NamedTuple):
     """
 
     confidence_level: float
-    method: intervals.Method
+    method: limits.Method
     new_groups: bool
 
 
@@ -110,11 +110,11 @@ _NO_GROUP = "needs a group with both classes"
 
 
 def _pooled(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    variances = estimates.variances
-    if not variances.pooled.defined.any():
+    pooled = estimates.pooled
+    if not pooled.rows.defined.any():
         raise NotDefined(_NO_GROUP)
     return intervals.pooled_interval(
-        variances, sampling.confidence_level, sampling.method, new_groups=sampling.new_groups
+        pooled, sampling.confidence_level, sampling.method, new_groups=sampling.new_groups
     )
 
 
@@ -123,8 +123,7 @@ def _average(estimates: GroupEstimates, sampling: Sampling, name: str) -> interv
     if share is None:
         raise NotDefined(_NO_GROUP)
     return intervals.average_interval(
-        estimates.variances,
-        estimates.group_aucs[0],
+        estimates.in_use,
         share,
         sampling.confidence_level,
         sampling.method,
@@ -133,25 +132,19 @@ def _average(estimates: GroupEstimates, sampling: Sampling, name: str) -> interv
 
 
 def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    auc, used = estimates.group_aucs
-    if not used.any():
+    if not estimates.in_use.defined.any():
         raise NotDefined(_NO_GROUP)
-    return intervals.worst_interval(
-        estimates.variances, auc, used, sampling.confidence_level, sampling.method
-    )
+    return intervals.worst_interval(estimates.in_use, sampling.confidence_level, sampling.method)
 
 
 def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    auc, used = estimates.group_aucs
+    _, used = estimates.group_aucs
     if not used.any():
         raise NotDefined(_NO_GROUP)
     if used.sum() < 2:
         raise NotDefined("needs two groups with both classes")
-    return pairwise.difference_interval(
-        float(auc[used].max() - auc[used].min()),
-        *used_at_extremes(estimates),
-        sampling.confidence_level,
-        sampling.method,
+    return difference_interval(
+        estimates.extremes_in_use, sampling.confidence_level, sampling.method
     )
 
 
@@ -185,7 +178,7 @@ def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> in
 def statistic_intervals(
     estimates: GroupEstimates,
     confidence_level: float,
-    method: intervals.Method,
+    method: limits.Method,
     over: str | None,
     *,
     names: Sequence[str] | None = None,

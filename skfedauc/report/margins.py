@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
-from skfedauc.inference import intervals, margins
-from skfedauc.report.comparisons import used_at_extremes
+from skfedauc.inference import margins
+from skfedauc.inference.limits import check_confidence_level
 from skfedauc.report.estimates import GroupEstimates
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def worst_test(
     confidence_level: Any,
 ) -> margins.MarginTest:
     """Return the result of `GroupAUC.test_worst`."""
-    confidence_level = intervals.check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     reference = _input.check_share(reference, "reference")
     if not _input.is_number(margin) or not 0 <= margin < reference:
         raise ValueError(
@@ -37,8 +37,7 @@ def worst_test(
     claim = f"the AUC of every group{_with_an_auc(used)} is above {bound:.6g}"
     if not used.any():
         return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
-    lowest, _ = used_at_extremes(estimates)
-    found = margins.worst_above(lowest, bound, 1.0 - confidence_level)
+    found = margins.worst_above(estimates.extremes_in_use.lowest, bound, 1.0 - confidence_level)
     worst = float(auc[used].min())
     return _result(estimates, index, claim, worst, bound, confidence_level, found)
 
@@ -47,14 +46,13 @@ def equivalence_test(
     estimates: GroupEstimates, index: pd.Index, margin: Any, confidence_level: Any
 ) -> margins.MarginTest:
     """Return the result of `GroupAUC.test_equivalence`."""
-    confidence_level = intervals.check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     bound = _input.check_share(margin, "margin")
     auc, used = estimates.group_aucs
     claim = f"the AUCs of all groups{_with_an_auc(used)} differ by less than {bound:.6g}"
     if used.sum() < 2:
         return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
-    lowest, highest = used_at_extremes(estimates)
-    found = margins.difference_below(lowest, highest, bound, 1.0 - confidence_level)
+    found = margins.difference_below(estimates.extremes_in_use, bound, 1.0 - confidence_level)
     difference = float(np.ptp(auc[used]))
     return _result(estimates, index, claim, difference, bound, confidence_level, found)
 
@@ -75,7 +73,7 @@ def _result(
 ) -> margins.MarginTest:
     """Return the result; None if too few groups have an AUC, which shows nothing."""
     _, used = estimates.group_aucs
-    labels, numbers = index.tolist(), np.flatnonzero(used).tolist()
+    labels = index.tolist()
     if found is None:
         found = margins.Extreme(np.nan, np.nan, (), False)
     return margins.MarginTest(
@@ -86,7 +84,7 @@ def _result(
         limit=found.limit,
         bound=bound,
         confidence_level=confidence_level,
-        groups=tuple(labels[numbers[group]] for group in found.groups),
+        groups=tuple(labels[group] for group in found.groups),
         n_groups=int(used.sum()),
         n_left_out=int((~used).sum()),
     )

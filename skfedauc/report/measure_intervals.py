@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc._kernel import number_cells
-from skfedauc.inference import intervals, measures
+from skfedauc.inference import limits, measures
 from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.paired_measures import has_valid_averages
 from skfedauc.inference.quantiles import OverGroups, variance_over_groups
@@ -176,7 +176,7 @@ def _of_average(
     if not variance > 0:
         raise NotDefined("no variation seen: no interval")
     quantile = OverGroups(share[used]).quantile(tail)
-    return _ends(*intervals.limits(value, variance, quantile, "logit"), note)
+    return _ends(*limits.limits(value, variance, quantile, "logit"), note)
 
 
 def _of_worst(estimates: MeasureEstimates, tail: float) -> Ends:
@@ -193,7 +193,7 @@ def _of_difference(estimates: MeasureEstimates, tail: float) -> Ends:
     """Return the limits of the largest minus the smallest index.
 
     The lower limit fails only if a limit of a group fails, so Bonferroni's correction applies. The
-    upper limit has to cover the true difference of two groups, see `pairwise.difference_interval`.
+    upper limit has to cover the true difference of two groups, as in `difference_interval`.
     """
     _, used = estimates.values.group_aucs
     if used.sum() < 2:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _sklearn, _words
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
-from skfedauc.inference import intervals
+from skfedauc.inference import intervals, limits
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.class_intervals import ClassIntervals
 from skfedauc.report.estimates import GroupEstimates
@@ -490,7 +490,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """
         import pandas as pd
 
-        confidence_level = intervals.check_confidence_level(confidence_level)
+        confidence_level = limits.check_confidence_level(confidence_level)
         _input.check_option("of", of, ("groups", "statistics"))
         check_class_average(class_average)
         if self._rows is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.inference.intervals import NO_VARIATION
+from skfedauc.inference.limits import NO_VARIATION
 from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.report.bounds import Bounds, certain_range, group_bounds
 from skfedauc.report.estimates import GroupEstimates
@@ -54,7 +54,7 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
     reason = "effective sample size of a class below 1.5"
     if pairs.is_within_folds:
         reason = "too few rows of a class in a fold"
-    if variances.has_clusters:
+    if variances.clusters is not None:
         reason = "fewer than two clusters of a class"
     notes[~ranked] = f"not ranked: {reason}"
     if pairs.is_within_folds:

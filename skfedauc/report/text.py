@@ -18,8 +18,8 @@ from skfedauc import _words
 from skfedauc.counts import DisclosureError
 from skfedauc.counts import left_out as without_group
 from skfedauc.inference import intervals
+from skfedauc.inference.differences import DifferenceTest
 from skfedauc.inference.null_difference import null_difference
-from skfedauc.inference.pairwise import DifferenceTest
 from skfedauc.report.bounds import binned_note, certain_range, statistic_bounds
 from skfedauc.report.comparisons import difference_test
 from skfedauc.report.estimates import GroupEstimates

@@ -1,0 +1,544 @@
+"""Differences between group AUCs: pairs of groups, the rest, and the largest difference.
+
+The limits of a difference follow from the limits of the two AUCs [1]_. With AUCs a and b and their
+limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. The
+comparison of all pairs uses quantiles of the studentized range [2]_ [3]_; with two groups, this is
+the usual two-sample comparison. Comparisons with a reference or with the rest use Sidak's [4]_.
+Each p value is the smallest error rate at which the interval excludes 0, so p values and intervals
+agree.
+
+If groups share clusters, the AUCs a and b have an estimated correlation r. The root then has the
+additional term ``- 2 r (a - l) (U - b)``, and the quantiles of the studentized range are an
+approximation. For binned scores, r is the smaller of its values at both extremes, and each limit
+uses the least favorable extreme: the lower limit of a - b uses a and l of the lowest AUCs, and b
+and U of the highest AUCs.
+
+References
+----------
+.. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
+.. [2] Tukey, J. W. (1953). The problem of multiple comparisons. Princeton University.
+.. [3] Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal numbers
+   of replications. Biometrics 12(3). https://doi.org/10.2307/3001469
+.. [4] Sidak, Z. (1967). Rectangular confidence regions for the means of multivariate normal
+   distributions. Journal of the American Statistical Association 62(318).
+   https://doi.org/10.1080/01621459.1967.10482935
+.. [5] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
+   Journal of Statistics 6(2).
+.. [6] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of
+   the Royal Statistical Society B 57(1). https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc.counts.moments import ratio
+from skfedauc.inference.intervals import Interval
+from skfedauc.inference.limits import AUCSpread, Method, Spreads, limits_of_groups
+from skfedauc.inference.quantiles import (
+    normal_quantile,
+    roots_of,
+    studentized_range_quantile,
+    studentized_range_tail,
+)
+from skfedauc.inference.variances import Clusters, Extremes, Variances
+from skfedauc.ranks import sum_of_others
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+
+# The upper tail probability of this normal quantile is 0 in floating point.
+FURTHEST = 38.0
+_AT_ONCE = 4096
+# Largest number of groups for a comparison of all pairs. With more groups, compare the largest
+# limit and the smallest limit of single groups.
+MOST_GROUPS = 2_000
+# Largest number of comparisons with control of the family-wise error rate. For more comparisons,
+# `adjusted` controls the false discovery rate.
+_MOST_OF_A_FAMILY = 50
+
+
+# Adjustment for multiple comparisons ---------------------------------------------------------
+
+
+class Adjustment(NamedTuple):
+    """Simultaneous limits and adjusted p values from one distribution.
+
+    Attributes
+    ----------
+    deviate : float
+        Normal quantile of simultaneous limits.
+    pvalue : callable
+        Maps normal quantiles to adjusted p values.
+    name : str
+    """
+
+    deviate: float
+    pvalue: Callable[[Floats], Floats]
+    name: str
+
+
+def deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
+    """Return the normal quantile of simultaneous intervals of all pairs [2]_ [3]_.
+
+    Above `MOST_GROUPS` groups, it is Bonferroni's for the limits of single groups.
+    """
+    if n_groups > MOST_GROUPS:
+        return normal_quantile(alpha / (2 * n_groups))
+    return studentized_range_quantile(alpha, n_groups) / float(np.sqrt(2.0))
+
+
+def all_pairs(alpha: float, n_groups: int) -> Adjustment:
+    """Return the adjustment for the differences of all pairs of groups."""
+    from scipy.special import ndtr
+
+    def pvalue(deviate: Floats) -> Floats:
+        if n_groups > MOST_GROUPS:
+            found: Floats = np.minimum(2.0 * n_groups * ndtr(-deviate), 1.0)
+            return found
+        return studentized_range_tail(deviate * np.sqrt(2.0), n_groups)
+
+    deviate = deviate_of_all_pairs(alpha, n_groups) if n_groups > 1 else np.nan
+    return Adjustment(deviate, pvalue, "Tukey")
+
+
+def sidak(alpha: float, n_comparisons: int) -> Adjustment:
+    """Return the adjustment for independent or positively correlated comparisons [4]_."""
+    from scipy.special import ndtr
+
+    n_comparisons = max(n_comparisons, 1)
+
+    def pvalue(deviate: Floats) -> Floats:
+        with np.errstate(divide="ignore"):  # The p value can be 1.
+            found: Floats = -np.expm1(n_comparisons * np.log1p(-2.0 * ndtr(-deviate)))
+        return found
+
+    tail = -np.expm1(np.log1p(-alpha) / n_comparisons) / 2.0
+    return Adjustment(normal_quantile(float(tail)), pvalue, "Sidak")
+
+
+def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
+    """Return the normal quantile of an upper limit of the largest difference.
+
+    The limit fails with probability `tail`. It only has to cover the difference of the two groups
+    that are furthest apart, so it needs no adjustment for the number of pairs. Above `MOST_GROUPS`
+    groups, the limits of both groups of the pair can fail.
+    """
+    return normal_quantile(tail / 2.0 if n_groups > MOST_GROUPS else tail)
+
+
+def adjusted(pvalues: Floats) -> tuple[Floats, str]:
+    """Return adjusted p values, ignoring NaN, and the name of the method [5]_ [6]_."""
+    from scipy.stats import false_discovery_control
+
+    tested = ~np.isnan(pvalues)
+    is_family = tested.sum() <= _MOST_OF_A_FAMILY
+    result = pvalues.copy()
+    result[tested] = (holm if is_family else false_discovery_control)(pvalues[tested])
+    return result, "Holm" if is_family else "Benjamini-Hochberg"
+
+
+def holm(pvalues: ArrayLike) -> Floats:
+    """Return p values adjusted by Holm's method [5]_, which scipy does not have."""
+    p = np.asarray(pvalues, np.float64)
+    order = np.argsort(p)
+    raised = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(raised, 1.0)
+    return adjusted
+
+
+# Comparisons of two groups ------------------------------------------------------------------
+
+
+class Comparisons(NamedTuple):
+    """Comparisons of pairs of AUCs by their differences.
+
+    Attributes
+    ----------
+    auc, other : ndarray of float64, shape (n_comparisons,)
+        The two AUCs; their difference is ``auc - other``.
+    ci_low, ci_high : ndarray of float64, shape (n_comparisons,)
+        Confidence limits of each difference.
+    simultaneous_low, simultaneous_high : ndarray of float64, shape (n_comparisons,)
+        Simultaneous confidence limits of all differences.
+    statistic : ndarray of float64, shape (n_comparisons,)
+        Normal quantile at which the unadjusted interval of the comparison ends at 0, with the sign
+        of the difference.
+    pvalue, pvalue_adjusted : ndarray of float64, shape (n_comparisons,)
+        Unadjusted and adjusted p values.
+    adjustment : str
+        Name of the adjustment for multiple comparisons.
+    """
+
+    auc: Floats
+    other: Floats
+    ci_low: Floats
+    ci_high: Floats
+    simultaneous_low: Floats
+    simultaneous_high: Floats
+    statistic: Floats
+    pvalue: Floats
+    pvalue_adjusted: Floats
+    adjustment: str
+
+
+def compare_pairs(
+    extremes: Extremes, first: Numbers, second: Numbers, confidence_level: float
+) -> Comparisons:
+    """Compare pairs of groups, the first of each pair with the second, adjusted for all pairs."""
+    n_groups = int(extremes.given.estimable.sum())
+    adjustment = all_pairs(1.0 - confidence_level, n_groups)
+    return _of_groups(extremes, first, second, confidence_level, adjustment)
+
+
+def compare_with_reference(
+    extremes: Extremes, reference: int, confidence_level: float
+) -> Comparisons:
+    """Compare all other groups with a reference group."""
+    estimable = extremes.given.estimable
+    first = np.delete(np.arange(estimable.size), reference)
+    second = np.full_like(first, reference)
+    adjustment = sidak(1.0 - confidence_level, int((estimable[first] & estimable[second]).sum()))
+    return _of_groups(extremes, first, second, confidence_level, adjustment)
+
+
+def compare_with_rest(extremes: Extremes, confidence_level: float) -> Comparisons:
+    """Compare each group with the average of the other groups' AUCs, weighted by m n / (m + n).
+
+    The weights depend on the numbers of rows only. They are inverse variances if the placement
+    values of both classes have equal variances. The variance of each AUC is the larger of its own
+    and the one from pooled placement values, because the own variance is too small where sampling
+    error makes the AUC high.
+    """
+    given = extremes.given
+    if given.auc.size == 2:
+        return compare_pairs(extremes, np.array([0, 1]), np.array([1, 0]), confidence_level)
+    given.check_independent_groups(
+        "compare_groups('rest')", "Compare all pairs of groups instead: compare_groups()."
+    )
+    spread, rest = lowest = highest = _group_and_rest(given, given.shared)
+    if extremes.is_binned:
+        # The groups can be at different extremes, so use the larger of the pooled variances.
+        shared = np.fmax(extremes.lowest.shared, extremes.highest.shared)
+        lowest = _group_and_rest(extremes.lowest, shared)
+        highest = _group_and_rest(extremes.highest, shared)
+    tested = given.estimable & (rest.n_pairs > 0)
+    adjustment = sidak(1.0 - confidence_level, int(tested.sum()))
+    one, other = (Spreads(lowest[i], highest[i]) for i in (0, 1))
+    return _compared(spread.auc, rest.auc, one, other, tested, confidence_level, adjustment)
+
+
+def _group_and_rest(variances: Variances, shared: Floats) -> tuple[AUCSpread, AUCSpread]:
+    """Return the AUCs of the groups, and for each group the average of the others' AUCs."""
+    defined = variances.defined
+    weight = np.where(defined, variances.size_weights, 0.0)
+    of_others = sum_of_others(weight)
+    spread = AUCSpread.of(variances)
+    spread = spread._replace(variance=np.fmax(spread.variance, shared))
+
+    def average(values: Floats, power: int) -> Floats:
+        counted = np.where(defined, values, 0.0) * weight**power
+        return ratio(sum_of_others(counted), of_others**power)
+
+    parts = np.where(defined, spread.variance, 0.0) * weight**2
+    imprecision = sum_of_others(parts**2 / spread.degrees_of_freedom)
+    freedom = ratio(sum_of_others(parts) ** 2, imprecision, np.inf)
+    # An average of AUCs of 1 (or of 0) is exactly 1 (or 0); remove rounding error.
+    auc = average(spread.auc, 1)
+    auc = np.where(np.abs(auc - 0.5) > 0.5 - 1e-12, np.round(auc), auc)
+    # All other observed AUCs are 1 with at most the probability (true average)**(sum of weights).
+    n_pairs = sum_of_others(np.minimum(weight, variances.n_pairs))
+    of_model = average(spread.once, 2), average(spread.often, 2)
+    return spread, AUCSpread(auc, average(spread.variance, 2), n_pairs, *of_model, freedom)
+
+
+def _of_groups(
+    extremes: Extremes,
+    first: Numbers,
+    second: Numbers,
+    confidence_level: float,
+    adjustment: Adjustment,
+) -> Comparisons:
+    given, spreads = extremes.given, Spreads.of(extremes)
+    return _compared(
+        given.auc[first],
+        given.auc[second],
+        spreads.take(first),
+        spreads.take(second),
+        given.estimable[first] & given.estimable[second],
+        confidence_level,
+        adjustment,
+        least_correlation(extremes, lambda clusters: clusters.correlations(first, second)),
+    )
+
+
+def least_correlation(
+    extremes: Extremes, correlation: Callable[[Clusters], Floats | None]
+) -> Floats | None:
+    """Return the smaller correlations at both extremes; None if the groups are independent."""
+    lowest, highest = (
+        None if end.clusters is None else correlation(end.clusters) for end in extremes[1:]
+    )
+    return None if lowest is None or highest is None else np.minimum(lowest, highest)
+
+
+def _compared(
+    auc: Floats,
+    other: Floats,
+    one: Spreads,
+    two: Spreads,
+    tested: NDArray[np.bool_],
+    confidence_level: float,
+    adjustment: Adjustment,
+    correlation: Floats | None = None,
+) -> Comparisons:
+    """Compare pairs of AUCs; the results of comparisons that are not `tested` are NaN."""
+    from scipy.special import ndtr
+
+    found: Floats = np.full((7, tested.size), np.nan)
+    if tested.any():
+        a, b = one.take(tested), two.take(tested)
+        r = None if correlation is None else correlation[tested]
+        single = normal_quantile((1.0 - confidence_level) / 2.0)
+        for i, quantile in enumerate((single, adjustment.deviate)):
+            for end in (0, 1):
+                found[2 * i + end, tested] = _limit_of_difference(a, b, float(end), quantile, r)
+        blocks = [slice(i, i + _AT_ONCE) for i in range(0, int(tested.sum()), _AT_ONCE)]
+        deviates = [_deviates(a.take(x), b.take(x), None if r is None else r[x]) for x in blocks]
+        deviate = np.concatenate(deviates)
+        found[4, tested] = np.sign((auc - other)[tested]) * deviate
+        found[5, tested] = 2.0 * ndtr(-deviate)
+        found[6, tested] = adjustment.pvalue(deviate)
+    return Comparisons(auc, other, *found, adjustment.name)  # type: ignore[call-arg]
+
+
+def _limit_of_difference(
+    one: Spreads, other: Spreads, end: float, deviate: float, correlation: Floats | None
+) -> Floats:
+    """Return the lower (end 0) or upper (end 1) limits of the first AUCs minus the others."""
+    near, far = one.at(end).auc, other.at(1.0 - end).auc
+    of_near = np.abs(one.limit(end, deviate) - near)
+    of_far = np.abs(other.limit(1.0 - end, deviate) - far)
+    reach = reach_of_difference(of_near, of_far, correlation)
+    return near - far + (reach if end else -reach)
+
+
+def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Floats:
+    """Return the normal quantile at which the interval of each difference ends at 0."""
+    larger = one.lowest.auc >= other.highest.auc
+
+    def chosen(a: AUCSpread, b: AUCSpread) -> AUCSpread:
+        return AUCSpread(*(np.where(larger, x, y) for x, y in zip(a, b, strict=True)))
+
+    upper = chosen(one.lowest, other.lowest)
+    lower = chosen(other.highest, one.highest)
+    # The difference is below 0 if neither AUC is certainly the larger one; the quantile is then 0.
+    difference = upper.auc - lower.auc
+
+    def lower_limit(deviate: Floats) -> Floats:
+        distances = upper.auc - upper.limit(0.0, deviate), lower.limit(1.0, deviate) - lower.auc
+        return difference - reach_of_difference(*distances, correlation)
+
+    return roots_of(lower_limit, np.zeros_like(difference), np.full_like(difference, FURTHEST))
+
+
+def reach_of_difference(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
+    """Return the distance from a difference to its limit, from the distances of both AUCs.
+
+    A distance is below 0 if an AUC and its limit are in reverse order, with a deviate below 0. The
+    result is then the signed root of the sum of signed squares.
+    """
+    if first.min(initial=0.0) < 0.0 or second.min(initial=0.0) < 0.0:
+        squared = np.copysign(first**2, first) + np.copysign(second**2, second)
+        if correlation is not None:
+            product = first * second
+            # Only perfect separation gives different signs; the covariances are then 0.
+            both = 2.0 * correlation * np.copysign(product, first)
+            squared -= np.where(product > 0.0, both, 0.0)
+        found: Floats = np.copysign(np.sqrt(np.abs(squared)), squared)
+        return found
+    if correlation is None:
+        found = np.hypot(first, second)
+        return found
+    # This sum of two terms of at least 0 does not overflow or cancel for nearly equal distances.
+    squared = (first - second) ** 2 + 2.0 * (1.0 - correlation) * first * second
+    return np.sqrt(np.maximum(squared, 0.0))
+
+
+# The largest difference ---------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class DifferenceTest:
+    """Test and interval of the largest difference between group AUCs.
+
+    Attributes
+    ----------
+    difference : float
+        Largest minus smallest group AUC.
+    ci_low, ci_high : float
+        Confidence limits of the largest minus the smallest true AUC.
+    pvalue : float
+        P value of the null hypothesis that all true AUCs are equal. The p value is below
+        ``1 - confidence_level`` if and only if `ci_low` is above 0.
+    confidence_level : float
+        Confidence level of the interval.
+    highest, lowest : object
+        Labels of the groups with the largest and the smallest AUC; the first of tied groups.
+    clearest : tuple of two objects, or None
+        Labels of the two groups with the most significant difference, which determines `pvalue`;
+        the group with the larger AUC comes first. The pair can differ from `highest` and `lowest`,
+        because the largest or the smallest AUC can belong to a tiny group. None if `pvalue` is 1.
+    n_groups : int
+        Number of groups with a defined AUC.
+    method : str
+        Method of comparison, or the reason for the lack of a result.
+    """
+
+    difference: float
+    ci_low: float
+    ci_high: float
+    pvalue: float
+    confidence_level: float
+    highest: Any
+    lowest: Any
+    clearest: tuple[Any, Any] | None
+    n_groups: int
+    method: str
+
+    def __repr__(self) -> str:
+        clearest = ""
+        if self.clearest not in (None, (self.highest, self.lowest)):
+            clearest = f" (clearest: {' minus '.join(map(repr, self.clearest or ()))})"
+        return (
+            f"DifferenceTest(difference={self.difference:.4g}, pvalue={self.pvalue:.4g}, "
+            f"{self.confidence_level * 100:g} % interval {self.ci_low:.4g} to {self.ci_high:.4g}): "
+            f"{self.highest!r} minus {self.lowest!r}{clearest}, {self.n_groups:,} groups, "
+            f"{self.method}"
+        )
+
+
+class UsedGroups(NamedTuple):
+    """The groups in use for the largest difference.
+
+    Attributes
+    ----------
+    numbers : ndarray of intp, shape (n_used,)
+        Index of each group among all groups.
+    spreads : Spreads
+    correlation : ndarray of float64, shape (n_used, n_used), or None
+        Correlations of the AUCs of all pairs; None if they are independent, or with more than
+        `MOST_GROUPS` groups.
+    """
+
+    numbers: Numbers
+    spreads: Spreads
+    correlation: Floats | None
+
+    @classmethod
+    def of(cls, extremes: Extremes) -> UsedGroups:
+        """Return the groups with an AUC."""
+        used, correlation = extremes.given.defined, None
+        if used.sum() <= MOST_GROUPS:
+            correlation = least_correlation(extremes, lambda x: x.correlation_matrix(used))
+        return cls(np.flatnonzero(used), Spreads.of(extremes).take(used), correlation)
+
+    def limit(
+        self, end: float, deviate: float, method: Method = "logit"
+    ) -> tuple[float, tuple[int, int]]:
+        """Return the largest lower (end 0) or upper (end 1) limit of all pairs, and its pair.
+
+        The pair has indices among the groups in use.
+        """
+        first = self.spreads.signed_limit(end, deviate, method)
+        second = self.spreads.signed_limit(1.0 - end, deviate, method)
+        if first.size > MOST_GROUPS:
+            pair = int(first.argmax()), int(second.argmin())
+            return float(first.max() - second.min()), pair
+        auc, other = self.spreads.at(end).auc, self.spreads.at(1.0 - end).auc
+        sign = 1.0 if end else -1.0
+        distances = sign * (first - auc), sign * (other - second)
+        return largest_of_pairs((auc, distances[0]), (other, distances[1]), sign, self.correlation)
+
+
+def largest_of_pairs(
+    first: tuple[Floats, Floats],
+    second: tuple[Floats, Floats],
+    sign: float,
+    correlation: Floats | None,
+) -> tuple[float, tuple[int, int]]:
+    """Return the largest upper (sign 1) or lower (sign -1) limit of all pairs, and its pair.
+
+    `first` and `second` are the AUCs of the groups and their distances from their limits;
+    `correlation` has the correlations of the AUCs of all pairs, or is None.
+    """
+    (auc, of_first), (other, of_second) = first, second
+    largest, pair = -np.inf, (0, 0)
+    for start in range(0, auc.size, 256):
+        here = slice(start, start + 256)
+        of_pairs = None if correlation is None else correlation[here]
+        reach = reach_of_difference(of_first[here, None], of_second, of_pairs)
+        limit = auc[here, None] - other + sign * reach
+        # Omit the comparison of a group with itself.
+        np.einsum("ii->i", limit[:, start : start + 256])[...] = -np.inf
+        g, h = np.unravel_index(int(limit.argmax()), limit.shape)
+        if limit[g, h] > largest:
+            largest, pair = float(limit[g, h]), (start + int(g), int(h))
+    return largest, pair
+
+
+def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:
+    """Return the interval of the largest minus the smallest true AUC of at least two groups.
+
+    The lower limit is the largest simultaneous lower limit of all pairs. The upper limit only has
+    to cover the true difference of the two groups that are furthest apart, so it is the largest
+    unadjusted upper limit. If all true AUCs are equal, only the lower limit can fail. Otherwise,
+    each limit fails with half the error probability.
+    """
+    alpha, used = 1.0 - confidence_level, extremes.given.defined
+    n_groups, value = int(used.sum()), float(np.ptp(extremes.given.auc[used]))
+    if method == "exact":
+        # Each group's limits fail with a fourth of alpha, shared by all groups for the lower limit.
+        ends = extremes.lowest, extremes.highest
+        (low, _), (_, high) = (limits_of_groups(of, alpha / (4 * n_groups), method) for of in ends)
+        least = float(low[used].max() - high[used].min())
+        (low, _), (_, high) = (limits_of_groups(of, alpha / 4, method) for of in ends)
+        most = float(high[used].max() - low[used].min())
+        return Interval(value, max(least, 0.0), min(most, 1.0))
+    groups = UsedGroups.of(extremes)
+    least, _ = groups.limit(0.0, deviate_of_all_pairs(alpha, n_groups), method)
+    most, _ = groups.limit(1.0, deviate_of_furthest_pair(alpha / 2, n_groups), method)
+    return Interval(value, max(least, 0.0), min(most, 1.0))
+
+
+def clearest_difference(extremes: Extremes) -> tuple[float, tuple[int, int] | None]:
+    """Return the p value of the largest difference, and the indices of the most significant pair.
+
+    The p value is the alpha at which the largest lower limit of all pairs is 0. The pair with this
+    limit is the most significant pair; it is None if the p value is 1.
+    """
+    from scipy.optimize import brentq
+
+    groups = UsedGroups.of(extremes)
+
+    def lower_limit(deviate: float) -> float:
+        return groups.limit(0.0, deviate)[0]
+
+    if lower_limit(0.0) <= 0.0:
+        return 1.0, None
+    is_clear = lower_limit(FURTHEST) > 0.0
+    deviate = FURTHEST
+    if not is_clear:
+        deviate = brentq(lower_limit, 0.0, FURTHEST, xtol=1e-13, rtol=1e-13)
+    _, (higher, lower) = groups.limit(0.0, deviate)
+    pvalue = 0.0
+    if not is_clear:
+        pvalue = float(all_pairs(0.05, groups.numbers.size).pvalue(np.array(deviate)))
+    return pvalue, (int(groups.numbers[higher]), int(groups.numbers[lower]))

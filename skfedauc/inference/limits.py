@@ -1,0 +1,324 @@
+"""Confidence limits of single AUCs: the hull of the logit and of Newcombe's limits, and others.
+
+References
+----------
+.. [1] Hoeffding, W. (1963). Probability inequalities for sums of bounded random variables.
+   Journal of the American Statistical Association 58(301).
+   https://doi.org/10.1080/01621459.1963.10500830
+.. [2] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
+   Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in Medicine
+   25(4). https://doi.org/10.1002/sim.2324
+.. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
+   operating characteristic (ROC) curve. Radiology 143(1).
+   https://doi.org/10.1148/radiology.143.1.7063747
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc import _input
+from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.variances import Extremes, Variances
+
+Floats = NDArray[np.float64]
+NO_VARIATION = "no variation seen: variance bounded"
+Method = Literal["logit", "delong", "exact"]
+METHODS = ("logit", "delong", "exact")
+
+
+def check_method(method: Any) -> Method:
+    return _input.check_option("method", method, METHODS)  # type: ignore[no-any-return]
+
+
+def check_confidence_level(confidence_level: Any) -> float:
+    try:
+        return _input.check_share(confidence_level, "confidence_level")
+    except ValueError as error:
+        if _input.is_number(confidence_level) and 1 < confidence_level < 100:
+            raise ValueError(f"{error} Pass 0.95 for 95 %.") from None
+        raise
+
+
+def limits(
+    auc: ArrayLike, variance: ArrayLike, quantile: ArrayLike, method: Method
+) -> tuple[Floats, Floats]:
+    """Return limits at `quantile` standard errors from AUCs with given variances.
+
+    The "logit" method computes the limits of the logit of an AUC, which is closer to normal than
+    the AUC. Such limits stay between 0 and 1. For an AUC of 0 or 1, and with "delong", the function
+    returns limits of the AUC itself, clipped to [0, 1].
+    """
+    from scipy.special import expit
+
+    auc, variance = np.asarray(auc, np.float64), np.asarray(variance, np.float64)
+    reach = np.asarray(quantile) * np.sqrt(variance)
+    low, high = np.clip(auc - reach, 0.0, 1.0), np.clip(auc + reach, 0.0, 1.0)
+    if method == "logit":
+        inside = (auc > 0) & (auc < 1)
+        auc, reach = np.where(inside, auc, 0.5), np.where(inside, reach, 0.0)
+        reach /= auc * (1.0 - auc)
+        odds = np.log(auc / (1.0 - auc))
+        low = np.where(inside, expit(odds - reach), low)
+        high = np.where(inside, expit(odds + reach), high)
+    return low, high
+
+
+def exact_limits(auc: ArrayLike, n_smaller_class: ArrayLike, tail: float) -> tuple[Floats, Floats]:
+    """Return limits that hold for any score distribution, each with probability 1 - `tail`.
+
+    Pairing each row of the smaller class with one row of the larger class gives a mean of
+    `n_smaller_class` independent comparisons. The AUC is the average of these means over all
+    pairings. Hoeffding's bound on such a mean [1]_, in its Kullback-Leibler form, therefore holds
+    for the AUC. Bisection finds the limits.
+    """
+    auc = np.asarray(auc, np.float64)
+    allowed = -np.log(tail) / np.asarray(n_smaller_class, np.float64)
+    low = _bisected(auc, np.zeros_like(auc), allowed)
+    high = _bisected(auc, np.ones_like(auc), allowed)
+    return low, high
+
+
+def _bisected(auc: Floats, end: Floats, allowed: Floats) -> Floats:
+    """Return the value between an AUC and `end` whose divergence from the AUC is `allowed`."""
+    near, far = auc.copy(), end.copy()
+    for _ in range(60):
+        middle = (near + far) / 2.0
+        within = _divergence(auc, middle) <= allowed
+        near, far = np.where(within, middle, near), np.where(within, far, middle)
+    # Return the far end of the bracket, so that rounding never shortens an interval.
+    return far
+
+
+def _divergence(observed: Floats, true: Floats) -> Floats:
+    """Kullback-Leibler divergence of two Bernoulli distributions."""
+    from scipy.special import rel_entr
+
+    found: Floats = rel_entr(observed, true) + rel_entr(1.0 - observed, 1.0 - true)
+    return found
+
+
+class AUCSpread(NamedTuple):
+    """AUCs with the quantities that determine their limits; one element for each AUC.
+
+    Attributes
+    ----------
+    auc, variance : ndarray of float64
+        AUCs and their estimated variances; a known AUC has the variance 0.
+    n_pairs : ndarray of float64
+        Number of independent pairs.
+    once, often : ndarray of float64
+        Coefficients of Newcombe's variance, see `_newcombe`.
+    degrees_of_freedom : ndarray of float64 or float, default=inf
+        Degrees of freedom of the quantiles of Student's t, for clustered rows; infinite for
+        independent rows, whose quantiles are normal.
+    """
+
+    auc: Floats
+    variance: Floats
+    n_pairs: Floats
+    once: Floats
+    often: Floats
+    degrees_of_freedom: Floats | float = np.inf
+
+    @classmethod
+    def of(cls, variances: Variances) -> AUCSpread:
+        """Return what determines the limits of each group's AUC; NaN if undefined."""
+        of = variances
+        return cls(of.auc, of.bounded, of.n_pairs, of.once, of.often, of.interval_freedom)
+
+    def take(self, which: NDArray[Any] | slice) -> AUCSpread:
+        """Return the elements of the selected AUCs."""
+        return AUCSpread(*(part[which] for part in np.broadcast_arrays(*self)))
+
+    def limits(self, deviate: ArrayLike, method: Method = "logit") -> tuple[Floats, Floats]:
+        """Return lower and upper limits; `deviate` is a normal quantile.
+
+        A quantile of Student's t with the same tail replaces the normal quantile if the degrees of
+        freedom are finite.
+        """
+        return self.limit(0.0, deviate, method), self.limit(1.0, deviate, method)
+
+    def limit(self, end: float, deviate: ArrayLike, method: Method = "logit") -> Floats:
+        """Return the limits towards one end of the scale, 0 or 1.
+
+        With "logit", each limit is the more distant of two. The logit limit uses the estimated
+        variance, which is much too small if the few rows of a class have nearly equal placement
+        values: an AUC near 1, or tied scores. Newcombe's limit [2]_ uses the variance of an AUC
+        whose true value is the limit.
+        """
+        deviate = np.asarray(deviate, np.float64)
+        quantile = self.quantile(deviate)
+        found = limits(self.auc, self.variance, quantile, method)[int(end)]
+        if method == "logit":
+            further = np.maximum if end else np.minimum
+            found = further(found, self._newcombe(end, quantile))
+        return self._with_perfect(end, deviate, found)
+
+    def _with_perfect(self, end: float, deviate: ArrayLike, found: Floats) -> Floats:
+        """Replace the limits of perfectly separated groups, and of known AUCs.
+
+        With k independent pairs, the probability of perfect separation is at most AUC**k.
+        """
+        from scipy.special import ndtr
+
+        with np.errstate(divide="ignore"):
+            near = np.exp(np.log(ndtr(-np.asarray(deviate))) / np.maximum(self.n_pairs, 1))
+        perfect = self.auc == 1.0 - end
+        found = np.where(perfect, 1.0 - near if end else near, found)
+        return np.where((self.variance == 0.0) | (self.auc == end), self.auc, found)
+
+    def signed_limit(self, end: float, deviate: float, method: Method = "logit") -> Floats:
+        """Return the limits towards one end of the scale for a deviate of either sign.
+
+        A limit with a deviate below 0 misses the true AUC with a probability above one half. It is
+        the limit towards the other end, but the exact limit of perfect separation is never on the
+        other side of the AUC.
+        """
+        if deviate >= 0.0:
+            return self.limit(end, deviate, method)
+        return self._with_perfect(end, deviate, self.limit(1.0 - end, -deviate, method))
+
+    def quantile(self, deviate: ArrayLike) -> Floats:
+        """Return the quantile of Student's t with the same tail as a normal quantile."""
+        from scipy.special import ndtr, stdtrit
+
+        deviate = np.asarray(deviate, np.float64)
+        is_normal = np.isinf(self.degrees_of_freedom)
+        if is_normal.all():
+            return deviate
+        # Smaller tails have no quantile in floating point.
+        tail = np.maximum(ndtr(-deviate), 1e-300)
+        found = -stdtrit(np.where(is_normal, 1.0, self.degrees_of_freedom), tail)
+        # For the smallest tails, stdtrit can overflow, to either sign.
+        found = np.where(np.isinf(found), 1e100, np.minimum(found, 1e100))
+        return np.where(is_normal, deviate, found)
+
+    def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
+        """Return the true AUC t that is `deviate` standard errors away from the estimate.
+
+        The variance at t is Hanley and McNeil's for exponential distributions [3]_, with the mean N
+        of m - 1 and n - 1 for both numbers: ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) /
+        (m n)``, or ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in
+        standard errors increases from the estimate to either end, so the solution is unique.
+        Newton's method starts at Wilson's limit, the solution for a constant factor ``(1 + 2 u) /
+        (2 + u)``, and bisects if a step leaves the bracket.
+        """
+        near, far, squared = np.broadcast_arrays(self.auc, end, np.square(deviate))
+        u = self.auc * (1.0 - self.auc)
+        scale = squared * (self.once + self.often * (1.0 + 2.0 * u) / (2.0 + u))
+        # The product of two roots does not overflow for the largest deviates.
+        reach = np.sqrt(scale) * np.sqrt(u + scale / 4.0)
+        found: Floats = self.auc + scale / 2.0 + (reach if end else -reach)
+        found = np.clip(found / (1.0 + scale), 0.0, 1.0)
+        for _ in range(100):
+            u, slope = found * (1.0 - found), 1.0 - 2.0 * found
+            relative = (1.0 + 2.0 * u) / (2.0 + u)
+            excess = (found - self.auc) ** 2 - squared * u * (self.once + self.often * relative)
+            derivative = self.once + self.often * (relative + 3.0 * u / (2.0 + u) ** 2)
+            derivative = 2.0 * (found - self.auc) - squared * slope * derivative
+            inside = excess <= 0.0
+            near, far = np.where(inside, found, near), np.where(inside, far, found)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                step = found - excess / derivative
+            allowed = (np.minimum(near, far) <= step) & (step <= np.maximum(near, far))
+            step = np.where(allowed, step, (near + far) / 2.0)
+            step = np.where(excess == 0.0, found, step)
+            # Convergence is quadratic, so a small step means a negligible error. Ignore steps of
+            # NaN.
+            moved = np.abs(step - found) > 1e-10
+            found = step
+            if not moved.any():
+                break
+        return found
+
+
+class Spreads(NamedTuple):
+    """Group AUCs at both extremes of binned scores; the extremes of exact scores are equal.
+
+    A lower limit uses the lowest AUCs, and an upper limit the highest.
+    """
+
+    lowest: AUCSpread
+    highest: AUCSpread
+
+    @classmethod
+    def of(cls, extremes: Extremes) -> Spreads:
+        """Return the spreads of all groups."""
+        lowest = AUCSpread.of(extremes.lowest)
+        is_exact = extremes.highest is extremes.lowest
+        return cls(lowest, lowest if is_exact else AUCSpread.of(extremes.highest))
+
+    def take(self, which: NDArray[Any] | slice) -> Spreads:
+        """Return the elements of the selected AUCs."""
+        return Spreads(self.lowest.take(which), self.highest.take(which))
+
+    def at(self, end: float) -> AUCSpread:
+        """Return the AUCs of one end of the scale."""
+        return self.highest if end else self.lowest
+
+    def limit(self, end: float, deviate: ArrayLike, method: Method = "logit") -> Floats:
+        """Return lower limits of the lowest AUCs, or upper limits of the highest AUCs."""
+        return self.at(end).limit(end, deviate, method)
+
+    def limits(self, deviate: ArrayLike) -> tuple[Floats, Floats]:
+        """Return lower limits of the lowest AUCs and upper limits of the highest AUCs."""
+        return self.limit(0.0, deviate), self.limit(1.0, deviate)
+
+    def signed_limit(self, end: float, deviate: float, method: Method = "logit") -> Floats:
+        """Return these limits for a deviate of either sign."""
+        return self.at(end).signed_limit(end, deviate, method)
+
+
+# Limits of group AUCs ------------------------------------------------------------------------
+
+
+def limits_of_groups(variances: Variances, tail: float, method: Method) -> tuple[Floats, Floats]:
+    """Return the limits of each group's AUC, each with error probability `tail`; NaN if undefined.
+
+    A known AUC is its own limit.
+    """
+    low, high = np.full((2, variances.auc.size), np.nan)
+    defined = variances.defined
+    auc = variances.auc[defined]
+    if method != "exact":
+        spread = AUCSpread.of(variances).take(defined)
+        low[defined], high[defined] = spread.limits(normal_quantile(tail), method)
+        return low, high
+    if variances.weighted:
+        classes = variances.positives, variances.negatives
+        squares = np.sum([1.0 / np.maximum(rows.effective[defined], 1.0) for rows in classes], 0)
+        reach = np.sqrt(-np.log(tail) * squares / 2.0)
+        found = np.clip([auc - reach, auc + reach], 0.0, 1.0)
+    else:
+        n_pairs = np.maximum(variances.n_pairs[defined], 1.0)
+        found = np.array(exact_limits(auc, n_pairs, tail))
+    low[defined], high[defined] = np.where(variances.bounded[defined] == 0.0, auc, found)
+    return low, high
+
+
+def group_limits(
+    variances: Variances, tail: float, method: Method
+) -> tuple[Floats, Floats, NDArray[np.str_]]:
+    """Return the limits of each group's AUC, each with error probability `tail`, and notes."""
+    auc, defined = variances.auc, variances.defined
+    note = np.full(auc.size, "", dtype=object)
+    note[variances.positives.n == 0] = "no positives"
+    note[variances.negatives.n == 0] = "no negatives"
+    limits = limits_of_groups(variances, tail, method)
+    if method == "exact":
+        return *limits, note
+    bounded = defined & ~(variances.delong > 0)
+    note[bounded] = NO_VARIATION
+    for rows, name in ((variances.positives, "positive"), (variances.negatives, "negative")):
+        note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
+    if variances.clusters is not None:
+        few = "fewer than two clusters of a class: variance bounded"
+        note[defined & ~variances.estimable] = few
+    is_exact = not variances.weighted and variances.clusters is None
+    exact = "perfect separation: exact" if is_exact else "perfect separation"
+    note[defined & ((auc == 0.0) | (auc == 1.0))] = exact
+    return *limits, note

@@ -1,0 +1,637 @@
+"""Limits of rates and other shares, of their differences and ratios, and of gaps between groups.
+
+Limits of a rate are those of Clopper and Pearson [1]_, which hold for any number of rows. Wilson's
+limits [2]_ are for shares whose binomial variance is an upper limit, such as shares of positives
+given the scores. Limits of the difference of two shares follow from the limits of both (Newcombe's
+square-and-add method [3]_, with correlations [4]_), and so do those of a ratio (MOVER-R [5]_).
+
+The gap between groups is the difference, or the ratio, of the two true values that are furthest
+apart. The largest upper limit of all pairs is an upper limit of the gap, without an adjustment,
+because the two groups that are furthest apart are one of the pairs. The largest simultaneous lower
+limit of all pairs is a lower limit of the gap, because no pair differs by more.
+
+Rows of the same cluster may be dependent; clusters are independent. A ratio of a group is E / M.
+Cluster c has the part e_c of the numerator and the part m_c of the denominator, and the residual
+``r_c = (e_c - m_c E / M) / M``. The linearized variance [6]_ of the ratio is the sum of the squares
+of the residuals, divided by ``f = 1 - 2 sum(s_c^3) / sum(s_c^2) + sum(s_c^2)`` with the shares
+``s_c = m_c / M``, which makes it unbiased if the rows of a cluster are fully dependent. If groups
+share clusters, the ratios of groups g and h have the covariance ``sum r_gc r_hc / sqrt(f_g f_h)``.
+The design effect [7]_ of a rate p of n rows is the variance divided by ``p (1 - p) / (n - 1)``, and
+at least 1. Limits use the effective sample size of Korn and Graubard [8]_: n divided by the design
+effect, times ``(t_{n-1} / t_{k-1})^2`` for an effective number k of clusters, ``1 / sum(s_c^2)``. A
+rate of 0 or 1 has no estimated variance, and the effective sample size k of fully dependent rows.
+
+References
+----------
+.. [1] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
+   illustrated in the case of the binomial. Biometrika 26(4).
+   https://doi.org/10.1093/biomet/26.4.404
+.. [2] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
+   Journal of the American Statistical Association 22(158).
+   https://doi.org/10.1080/01621459.1927.10502953
+.. [3] Newcombe, R. G. (1998). Interval estimation for the difference between independent
+   proportions: comparison of eleven methods. Statistics in Medicine 17(8).
+   https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I
+.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
+.. [5] Donner, A. and Zou, G. Y. (2012). Closed-form confidence intervals for functions of the
+   normal mean and standard deviation. Statistical Methods in Medical Research 21(4).
+   https://doi.org/10.1177/0962280210383082
+.. [6] Cochran, W. G. (1977). Sampling techniques. Wiley.
+.. [7] Rao, J. N. K. and Scott, A. J. (1992). A simple method for the analysis of clustered binary
+   data. Biometrics 48(2). https://doi.org/10.2307/2532311
+.. [8] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small
+   expected number of positive counts estimated from survey data. Survey Methodology 24(2).
+.. [9] Brunner, E., Dette, H. and Munk, A. (1997). Box-type approximations in nonparametric
+   factorial designs. Journal of the American Statistical Association 92(440).
+   https://doi.org/10.1080/01621459.1997.10473671
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skfedauc.counts.moments import ratio as divided
+from skfedauc.inference.differences import (
+    MOST_GROUPS,
+    deviate_of_all_pairs,
+    deviate_of_furthest_pair,
+    largest_of_pairs,
+    reach_of_difference,
+)
+from skfedauc.inference.limits import Spreads
+from skfedauc.inference.quantiles import normal_quantile
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+
+_GROUPS_AT_ONCE = 256
+# Effective number of clusters up to which there is a single cluster, apart from rounding error
+_ONE_CLUSTER = 1.0 + 1e-9
+
+
+class Limits(NamedTuple):
+    """Values with a lower and an upper limit each, of shapes that broadcast."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+# Limits of one share -----------------------------------------------------------------------------
+
+
+def lower_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Floats:
+    """Return Clopper and Pearson's limit below the probability of an event; NaN without trials.
+
+    It exceeds the true probability with probability `tail` at most. For weighted rows, the number
+    of trials is the effective sample size. The other limit is that of the events that did not
+    occur.
+    """
+    from scipy.special import betaincinv
+
+    events, trials, tails = np.broadcast_arrays(
+        np.asarray(n_events, np.float64), np.asarray(n_trials, np.float64), tail
+    )
+    found = np.where(trials > 0, 0.0, np.nan)
+    some = (events > 0) & (trials > 0)
+    found[some] = betaincinv(events[some], trials[some] - events[some] + 1.0, tails[some])
+    return found
+
+
+def upper_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Floats:
+    """Return Clopper and Pearson's limit above the probability of an event, see `lower_limit`.
+
+    Langford calls the upper limit of an error rate the test set bound.
+    """
+    # A difference of unsigned integers could overflow.
+    others = np.asarray(n_trials, np.float64) - np.asarray(n_events, np.float64)
+    return 1.0 - lower_limit(others, n_trials, tail)
+
+
+def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
+    """Return the limits of a share from the tails of the binomial distribution [1]_.
+
+    Parameters
+    ----------
+    share : array-like of float
+        Observed shares.
+    rows : array-like of float, or Shares
+        Number of rows in the denominator, or the effective sample size of weighted rows; or the
+        precision of shares of clustered rows, which have no limits (NaN) with a single cluster.
+    tail : float
+        Probability with which each limit may fail.
+    """
+    value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
+    n_events = n_rows * value
+    low = np.minimum(lower_limit(n_events, n_rows, tail), value)
+    high = np.maximum(upper_limit(n_events, n_rows, tail), value)
+    return Limits(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
+
+
+def wilson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
+    """Return Wilson's limits of a share [2]_, with the arguments of `clopper_pearson`."""
+    from scipy.special import ndtri
+
+    value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
+    deviate = -ndtri(tail)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = deviate**2 / n_rows
+        center = (value + scale / 2.0) / (1.0 + scale)
+        reach = np.sqrt(scale * value * (1.0 - value) + scale**2 / 4.0) / (1.0 + scale)
+        # Rounding must not put a limit on the other side of the share or outside of 0 to 1.
+        low = np.where(value > 0.0, np.clip(center - reach, 0.0, value), value)
+        high = np.where(value < 1.0, np.clip(center + reach, value, 1.0), value)
+    return Limits(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
+
+
+def _rows(rows: ArrayLike | Shares, tail: float) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return effective numbers of rows, and which shares have limits."""
+    if isinstance(rows, Shares):
+        return rows.effective_rows(tail), rows.has_interval
+    return np.asarray(rows, np.float64), np.ones(np.shape(rows), np.bool_)
+
+
+# Differences and ratios of two shares ------------------------------------------------------------
+
+
+def difference(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
+    """Return the difference of two estimates with limits [3]_, or [4]_ with their correlation."""
+    value = one.value - other.value
+    below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
+    above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
+    return Limits(value, np.maximum(value - below, -1.0), np.minimum(value + above, 1.0))
+
+
+def ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
+    """Return the ratio of two estimates of at least 0, with limits [5]_.
+
+    The ratio is undefined (NaN) if the denominator is 0; the upper limit is infinite if the lower
+    limit of the denominator is 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(other.value > 0.0, one.value / other.value, np.nan)
+        high = 1.0 / _lower_limit_of_ratio(other, one, correlation)
+    return Limits(value, _lower_limit_of_ratio(one, other, correlation), high)
+
+
+def _lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
+    """Return the lower limit of a ratio; the upper limit is the reciprocal with exchanged roles.
+
+    The usual form, ``(a b - sqrt((a b)**2 - l (2 a - l) u (2 b - u))) / (u (2 b - u))``, is 0 / 0
+    if ``u = 2 b``, and cancels near this point. Expanding the fraction avoids 0 / 0 and the
+    cancellation. With the correlation r of the estimates, ``a b - r (a - l) (u - b)`` replaces
+    ``a b``.
+    """
+    a, b, low, high = one.value, other.value, one.low, other.high
+    of_one, of_other = low * (2.0 * a - low), high * (2.0 * b - high)
+    product = a * b
+    if correlation is not None:
+        product = product - correlation * (a - low) * (high - b)
+    root = np.sqrt(np.maximum(product**2 - of_one * of_other, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = of_one / (product + root)
+    # A limit of 0 also holds for shares of 0, for which the fraction is 0 / 0.
+    return np.where(of_one > 0.0, found, of_one)
+
+
+# Gaps between groups -----------------------------------------------------------------------------
+
+
+class GapLimits(NamedTuple):
+    """Lower and upper limit of a gap."""
+
+    low: float
+    high: float
+
+
+# Function of a tail probability, the error probability of each limit. The function returns the
+# values with their lower limits, and the values with their upper limits. Only binned scores give
+# different values for the two limits.
+Estimates = Callable[[float], tuple[Limits, Limits]]
+
+
+def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
+    """Return the function that maps tail probabilities to shares with limits.
+
+    Shares of a single cluster have the limits 0 and 1.
+    """
+
+    def estimates(tail: float) -> tuple[Limits, Limits]:
+        value, low, high = clopper_pearson(shares, rows, tail)
+        if isinstance(rows, Shares):
+            low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+        found = Limits(value, low, high)
+        return found, found
+
+    return estimates
+
+
+def estimates_of_aucs(spreads: Spreads) -> Estimates:
+    """Return the function that maps tail probabilities to AUCs with limits."""
+
+    def estimates(tail: float) -> tuple[Limits, Limits]:
+        low, high = spreads.limits(normal_quantile(tail))
+        return (
+            Limits(spreads.lowest.auc, low, spreads.lowest.auc),
+            Limits(spreads.highest.auc, spreads.highest.auc, high),
+        )
+
+    return estimates
+
+
+def limits_of_difference(
+    estimates: Estimates,
+    n_groups: int,
+    alpha: float,
+    tail: float,
+    correlation: Floats | None = None,
+) -> GapLimits:
+    """Return limits of the largest minus the smallest true value of the groups.
+
+    Parameters
+    ----------
+    estimates : callable
+        See `estimates_of_shares`.
+    n_groups : int
+        Number of groups, at least 2.
+    alpha : float
+        Probability with which the lower limit may fail.
+    tail : float
+        Probability with which the upper limit may fail.
+    correlation : ndarray of float64, shape (n_groups, n_groups), default=None
+        Correlations of the estimates of all pairs of groups; None if they are independent.
+    """
+    lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
+    least = _largest(lowest, highest, -1.0, correlation)
+    lowest, highest = estimates(_tail_of(deviate_of_furthest_pair(tail, n_groups)))
+    most = _largest(highest, lowest, 1.0, correlation)
+    return GapLimits(max(least, 0.0), min(most, 1.0))
+
+
+def _largest(one: Limits, other: Limits, sign: float, correlation: Floats | None) -> float:
+    """Return the largest upper (sign 1) or lower (sign -1) limit of the differences of pairs."""
+    if sign > 0:
+        of_one, of_other = one.high - one.value, other.value - other.low
+        alone = one.high.max() - other.low.min()
+    else:
+        of_one, of_other = one.value - one.low, other.high - other.value
+        alone = one.low.max() - other.high.min()
+    if one.value.size > MOST_GROUPS:
+        return float(alone)
+    return largest_of_pairs((one.value, of_one), (other.value, of_other), sign, correlation)[0]
+
+
+def limits_of_ratio(
+    estimates: Estimates,
+    n_groups: int,
+    alpha: float,
+    tail: float,
+    correlation: Floats | None = None,
+) -> GapLimits:
+    """Return limits of the smallest over the largest true value, see `limits_of_difference`.
+
+    Here, the upper limit may fail with probability `alpha`, and the lower limit with `tail`.
+    """
+    lowest, highest = estimates(_tail_of(deviate_of_furthest_pair(tail, n_groups)))
+    least, _ = _extreme_ratios(lowest, highest, correlation)
+    lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
+    _, largest = _extreme_ratios(lowest, highest, correlation)
+    # The smallest upper limit of a ratio is the reciprocal of the largest lower limit.
+    return GapLimits(least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0)
+
+
+def _extreme_ratios(
+    lowest: Limits, highest: Limits, correlation: Floats | None
+) -> tuple[float, float]:
+    """Return the smallest and the largest lower limit of the ratios of all pairs."""
+    n_groups = lowest.value.size
+    if n_groups > MOST_GROUPS:
+        # Upper limits are above 0.
+        smallest = float(lowest.low.min() / highest.high.max())
+        return smallest, float(lowest.low.max() / highest.high.min())
+    smallest, largest = np.inf, 0.0
+    for start in range(0, n_groups, _GROUPS_AT_ONCE):
+        here = slice(start, start + _GROUPS_AT_ONCE)
+        of_pairs = None if correlation is None else correlation[here]
+        own_limits = Limits(*(part[here, None] for part in lowest))
+        found = _lower_limit_of_ratio(own_limits, highest, of_pairs)
+        # Omit the ratio of a group to itself.
+        own = np.eye(found.shape[0], n_groups, start, dtype=bool)
+        smallest = min(smallest, float(found.min(where=~own, initial=np.inf)))
+        largest = max(largest, float(found.max(where=~own, initial=0.0)))
+    return smallest, largest
+
+
+def _tail_of(deviate: float) -> float:
+    from scipy.special import ndtr
+
+    return float(ndtr(-deviate))
+
+
+# Clustered rows -----------------------------------------------------------------------------------
+
+
+class Shares(NamedTuple):
+    """Shares of clustered rows, such as rates, with their precision.
+
+    Attributes
+    ----------
+    share : ndarray of float64, shape (n,)
+        NaN without rows.
+    n_rows : ndarray of float64, shape (n,)
+        Number of rows in the denominator, or Kish's effective sample size of weighted rows.
+    n_clusters : ndarray of float64, shape (n,)
+        Effective number of clusters.
+    effect : ndarray of float64, shape (n,)
+        Design effect. Without an estimated variance, the design effect of fully dependent rows.
+    is_estimated : ndarray of bool, shape (n,)
+        Whether the variance is an estimate.
+    """
+
+    share: Floats
+    n_rows: Floats
+    n_clusters: Floats
+    effect: Floats
+    is_estimated: NDArray[np.bool_]
+
+    @property
+    def effective(self) -> Floats:
+        """Number of rows over the design effect; 0 without rows."""
+        return divided(self.n_rows, self.effect, 0.0)
+
+    @property
+    def has_interval(self) -> NDArray[np.bool_]:
+        """True for shares of at least two clusters."""
+        return np.asarray(self.n_clusters > _ONE_CLUSTER)
+
+    def effective_rows(self, tail: float) -> Floats:
+        """Return the effective sample size [8]_ for limits that fail with probability `tail`."""
+        return self.effective / self._stretch(np.asarray(tail)) ** 2
+
+    def _stretch(self, tail: Floats) -> Floats:
+        """Return by how much few clusters stretch the limits: a ratio of quantiles of t."""
+        from scipy.special import stdtrit
+
+        # The ratio of the quantiles converges as the tail approaches one half.
+        tail = np.broadcast_to(np.minimum(tail, 0.49), self.share.shape)
+        found, known = np.ones(self.share.shape), self.is_estimated
+        found[known] = stdtrit(self.n_clusters[known] - 1.0, tail[known])
+        found[known] /= stdtrit(self.n_rows[known] - 1.0, tail[known])
+        return found
+
+    def tail_of(self, standardized: Floats) -> Floats:
+        """Return the tail probability whose limits are this number of standard errors away.
+
+        The standard errors are those of `effective`. The function inverts the limits by bisection.
+        """
+        from scipy.special import ndtri
+
+        low, high = np.full(self.share.shape, -690.0), np.full(self.share.shape, np.log(0.5))
+        for _ in range(50):
+            middle = (low + high) / 2.0
+            is_inside = -ndtri(np.exp(middle)) * self._stretch(np.exp(middle)) > standardized
+            low, high = np.where(is_inside, middle, low), np.where(is_inside, high, middle)
+        return np.where(np.isinf(standardized), 0.0, np.exp(high))
+
+    def variance(self, share: Floats) -> Floats:
+        """Return the variances if the true shares are `share`; 0 without rows."""
+        return divided(share * (1.0 - share), self.effective, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterSums:
+    """Sums over the rows of units; a unit holds the rows of one cluster in one group.
+
+    Attributes
+    ----------
+    group, cluster : ndarray of intp, shape (n_units,)
+        Group number and cluster number of each unit; no two units have both in common.
+    events, weight, squares : ndarray of float64, shape (n_units,)
+        Numerator of the ratio, and sums of the weights and of the squared weights of the rows in
+        the denominator.
+    n_groups, n_clusters : int
+    """
+
+    group: Numbers
+    cluster: Numbers
+    events: Floats
+    weight: Floats
+    squares: Floats
+    n_groups: int
+    n_clusters: int
+
+    def _by_group(self, values: Floats) -> Floats:
+        return np.bincount(self.group, values, self.n_groups).astype(np.float64)
+
+    def _by_cluster(self, values: Floats) -> Floats:
+        return np.bincount(self.cluster, values, self.n_clusters).astype(np.float64)
+
+    @functools.cached_property
+    def total(self) -> Floats:
+        """Weight of the rows of each group."""
+        return self._by_group(self.weight)
+
+    @functools.cached_property
+    def value(self) -> Floats:
+        """Ratio of each group; NaN without rows."""
+        return divided(self._by_group(self.events), self.total)
+
+    @property
+    def n_effective_clusters(self) -> Floats:
+        """Effective number of clusters of each group; 0 without rows."""
+        return divided(self.total**2, self._by_group(self.weight**2), 0.0)
+
+    @functools.cached_property
+    def residuals(self) -> Floats:
+        """Residual of each unit, whose squares add up to the variances; shape (n_units,)."""
+        centered = self.events - self.weight * np.nan_to_num(self.value)[self.group]
+        return centered * divided(np.sqrt(self._scale), self.total, 0.0)[self.group]
+
+    @property
+    def _scale(self) -> Floats:
+        squares, cubes = self._by_group(self.weight**2), self._by_group(self.weight**3)
+        return _correction(self.total, squares, cubes)
+
+    @functools.cached_property
+    def variance(self) -> Floats:
+        """Variance of the ratio of each group; 0 for a single cluster."""
+        return self._by_group(self.residuals**2)
+
+    @functools.cached_property
+    def shares_clusters(self) -> bool:
+        """True if a cluster has rows of the denominator in several groups."""
+        return bool((self._by_cluster((self.weight > 0).astype(np.float64)) > 1).any())
+
+    def precision_of(self, share: Floats) -> Shares:
+        """Return shares of the rows, such as prevalences, with the variances of these ratios."""
+        return _shares(share, self.variance, self.n_rows, self.n_effective_clusters)
+
+    @property
+    def n_rows(self) -> Floats:
+        """Number of rows of each group, or Kish's effective sample size of weighted rows."""
+        return divided(self.total**2, self._by_group(self.squares), 0.0)
+
+    @functools.cached_property
+    def shares(self) -> Shares:
+        """Ratios of groups that are shares of the rows in the denominator."""
+        return self.precision_of(self.value)
+
+    def select(self, chosen: NDArray[np.bool_]) -> ClusterSums:
+        """Return the sums of some of the groups."""
+        place = np.cumsum(chosen) - 1
+        kept = chosen[self.group]
+        return ClusterSums(
+            place[self.group[kept]],
+            self.cluster[kept],
+            self.events[kept],
+            self.weight[kept],
+            self.squares[kept],
+            int(chosen.sum()),
+            self.n_clusters,
+        )
+
+    # Several groups ------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _standardized(self) -> Floats:
+        """Residuals of the units over the standard error of the share of the group."""
+        error = np.sqrt(self.shares.variance(np.nan_to_num(self.value)))
+        return self.residuals * divided(1.0, error, 0.0)[self.group]
+
+    @functools.cached_property
+    def correlation(self) -> Floats | None:
+        """Correlations of the shares of all pairs of groups; None if they are independent."""
+        if not self.shares_clusters:
+            return None
+        from scipy.sparse import csr_array
+
+        shape = self.n_groups, self.n_clusters
+        matrix = csr_array((self._standardized, (self.group, self.cluster)), shape=shape)
+        found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    def correlation_with(self, group: int) -> Floats:
+        """Return the correlations of all shares with the share of one group."""
+        of_cluster = np.zeros(self.n_clusters)
+        own = self.group == group
+        of_cluster[self.cluster[own]] = self._standardized[own]
+        products = self._by_group(self._standardized * of_cluster[self.cluster])
+        return np.clip(products, -1.0, 1.0)
+
+    def of_others(self, included: NDArray[np.bool_]) -> tuple[Shares, Floats]:
+        """Return the share of all included other groups together, for each group.
+
+        The second result is its correlation with the share of the group.
+        """
+        kept = included[self.group]
+        columns = (self.events, self.weight, self.squares)
+        own = [np.where(kept, column, 0.0) for column in columns]
+        events, weight, _ = (self._by_cluster(column)[self.cluster] for column in own)
+        of_cluster = [self._by_cluster(column) for column in own]
+        others = events - own[0], weight - own[1]
+
+        def total(one: Floats, several: Floats, all_clusters: Floats) -> Floats:
+            """Return sums over all clusters, with the other groups' part of the own clusters."""
+            found = np.asarray(all_clusters.sum()) + self._by_group(one - several)
+            return np.maximum(found, 0.0)
+
+        e, m = of_cluster[:2]
+        of_rows = total(others[1], weight, m)
+        squares = total(others[1] ** 2, weight**2, m**2)
+        cubes = total(others[1] ** 3, weight**3, m**3)
+        row_squares = np.maximum(of_cluster[2].sum() - self._by_group(own[2]), 0.0)
+        # Without rows, the subtraction of weights leaves a rounding error.
+        has_rows = of_rows > 1e-9 * max(float(m.sum()), 1e-300)
+        of_rows, squares = np.where(has_rows, of_rows, 0.0), np.where(has_rows, squares, 0.0)
+        value = np.clip(divided(total(others[0], events, e), of_rows), 0.0, 1.0)
+        center = np.nan_to_num(value)
+        spread = total(others[0] ** 2, events**2, e**2)
+        spread -= 2.0 * center * total(others[0] * others[1], events * weight, e * m)
+        spread += center**2 * squares
+        scale = _correction(of_rows, squares, cubes)
+        variance = divided(scale * np.maximum(spread, 0.0), of_rows**2, 0.0)
+        n_rows, n_clusters = (
+            divided(of_rows**2, row_squares, 0.0),
+            divided(of_rows**2, squares, 0.0),
+        )
+        shares = _shares(value, variance, n_rows, n_clusters)
+        residual = others[0] - center[self.group] * others[1]
+        residual *= divided(np.sqrt(scale), of_rows, 0.0)[self.group]
+        covariance = self._by_group(self._standardized * residual)
+        error = np.sqrt(shares.variance(center))
+        return shares, np.clip(divided(covariance, error, 0.0), -1.0, 1.0)
+
+    # Test ----------------------------------------------------------------------------------
+
+    def test_equal(self) -> float:
+        """Return the p value of the test that all groups have the same share.
+
+        The statistic is the variance of the shares, weighted by numbers of rows, over its estimated
+        mean, with approximately an F distribution [9]_ (degrees of freedom by Box's and by
+        Satterthwaite's approximation). Each variance is that of the overall share times the design
+        effect of the group, with k - 1 degrees of freedom for k clusters. If groups share clusters,
+        the degrees of freedom are at most the effective number of all clusters minus 1. Two groups
+        have the square of the two-sample t statistic.
+        """
+        from scipy.special import fdtrc
+
+        shares, weight = self.shares, self.n_rows
+        all_rows = weight.sum()
+        overall = float(weight @ shares.share / all_rows)
+        between = float(weight @ (shares.share - overall) ** 2)
+        variance = shares.variance(np.full(weight.shape, overall))
+        factor = weight * (1.0 - weight / all_rows)
+        freedom = np.where(shares.is_estimated, shares.n_clusters - 1.0, np.inf)
+        freedom = np.maximum(freedom, 1e-9)
+        of_expected = float(((factor * variance) ** 2 / freedom).sum())
+        expected = float(factor @ variance)
+        most = np.inf
+        if self.correlation is None:
+            spread = weight * variance
+            squares = float((spread**2 * (1.0 - 2.0 * weight / all_rows)).sum())
+            squares += float((weight @ spread) ** 2 / all_rows**2)
+        else:
+            error = np.sqrt(variance)
+            covariance = self.correlation * error[:, None] * error
+            root = np.sqrt(weight)
+            # The matrix of the quadratic form is that of centering at the weighted mean.
+            centered = covariance * root[:, None] * root
+            centered -= np.outer(root, root @ centered) / all_rows
+            centered -= np.outer(centered @ root, root) / all_rows
+            expected = float(np.trace(centered))
+            squares = float((centered * centered.T).sum())
+            of_unit = (factor * variance / self.total)[self.group] * self.weight
+            of_cluster = self._by_cluster(of_unit)
+            most = max(float(of_cluster.sum() ** 2 / (of_cluster**2).sum()) - 1.0, 1e-9)
+        if between <= 1e-20 * all_rows:
+            return 1.0
+        if not expected > 0.0:
+            return float("nan")
+        of_variance = expected**2 / of_expected if of_expected > 0.0 else np.inf
+        of_variance = min(of_variance, most, 1e9)
+        return float(fdtrc(expected**2 / squares, of_variance, between / expected))
+
+
+def _correction(total: Floats, squares: Floats, cubes: Floats) -> Floats:
+    """Return 1 / f from sums of powers of the weights of clusters; 0 for a single cluster."""
+    share = divided(squares, total**2, 1.0)
+    remaining = 1.0 - 2.0 * divided(cubes, squares * total, 1.0) + share
+    return np.where(divided(1.0, share, 1.0) > _ONE_CLUSTER, divided(1.0, remaining, 0.0), 0.0)
+
+
+def _shares(value: Floats, variance: Floats, n_rows: Floats, n_clusters: Floats) -> Shares:
+    of_rows = np.nan_to_num(value * (1.0 - value))
+    # Rounding error of a share of 0 or 1 of weighted rows is no variation.
+    is_estimated = (of_rows > 1e-12) & (n_clusters > _ONE_CLUSTER) & (n_rows > _ONE_CLUSTER)
+    effect = divided(n_rows, n_clusters, 1.0)
+    found = divided(variance * np.maximum(n_rows - 1.0, 0.0), of_rows, 1.0)
+    effect = np.where(is_estimated, np.maximum(found, 1.0), np.maximum(effect, 1.0))
+    return Shares(value, n_rows, n_clusters, effect, is_estimated)
