@@ -267,7 +267,7 @@ def test_of_many_groups_those_that_deviate_most_have_colors():
     assert len(display.behind_) == 30
     assert display.note_ == "30 of 38 other groups; 3 rows without a group label left out"
     with pytest.raises(ValueError, match="max_groups must be at most 6"):
-        display.plot(max_groups=7)
+        ReliabilityDisplay(display.report, max_groups=7).plot()
     plt.close("all")
 
 

@@ -248,7 +248,7 @@ def test_the_threshold_is_marked_on_roc_curves_and_scores():
     )
     binned = GroupRocCurveDisplay.from_report(GroupAUC(bins), threshold=0.5)
     exact = GroupRocCurveDisplay.from_predictions(y, score, groups=groups, threshold=0.5)
-    np.testing.assert_array_equal(binned.threshold_tpr, exact.threshold_tpr)
+    np.testing.assert_array_equal(binned.threshold_rates, exact.threshold_rates)
     with pytest.raises(DisclosureError, match=r"threshold 0\.6 are unknown"):
         GroupRocCurveDisplay.from_report(GroupAUC(bins), threshold=0.6)
     for make in (GroupRocCurveDisplay.from_report, GroupScoreDisplay.from_report):

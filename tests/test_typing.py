@@ -64,11 +64,11 @@ USES = """
     select_within_gap("my score", gap=None, at_most=0.1)  # error
     GroupAUC.from_predictions(y, score, groups=site).statistic("micro")  # error
     display: GroupAUCDisplay = GroupAUCDisplay.from_predictions(y, score, groups=site)
-    display.plot(max_groups=5)
+    GroupAUCDisplay.from_report(display.report, max_groups=5).plot()
     GroupAUCDisplay.from_predictions(y, score, groups=site, levels=0.9)  # error
     GroupAUCDisplay.from_predictions(y, score, groups=site, max_groups="5")  # error
     GroupAUCDisplay.from_estimator(None, y, y, groups=site, missing="skip")  # error
-    display.plot(confidence_level=0.9)  # error
+    GroupAUCDisplay(display.report, bins=3)  # error
     report = GroupAUC.from_predictions(y, score, groups=site, missing="drop")
     report.confidence_intervals(0.9, "delong", of="statistics", over="groups")
     compare_models(y, {"a": score, "b": score}, missing="group", over="rows")

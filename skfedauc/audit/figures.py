@@ -18,7 +18,6 @@ from skfedauc.audit.names import named
 from skfedauc.audit.tables import AuditTables
 from skfedauc.pairs import GroupPairs
 from skfedauc.plotting import drawing
-from skfedauc.plotting.curves import LARGEST
 from skfedauc.plotting.drawing import (
     BLACK,
     BLUE,
@@ -259,7 +258,7 @@ def _draw_steps(
 ) -> None:
     """Draw values at thresholds: between two of them, the value of the higher threshold holds."""
     thresholds = sweep.thresholds
-    if np.abs(thresholds).max() > LARGEST:
+    if np.abs(thresholds).max() > drawing.LARGEST:
         raise ValueError(
             f"the thresholds from {thresholds[0]:.3g} to {thresholds[-1]:.3g} are too large for a "
             "plot; pass smaller thresholds to sweep."

@@ -22,40 +22,68 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["auc", "rank"]
 
 
-class Redrawing(TypedDict, total=False):
-    """Arguments of `plot` of all displays; each display takes some of them."""
-
-    colorbar: bool
-    kind: Kind
-    max_groups: int | None
-    sort: bool
-
-
-class Drawing(Redrawing, total=False):
-    """Arguments of `from_report` of all displays; each display takes some of them."""
+class Drawing(TypedDict, total=False):
+    """Options of all displays; each display has some of them."""
 
     adjusted: bool
-    ax: Axes | None
     bins: int
+    colorbar: bool
     confidence_level: float
+    kind: Kind
+    max_groups: int | None
     method: Method
+    sort: bool
     statistics: Sequence[StatisticName] | None
     threshold: float | None
 
 
 class ReportDisplay:
-    """Base class of displays of a `GroupAUC`; subclasses define `from_report` and `_plot`."""
+    """Base class of displays of a `GroupAUC`.
 
-    groups: Sequence[Any]
-    n_missing: int
+    Subclasses are data classes of a report and options. They define `_plot`, and `__post_init__`
+    for what they compute from the report.
+    """
+
+    report: GroupAUC
     note_: str
-    table: pd.DataFrame
     ax_: Axes
     figure_: Figure | SubFigure
-    from_report: ClassVar[Callable[..., Any]]
-    _plot: Callable[..., None]
+    _plot: Callable[[Axes | None], None]
     # True if the display needs scores in addition to the AUCs of the groups.
     _needs_scores: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        self._check_report()
+
+    @classmethod
+    def from_report(
+        cls, report: GroupAUC, *, ax: Axes | None = None, **drawing: Unpack[Drawing]
+    ) -> Self:
+        """Make a display of a report, and draw it.
+
+        Parameters
+        ----------
+        report : GroupAUC
+            Report to draw.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        **drawing : dict
+            Options of the display, such as `max_groups`: the other arguments of the class.
+
+        Returns
+        -------
+        ReportDisplay
+            The display.
+
+        Raises
+        ------
+        ImportError, ValueError, TypeError
+            If matplotlib is missing, or an argument is not as described. A `DisclosureError` if the
+            counts do not determine what the display draws.
+        """
+        check_matplotlib(f"{cls.__name__}.from_report")
+        display: Self = cls(report, **drawing)  # type: ignore[call-arg,misc]
+        return display.plot(ax)
 
     @classmethod
     def from_predictions(
@@ -69,6 +97,7 @@ class ReportDisplay:
         clusters: Any = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        ax: Axes | None = None,
         **drawing: Unpack[Drawing],
     ) -> Self:
         """Draw labels and scores: `GroupAUC.from_predictions`, then `from_report`.
@@ -83,8 +112,10 @@ class ReportDisplay:
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
         **drawing : dict
-            Arguments of `from_report`, such as `ax`.
+            Options of the display: the other arguments of the class.
 
         Returns
         -------
@@ -107,8 +138,7 @@ class ReportDisplay:
             missing=missing,
             clusters=clusters,
         )
-        display: Self = cls.from_report(report, **drawing)
-        return display
+        return cls.from_report(report, ax=ax, **drawing)
 
     @classmethod
     def from_estimator(
@@ -124,6 +154,7 @@ class ReportDisplay:
         clusters: Any = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        ax: Axes | None = None,
         **drawing: Unpack[Drawing],
     ) -> Self:
         """Draw a fitted estimator: `GroupAUC.from_estimator`, then `from_report`.
@@ -138,8 +169,10 @@ class ReportDisplay:
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
         **drawing : dict
-            Arguments of `from_report`, such as `ax`.
+            Options of the display: the other arguments of the class.
 
         Returns
         -------
@@ -164,19 +197,17 @@ class ReportDisplay:
             undefined=undefined,
             missing=missing,
         )
-        display: Self = cls.from_report(report, **drawing)
-        return display
+        return cls.from_report(report, ax=ax, **drawing)
 
-    def plot(self, ax: Axes | None = None, **drawing: Unpack[Redrawing]) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the display again.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure. With ``layout="constrained"``, the figure
-            leaves room for long labels and for a legend beside the axes.
-        **drawing : dict
-            Arguments of `from_report` that change the plot only, such as `max_groups`.
+            leaves room for long labels and for a legend beside the axes. Options of the display are
+            attributes that may be changed before, such as ``display.max_groups = 5``.
 
         Returns
         -------
@@ -184,17 +215,15 @@ class ReportDisplay:
             The display itself.
         """
         check_matplotlib(f"{type(self).__name__}.plot")
-        self._plot(ax, **drawing)
+        self._plot(ax)
         return self
 
     @classmethod
     def _of_estimator(cls, estimator: Any, X: Any, y: Any, **settings: Any) -> GroupAUC:
         return GroupAUC.from_estimator(estimator, X, y, **settings)
 
-    @classmethod
-    def _check_report(cls, report: Any) -> None:
-        name = f"{cls.__name__}.from_report"
-        check_matplotlib(name)
+    def _check_report(self) -> None:
+        name, report = f"{type(self).__name__}.from_report", self.report
         if not isinstance(report, GroupAUC):
             mend = "GroupAUC(counts), or use from_predictions for rows"
             if isinstance(report, MulticlassGroupAUC):
@@ -205,33 +234,33 @@ class ReportDisplay:
             raise TypeError(f"{name} draws a GroupAUC; got {type(report).__name__}. Pass {mend}.")
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
-        if cls._needs_scores:
+        if self._needs_scores:
             report.pairs.check_has_scores(name)
 
-    @classmethod
-    def _check_one_set(cls, report: GroupAUC) -> None:
+    def _check_one_set(self) -> None:
         """Refuse a report that compares scores within folds only."""
-        if len(report.pairs.parts) > 1:
+        if len(self.report.pairs.parts) > 1:
             raise ValueError(
-                f"{cls.__name__} draws scores that are compared with each other; the report "
+                f"{type(self).__name__} draws scores that are compared with each other; the report "
                 "compares scores within folds only. Draw the report of one fold (folds[0]), or "
                 "the report of all out-of-fold scores (over_folds)."
             )
 
-    def _columns(self, *names: str) -> list[NDArray[np.float64]]:
-        """Return columns of the table as floats."""
-        return [self.table[name].to_numpy(np.float64, na_value=np.nan) for name in names]
+    @property
+    def groups(self) -> Sequence[Any]:
+        """Labels of the groups; "all" if the rows have no groups."""
+        groups = self.report.counts.groups
+        return ("all",) if groups is None else groups
 
-    def _as_floats(self, *names: str) -> None:
-        """Make these attributes arrays of floats, unless None, and check the number of groups."""
-        self.n_missing = _input.check_whole_number(self.n_missing, "n_missing", 0)
-        if hasattr(self, "table"):
-            _input.check_length("table", len(self.table), "groups", len(self.groups))
-        for name in names:
-            if getattr(self, name) is not None:
-                values = np.asarray(getattr(self, name), np.float64)
-                _input.check_length(name, len(values), "groups", len(self.groups))
-                setattr(self, name, values)
+    @property
+    def n_missing(self) -> int:
+        """Number of rows without a group label, which the display leaves out."""
+        return self.report.n_missing
+
+    @property
+    def _auc(self) -> NDArray[np.float64]:
+        """AUC of each group, NaN if undefined."""
+        return self.report.pairs.auc.astype(np.float64)
 
     @property
     def _left_out(self) -> str:
@@ -239,12 +268,6 @@ class ReportDisplay:
         return left_out(self.n_missing).removeprefix(", ")
 
 
-def labels_of(report: GroupAUC) -> tuple[Any, ...]:
-    """Return the labels of the groups; "all" if the rows have no groups."""
-    groups = report.counts.groups
-    return ("all",) if groups is None else groups
-
-
-def auc_of(report: GroupAUC) -> NDArray[np.float64]:
-    """Return the AUC of each group, NaN if undefined."""
-    return report.pairs.auc.astype(np.float64)
+def floats(table: pd.DataFrame, *names: str) -> list[NDArray[np.float64]]:
+    """Return columns of a table as arrays."""
+    return [table[name].to_numpy(np.float64, na_value=np.nan) for name in names]

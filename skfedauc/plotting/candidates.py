@@ -63,26 +63,11 @@ class CandidatesDisplay:
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from skfedauc import group_auc_scoring, select_within_gap
+    >>> from matplotlib.figure import Figure
     >>> from skfedauc.plotting import CandidatesDisplay
-    >>> rng = np.random.default_rng(0)
-    >>> X = pd.DataFrame({"dose": rng.normal(size=400), "site": [1, 2] * 200})
-    >>> y = X["dose"] + rng.normal(size=400) > 0
-    >>> search = GridSearchCV(
-    ...     LogisticRegression(),
-    ...     {"C": [0.001, 1.0]},
-    ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="site"),
-    ...     refit=select_within_gap("pooled", at_most=0.2),
-    ... ).fit(X, y)
-    >>> display = CandidatesDisplay.from_search(search, score="pooled")
-    >>> display.at_most
-    0.2
-    >>> plt.close(display.figure_)
+    >>> candidates = CandidatesDisplay(scores=[0.8, 0.7], gaps=[0.2, 0.1], at_most=0.15)
+    >>> candidates.plot(Figure().subplots()).within_.get_offsets().tolist()
+    [[0.1, 0.7]]
     """
 
     scores: NDArray[np.float64]

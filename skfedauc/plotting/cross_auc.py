@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import ReportDisplay, labels_of
+from skfedauc.plotting.base import ReportDisplay
 from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _VALUE, _CHARACTER = 0.36, 0.075
 _MOST_CHARACTERS = 18
 
 
+@dataclass(eq=False, repr=False)
 class CrossAUCDisplay(ReportDisplay):
     """Heat map of the AUC of each group's positives against each group's negatives.
 
@@ -38,27 +39,29 @@ class CrossAUCDisplay(ReportDisplay):
     positives, columns are the groups of the negatives, and the group AUCs are on the diagonal.
     Cells without pairs have hatching.
 
-    Two cells that mirror each other at the diagonal are equal if the model scores neither of the
-    two groups higher. The color of a cell is its difference from the mirrored cell in standard
-    errors, on the same scale in every plot: blue if the model scores the group of the row higher
-    than the group of the column, red if lower, and none within two standard errors. If all groups
-    had the same score distributions, about 5 % of the cells would be faintly colored. Groups are
-    sorted from low to high scores, by the average of their positives' minus the average of their
-    negatives' cross AUCs.
+    The color of a cell is its difference from the cell mirrored at the diagonal in standard errors:
+    blue if the model scores the group of the row higher than the group of the column, red if lower,
+    and none within two standard errors. If all groups had the same score distributions, about 5 %
+    of the cells would be faintly colored. Groups are sorted from low to high scores.
 
     Parameters
     ----------
-    cross_matrix : array-like of shape (n_groups, n_groups)
-        Cross AUCs. Rows are the groups of the positives; NaN without pairs.
-    errors : array-like of shape (n_groups, n_groups), default=None
-        Standard errors of the differences from the mirrored cells; None draws no colors.
-    groups : sequence of length n_groups, default=None
-        Labels; None uses numbers.
-    n_missing : int, default=0
-        Number of rows without a group label, for the note.
+    report : GroupAUC
+        Report to draw.
+    sort : bool, default=True
+        Whether to sort groups from low to high scores; False keeps the order of labels.
+    max_groups : int, default=250
+        Largest number of groups to draw, at least 2. Of more groups, those at equal distances in
+        the order are drawn.
+    colorbar : bool, default=True
+        Whether to add a color bar.
 
     Attributes
     ----------
+    cross_matrix : ndarray of shape (n_groups, n_groups)
+        Cross AUCs. Rows are the groups of the positives; NaN without pairs.
+    errors : ndarray of shape (n_groups, n_groups)
+        Standard errors of the differences from the mirrored cells, or NaN.
     im_ : matplotlib AxesImage
         Differences from the mirrored cells in standard errors, in the order of the plot.
     text_ : ndarray of matplotlib Text or None, shape (n_shown, n_shown)
@@ -95,81 +98,25 @@ class CrossAUCDisplay(ReportDisplay):
     [[1.0, 1.0], [0.5, 0.0]]
     """
 
-    def __init__(
-        self,
-        cross_matrix: ArrayLike,
-        *,
-        errors: ArrayLike | None = None,
-        groups: Sequence[Any] | None = None,
-        n_missing: int = 0,
-    ) -> None:
-        self.cross_matrix = np.asarray(cross_matrix, np.float64)
-        shape = self.cross_matrix.shape
-        if self.cross_matrix.ndim != 2 or shape[0] != shape[1] or not shape[0]:
-            raise ValueError(f"cross_matrix must have the shape (n_groups, n_groups); got {shape}.")
-        self.errors = np.full(shape, np.nan) if errors is None else np.asarray(errors, np.float64)
-        if self.errors.shape != shape:
-            raise ValueError(
-                f"errors must have the shape of cross_matrix, {shape}; got {self.errors.shape}."
-            )
-        self.groups = range(shape[0]) if groups is None else groups
-        self.n_missing = _input.check_whole_number(n_missing, "n_missing", 0)
-        _input.check_length("groups", len(self.groups), "cross_matrix", shape[0])
+    report: GroupAUC
+    _: KW_ONLY
+    sort: bool = True
+    max_groups: int = _MOST_GROUPS
+    colorbar: bool = True
 
-    @classmethod
-    def from_report(
-        cls,
-        report: GroupAUC,
-        *,
-        sort: bool = True,
-        max_groups: int = _MOST_GROUPS,
-        colorbar: bool = True,
-        ax: Axes | None = None,
-    ) -> CrossAUCDisplay:
-        """Draw the cross matrix of a report.
-
-        Parameters
-        ----------
-        report : GroupAUC
-            Report to draw.
-        sort : bool, default=True
-            Whether to sort groups from low to high scores; False keeps the order of labels.
-        max_groups : int, default=250
-            Largest number of groups to draw, at least 2. Of more groups, those at equal distances
-            in the order are drawn.
-        colorbar : bool, default=True
-            Whether to add a color bar.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        CrossAUCDisplay
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, an argument is not as described, or the matrix does not fit in
-            memory.
-        """
-        cls._check_report(report)
-        matrix, pairs = report.pairs.cross_auc.copy(), report.pairs
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        pairs = self.report.pairs
+        self.cross_matrix = pairs.cross_auc.copy()
         is_dependent = pairs.is_within_folds or pairs.rows_repeat or pairs.clusters is not None
-        errors = None if is_dependent else pair_errors(report.counts)
-        display = cls(matrix, errors=errors, groups=labels_of(report), n_missing=report.n_missing)
-        return display.plot(ax, sort=sort, max_groups=max_groups, colorbar=colorbar)
+        self.errors = np.full(self.cross_matrix.shape, np.nan)
+        if not is_dependent:
+            self.errors = pair_errors(self.report.counts)
 
-    def _plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        sort: bool = True,
-        max_groups: int = _MOST_GROUPS,
-        colorbar: bool = True,
-    ) -> None:
-        most = _input.check_whole_number(max_groups, "max_groups", 2)
+    def _plot(self, ax: Axes | None) -> None:
+        most = _input.check_whole_number(self.max_groups, "max_groups", 2)
         n_groups = len(self.groups)
-        order = self._order() if sort else np.arange(n_groups)
+        order = self._order() if self.sort else np.arange(n_groups)
         if n_groups > most:
             order = order[np.linspace(0, n_groups - 1, most).round().astype(np.intp)]
         self.shown_ = order
@@ -203,13 +150,13 @@ class CrossAUCDisplay(ReportDisplay):
         self._write_note(notes)
         ax.set_ylabel("Positives of")
         self.colorbar_: Colorbar | None = None
-        if colorbar:
+        if self.colorbar:
             self.colorbar_ = ax.figure.colorbar(self.im_, ax=ax)
+            label = "Difference from the mirrored cell\nin standard errors"
+            self.colorbar_.set_label(label, fontsize=drawing.SMALL)
         step = self._draw_labels()
         if step > 1:
             self._write_note([*notes, f"one label in {step} written"])
-        if self.colorbar_ is not None:
-            self._label_colorbar(self.colorbar_)
         self.text_ = self._draw_values(matrix)
 
     def _order(self) -> NDArray[np.intp]:
@@ -261,18 +208,6 @@ class CrossAUCDisplay(ReportDisplay):
         width, height = drawing.size_of(self.ax_)
         return width / self.shown_.size, height / self.shown_.size
 
-    def _label_colorbar(self, bar: Colorbar) -> None:
-        drawing.lay_out(self.ax_)
-        drawing.write_fitting(
-            bar.ax.yaxis.label,
-            [
-                "Difference from the cell mirrored at the diagonal, in standard errors",
-                "Difference from the mirrored cell\nin standard errors",
-                "Standard errors",
-            ],
-            drawing.size_of(self.ax_)[1],
-        )
-
     def _draw_values(self, matrix: NDArray[np.float64]) -> NDArray[np.object_] | None:
         # The axes are smaller than the figure, so a layout may not be necessary.
         whole = self.figure_.bbox.width / self.figure_.dpi
@@ -285,15 +220,9 @@ class CrossAUCDisplay(ReportDisplay):
         texts: NDArray[np.object_] = np.full(matrix.shape, None)
         for (row, column), value in np.ndenumerate(matrix):
             if not np.isnan(value):
-                texts[row, column] = self.ax_.text(
-                    column,
-                    row,
-                    f"{value:.2f}",
-                    ha="center",
-                    va="center",
-                    fontsize=drawing.SMALL,
-                    color=drawing.BLACK,
-                )
+                text = self.ax_.text(column, row, f"{value:.2f}", ha="center", va="center")
+                text.set(fontsize=drawing.SMALL, color=drawing.BLACK)
+                texts[row, column] = text
         return texts
 
 
@@ -301,11 +230,9 @@ def _scale() -> tuple[ListedColormap, BoundaryNorm]:
     """Return the colors of the intervals between the levels, and the intervals."""
     from matplotlib.colors import BoundaryNorm, ListedColormap, to_rgba
 
-    steps = len(_LEVELS) // 2
-    shares = [_MOST_OPAQUE * step / steps for step in range(1, steps + 1)]
+    most = len(_LEVELS) // 2
     colors = [
-        *(to_rgba(_LOWER, share) for share in reversed(shares)),
-        to_rgba(_HIGHER, 0.0),
-        *(to_rgba(_HIGHER, share) for share in shares),
+        to_rgba(_LOWER if step < 0 else _HIGHER, _MOST_OPAQUE * abs(step) / most)
+        for step in range(-most, most + 1)
     ]
     return ListedColormap(colors), BoundaryNorm(_LEVELS, len(colors), extend="both")

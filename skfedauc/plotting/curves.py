@@ -1,4 +1,4 @@
-"""ROC curves and score histograms of the groups, from the counts of a `ScoreCounts`."""
+"""ROC curves of the groups to draw, from the counts of a `ScoreCounts`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.curves import RocCurve, RocCurves, mean_curve
 
@@ -20,10 +19,6 @@ Corners: TypeAlias = tuple[Floats, Floats]
 # by GRID squares, each smaller than two pixels.
 MOST_CORNERS = 1000
 GRID = 500
-# Share of the rows in each tail; if these rows are outliers, the outermost bins include them.
-_TAIL = 0.001
-# Largest score to draw: sums of larger coordinates overflow in Matplotlib.
-LARGEST = 1e300
 
 
 class Curve(NamedTuple):
@@ -80,60 +75,3 @@ def drawn_corners(curve: RocCurve | None) -> Corners:
 def outline(lowest: Corners, highest: Corners) -> Floats:
     """Return the outline of the area between two curves."""
     return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
-
-
-class Histograms(NamedTuple):
-    """Score histograms by class and group, with common bins.
-
-    Attributes
-    ----------
-    edges : ndarray of shape (n_bins + 1,)
-    negatives, positives : ndarray of shape (n_groups, n_bins)
-        Weight of each class by group and bin.
-    share_beyond : float
-        Share of the weight with scores beyond the edges, which the outermost bins include.
-    """
-
-    edges: Floats
-    negatives: Floats
-    positives: Floats
-    share_beyond: float
-
-
-def score_histograms(cells: Cells, n_bins: int) -> Histograms:
-    """Return the score histograms of all groups."""
-    negatives, positives = (amount.astype(np.float64) for amount in cells.amounts)
-    scores, weights = cells.scores, negatives + positives
-    low, high = _limits(scores, weights)
-    if max(-low, high) > LARGEST:
-        raise ValueError(
-            f"the scores from {low:.3g} to {high:.3g} are too large for histogram bins; plot "
-            "ranks or logarithms of the scores."
-        )
-    if low == high:
-        half = max(0.5, abs(low) / 2**20)  # Adding 0.5 to a large score has no effect.
-        low, high = low - half, high + half
-    edges = np.linspace(low, high, n_bins + 1)
-    bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)
-    n_groups = cells.starts.size - 1
-    beyond = (scores < edges[0]) | (scores > edges[-1])
-    place = cells.groups * n_bins + bin_
-
-    def counted(weights: Floats) -> Floats:
-        of_place = np.bincount(place, weights, n_groups * n_bins).astype(np.float64)
-        return of_place.reshape(n_groups, n_bins)
-
-    share_beyond = float(weights[beyond].sum() / weights.sum())
-    return Histograms(edges, counted(negatives), counted(positives), share_beyond)
-
-
-def _limits(scores: Floats, weights: Floats) -> tuple[float, float]:
-    """Return the lowest and the highest score, or tail quantiles if there are outliers."""
-    low, high = float(scores.min()), float(scores.max())
-    order = np.argsort(scores)
-    below = np.cumsum(weights[order])
-    at = np.searchsorted(below, np.array([_TAIL, 1 - _TAIL]) * below[-1])
-    inner_low, inner_high = scores[order[np.minimum(at, scores.size - 1)]].tolist()
-    # Compare halves, because the difference of two floats can overflow.
-    far = high / 2 - low / 2 > inner_high - inner_low
-    return (inner_low, inner_high) if far and inner_low < inner_high else (low, high)

@@ -46,6 +46,8 @@ _MOST_GROUPS, _MOST_NAMES = 30, 3
 _MOST_BEHIND = 30
 # Inches that a legend beside or below the axes leaves, and inches of the labels below the axes
 _LEAST_WIDTH, _BELOW = 2.2, 0.5
+# Largest score to draw: sums of larger coordinates overflow in Matplotlib.
+LARGEST = 1e300
 # Ends of axes of shares; plots of different audits then have comparable scales.
 _TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
@@ -118,15 +120,6 @@ def length_of(text: Text) -> float:
     return float(max(box.width, box.height) / text.figure.dpi) if text.figure else 0.0
 
 
-def write_fitting(text: Text, versions: Sequence[str], inches: float) -> None:
-    """Set the first version of the text that fits in this length, or the last if none fits."""
-    as_written(text)
-    for version in versions:
-        text.set_text(version)
-        if length_of(text) <= inches:
-            break
-
-
 def set_ticks(axis: Axis, positions: Sequence[float], texts: Sequence[str], **kwargs: Any) -> None:
     """Set ticks with small, literal labels."""
     for text in axis.set_ticks(list(positions), labels=list(texts), fontsize=SMALL, **kwargs):
@@ -166,7 +159,8 @@ class Choice(NamedTuple):
         if not self.left_out.size:
             return ""
         low, high = auc[self.left_out[[0, -1]]].tolist()
-        return f"{self._counted} with {name} of {low:.3f} to {high:.3f} not shown"
+        n_groups = _words.counted(self.left_out.size, "group")
+        return f"{n_groups} with {name} of {low:.3f} to {high:.3f} not shown"
 
     def draw_note(
         self, ax: Axes, auc: NDArray[np.float64], place: int, name: str = "an AUC"
@@ -187,12 +181,9 @@ class Choice(NamedTuple):
             bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1},
             zorder=4,
         )
-        room = 0.95 * size_of(ax)[0]
-        write_fitting(text, [self.note(auc, name), f"{self._counted} not shown"], room)
-
-    @property
-    def _counted(self) -> str:
-        return _words.counted(self.left_out.size, "group")
+        as_written(text).set_text(self.note(auc, name))
+        if length_of(text) > 0.95 * size_of(ax)[0]:
+            text.set_text(f"{_words.counted(self.left_out.size, 'group')} not shown")
 
 
 def choose(auc: NDArray[np.float64], most: int) -> Choice:
@@ -321,8 +312,7 @@ def legend_and_note(
     lay_out(ax)
     width, height = size_of(ax)
     above, below = 0.0, 0.08
-    columns = len(entries)
-    while columns > 0:
+    for columns in range(len(entries), 0, -1):
         legend = legend_of(
             ax,
             entries,
@@ -337,7 +327,6 @@ def legend_and_note(
         above = box.height / ax.figure.dpi + 0.05
         if box.width / ax.figure.dpi <= 0.98 * width:
             break
-        columns = min(columns - 1, _most_columns(legend, 0.98 * width))
     if note:
         written = as_written(
             ax.text(0.01, 0.01, note, transform=ax.transAxes, fontsize=SMALL, color=GREY)
@@ -349,17 +338,6 @@ def legend_and_note(
     low, high = limits
     unit = (high - low) / max(height - above - below, height / 4)
     ax.set_ylim(low - below * unit, high + above * unit)
-
-
-def _most_columns(legend: Any, inches: float) -> int:
-    """Return a number of columns: legends with more columns are wider than this length."""
-    lengths = [length_of(text) for text in legend.get_texts()]
-    # Matplotlib fills one column after another. The lines beside the texts, and the space between
-    # columns, are left out here.
-    for columns in range(len(lengths), 1, -1):
-        if sum(max(part) for part in np.array_split(lengths, columns)) <= inches:
-            return columns
-    return 1
 
 
 # Forest plots ----------------------------------------------------------------------------------
@@ -380,17 +358,14 @@ def finish_forest(
     chosen: Choice,
     values: NDArray[np.float64],
     name: str,
-    xlabels: Sequence[str],
     entries: Sequence[Entry],
     note: str,
 ) -> str:
     """Write labels, notes and the legend of a forest plot, and return all notes.
 
-    Groups left out have `values` called `name`. The first of `xlabels` that fits is the label.
+    `name` is the name of the values, such as "an AUC".
     """
     set_ticks(ax.yaxis, chosen.places.tolist(), [text_of(groups[g]) for g in chosen.shown])
-    lay_out(ax)
-    write_fitting(ax.xaxis.label, xlabels, size_of(ax)[0])
     chosen.draw_note(ax, values, chosen.lowest.size, name)
     legend_and_note(ax, entries, note, limits_of_lines(chosen))
     return joined(chosen.note(values, name), note)

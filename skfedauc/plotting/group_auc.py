@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +11,10 @@ import numpy as np
 from skfedauc import _words
 from skfedauc.inference.limits import Method
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import ReportDisplay, labels_of
+from skfedauc.plotting.base import ReportDisplay, floats
 from skfedauc.report import STATISTICS, GroupAUC, StatisticName, by_number
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
@@ -37,7 +36,7 @@ _DEFAULT_LINES: tuple[StatisticName, ...] = ("pooled", "macro", "within")
 _LEAST_AREA, _MORE_AREA = 14.0, 70.0
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GroupAUCDisplay(ReportDisplay):
     """Forest plot of group AUCs with intervals, and lines for the pooled AUC and averages.
 
@@ -47,20 +46,23 @@ class GroupAUCDisplay(ReportDisplay):
 
     Parameters
     ----------
-    table : pandas.DataFrame
-        A row for each group, with the columns `auc`, `ci_low` and `ci_high`, such as the result of
-        `GroupAUC.confidence_intervals`. A column `n_rows` sets the areas of the markers.
-    groups : sequence of length n_groups
-        Labels.
-    statistics : mapping of str to float, default=None
-        Name and value of each line; see `from_report`.
+    report : GroupAUC
+        Report to draw.
     confidence_level : float, default=0.95
-        Confidence level of the intervals, for the label.
-    n_missing : int, default=0
-        Number of rows without a group label, for the note.
+        Confidence level of the intervals.
+    method : {"logit", "delong", "exact"}, default="logit"
+        Method of the intervals; see `GroupAUC.confidence_intervals`.
+    statistics : sequence of str, default=None
+        Statistics to draw as lines: "pooled", "macro", "samples", "positives", "negatives",
+        "within", "cross", "worst". None means "pooled", "macro" and "within", of those that the
+        counts determine.
+    max_groups : int, default=None
+        Largest number of groups to draw, at least 2; None means up to 30, if there is room.
 
     Attributes
     ----------
+    table : pandas.DataFrame
+        AUC, limits and row count of each group.
     markers_ : matplotlib PathCollection
         AUCs of the groups shown, from the lowest to the highest.
     intervals_ : matplotlib LineCollection
@@ -89,121 +91,64 @@ class GroupAUCDisplay(ReportDisplay):
     ['pooled', 'macro', 'within']
     """
 
-    table: pd.DataFrame
-    groups: Sequence[Any]
-    statistics: Mapping[str, float] | None = None
+    report: GroupAUC
+    _: KW_ONLY
     confidence_level: float = 0.95
-    n_missing: int = 0
+    method: Method = "logit"
+    statistics: Sequence[StatisticName] | None = None
+    max_groups: int | None = None
 
     _needs_scores = False
 
     def __post_init__(self) -> None:
-        self._as_floats()
-        _check_lines(self.statistics or ())
-
-    @classmethod
-    def from_report(
-        cls,
-        report: GroupAUC,
-        *,
-        confidence_level: float = 0.95,
-        method: Method = "logit",
-        statistics: Sequence[StatisticName] | None = None,
-        max_groups: int | None = None,
-        ax: Axes | None = None,
-    ) -> GroupAUCDisplay:
-        """Draw the group AUCs of a report.
-
-        Parameters
-        ----------
-        report : GroupAUC
-            Report to draw.
-        confidence_level : float, default=0.95
-            Confidence level of the intervals.
-        method : {"logit", "delong", "exact"}, default="logit"
-            Method of the intervals; see `GroupAUC.confidence_intervals`.
-        statistics : sequence of str, default=None
-            Statistics to draw as lines: "pooled", "macro", "samples", "positives",
-            "negatives", "within", "cross", "worst". None means "pooled", "macro" and "within", of
-            those that the counts determine.
-        max_groups : int, default=None
-            Largest number of groups to draw; None means up to 30, if there is room.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        GroupAUCDisplay
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, or an argument is not as described.
-        DisclosureError
-            If the counts are a summary by group that does not determine a requested statistic.
-        """
-        cls._check_report(report)
-        if statistics is None:
-            statistics = [name for name in _DEFAULT_LINES if name in report.determined_statistics]
-        if isinstance(statistics, str):
+        super().__post_init__()
+        report, names = self.report, self.statistics
+        if names is None:
+            names = [name for name in _DEFAULT_LINES if name in report.determined_statistics]
+        if isinstance(names, str):
             raise TypeError(
-                f"statistics must be a sequence of names; got {_words.shortened(statistics)}."
+                f"statistics must be a sequence of names; got {_words.shortened(names)}."
             )
-        _check_lines(statistics)
-        table = report.confidence_intervals(confidence_level=confidence_level, method=method)
-        counts = report.counts
-        display = cls(
-            table=by_number(counts, table).assign(n_rows=counts.n_positives + counts.n_negatives),
-            groups=labels_of(report),
-            statistics={name: report.statistic(name) for name in statistics},
-            confidence_level=confidence_level,
-            n_missing=report.n_missing,
+        _check_lines(names)
+        table = report.confidence_intervals(
+            confidence_level=self.confidence_level, method=self.method
         )
-        return display.plot(ax, max_groups=max_groups)
+        counts = report.counts
+        n_rows = counts.n_positives + counts.n_negatives
+        self.table = by_number(counts, table)[["auc", "ci_low", "ci_high"]].assign(n_rows=n_rows)
+        self._values = {name: report.statistic(name) for name in names}
 
-    def _plot(self, ax: Axes | None = None, *, max_groups: int | None = None) -> None:
-        auc, low, high = self._columns("auc", "ci_low", "ci_high")
-        chosen = drawing.choose(auc, drawing.most_groups(max_groups, ax))
+    def _plot(self, ax: Axes | None) -> None:
+        auc, *limits, n_rows = floats(self.table, *self.table)
+        chosen = drawing.choose(auc, drawing.most_groups(self.max_groups, ax))
         self.ax_ = ax = drawing.forest_axes(ax, chosen)
         self.figure_, self.shown_ = ax.figure, chosen.shown
-        of_shown = auc[self.shown_]
-        low, high = low[self.shown_], high[self.shown_]
-        self.intervals_ = ax.hlines(
-            chosen.places, low, high, color=drawing.BLUE, linewidth=1.5, zorder=2
-        )
-        self.markers_ = ax.scatter(
-            of_shown, chosen.places, self._areas(), color=drawing.BLUE, zorder=3
-        )
-        values = self.statistics or {}
+        shown, low, high = (values[chosen.shown] for values in (auc, *limits))
+        color = drawing.BLUE
+        self.intervals_ = ax.hlines(chosen.places, low, high, color=color, linewidth=1.5, zorder=2)
+        rows = n_rows[chosen.shown]
+        areas = _LEAST_AREA + _MORE_AREA * rows / max(rows.max(initial=0), 1)
+        self.markers_ = ax.scatter(shown, chosen.places, areas, color=color, zorder=3)
         ends = drawing.limits_of_lines(chosen)
         self.lines_ = {
             name: self._line(name, value, ends)
-            for name, value in values.items()
+            for name, value in self._values.items()
             if not np.isnan(value)
         }
         # Fixed limits do not enlarge small differences.
-        drawn = np.concatenate([of_shown, low, high, list(values.values())])
+        drawn = np.concatenate([shown, low, high, list(self._values.values())])
         least = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
         ax.set_xlim(least - 0.01, 1.01)
-        short = f"AUC and {100 * self.confidence_level:g} % interval"
-        sizes = " (area of a marker: number of rows)" * ("n_rows" in self.table)
+        ax.set_xlabel(f"AUC and {100 * self.confidence_level:g} % interval, area: number of rows")
         self.note_ = drawing.finish_forest(
             ax,
             self.groups,
             chosen,
             auc,
             "an AUC",
-            [short + sizes, short],
-            [(line, f"{name} {values[name]:.3f}") for name, line in self.lines_.items()],
+            [(line, f"{name} {self._values[name]:.3f}") for name, line in self.lines_.items()],
             drawing.joined(drawing.named(self.groups, np.isnan(auc), "an AUC"), self._left_out),
         )
-
-    def _areas(self) -> Any:
-        """Return the areas of the markers in square points."""
-        if "n_rows" not in self.table:
-            return _LEAST_AREA + _MORE_AREA / 4
-        rows = self._columns("n_rows")[0][self.shown_]
-        return _LEAST_AREA + _MORE_AREA * rows / max(rows.max(initial=0), 1)
 
     def _line(self, name: str, value: float, ends: tuple[float, float]) -> Line2D:
         color, style = _LINES.get(name, _OTHER_LINE)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,10 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc.inference.ranking import LEAST_GROUPS
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import Kind, ReportDisplay, labels_of
+from skfedauc.plotting.base import Kind, ReportDisplay, floats
 from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
     from matplotlib.quiver import Quiver
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 _ABOVE = 0.3
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class RankingDisplay(ReportDisplay):
     """Forest plot of shrunken group AUCs, or of the ranks of the groups with confidence sets.
 
@@ -35,20 +33,22 @@ class RankingDisplay(ReportDisplay):
 
     Parameters
     ----------
-    table : pandas.DataFrame
-        Result of `GroupAUC.ranking`. Without the column `may_be_worst`, groups have one color.
-    groups : sequence of length n_groups
-        Labels.
+    report : GroupAUC
+        Report to draw.
+    kind : {"auc", "rank"}, default="auc"
+        "auc" draws observed and shrunken AUCs; "rank" draws ranks.
     confidence_level : float, default=0.95
-        Confidence level of the intervals and of the sets of ranks, for the label.
-    n_missing : int, default=0
-        Number of rows without a group label, for the note.
+        Confidence level of the intervals and of the sets of ranks.
+    max_groups : int, default=None
+        Largest number of groups to draw, at least 2; None means up to 30, if there is room.
 
     Attributes
     ----------
+    table : pandas.DataFrame
+        Result of `GroupAUC.ranking`.
     markers_ : matplotlib PathCollection
         Shrunken AUCs or ranks of the groups shown, from the bottom to the top.
-    worst_ : matplotlib PathCollection or None
+    worst_ : matplotlib PathCollection
         Markers of the groups shown that may be worst, on top of `markers_`.
     intervals_ : matplotlib LineCollection
         Intervals or sets of ranks of the groups shown.
@@ -76,73 +76,29 @@ class RankingDisplay(ReportDisplay):
     ...     kind="rank",
     ... )
     >>> display.ax_.get_xlabel()
-    'rank and 95 % confidence set, 1 is the largest AUC'
+    'rank (1: largest AUC) and 95 % confidence set'
     """
 
-    table: pd.DataFrame
-    groups: Sequence[Any]
+    report: GroupAUC
+    _: KW_ONLY
+    kind: Kind = "auc"
     confidence_level: float = 0.95
-    n_missing: int = 0
+    max_groups: int | None = None
 
     _needs_scores = False
 
     def __post_init__(self) -> None:
-        self._as_floats()
+        super().__post_init__()
+        _input.check_option("kind", self.kind, ("auc", "rank"))
+        self.table = self.report.ranking(confidence_level=self.confidence_level)
 
-    @classmethod
-    def from_report(
-        cls,
-        report: GroupAUC,
-        *,
-        kind: Kind = "auc",
-        confidence_level: float = 0.95,
-        max_groups: int | None = None,
-        ax: Axes | None = None,
-    ) -> RankingDisplay:
-        """Draw the shrunken AUCs or the ranks of the groups of a report.
-
-        Parameters
-        ----------
-        report : GroupAUC
-            Report to draw.
-        kind : {"auc", "rank"}, default="auc"
-            "auc" draws observed and shrunken AUCs; "rank" draws ranks.
-        confidence_level : float, default=0.95
-            Confidence level of the intervals and of the sets of ranks.
-        max_groups : int, default=None
-            Largest number of groups to draw; None means up to 30, if there is room.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        RankingDisplay
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, an argument is not as described, or the report tests rows
-            several times, as in repeated folds.
-        """
-        cls._check_report(report)
-        kind = _check_kind(kind)
-        display = cls(
-            table=report.ranking(confidence_level=confidence_level),
-            groups=labels_of(report),
-            confidence_level=confidence_level,
-            n_missing=report.n_missing,
-        )
-        return display.plot(ax, kind=kind, max_groups=max_groups)
-
-    def _plot(
-        self, ax: Axes | None = None, *, kind: Kind = "auc", max_groups: int | None = None
-    ) -> None:
-        is_auc = _check_kind(kind) == "auc"
-        auc, shrunken, rank = self._columns("auc", "shrunken_auc", "rank")
+    def _plot(self, ax: Axes | None) -> None:
+        is_auc = self.kind == "auc"
+        auc, shrunken, rank = floats(self.table, "auc", "shrunken_auc", "rank")
         is_ranked = ~np.isnan(rank)
         order = np.where(is_ranked, shrunken if is_auc else auc, np.nan)
         is_shrunken = not np.array_equal(auc[is_ranked], shrunken[is_ranked])
-        chosen = drawing.choose(order, drawing.most_groups(max_groups, ax))
+        chosen = drawing.choose(order, drawing.most_groups(self.max_groups, ax))
         self.ax_ = ax = drawing.forest_axes(ax, chosen)
         self.figure_, self.shown_ = ax.figure, chosen.shown
         self.observed_: PathCollection | None = None
@@ -150,11 +106,10 @@ class RankingDisplay(ReportDisplay):
         level = f"{100 * self.confidence_level:g} %"
         if is_auc:
             entries = self._draw_aucs(chosen.places, is_shrunken)
-            labels = [f"AUC and {level} interval"]
+            ax.set_xlabel(f"AUC and {level} interval")
         else:
             entries = self._draw_ranks(chosen.places)
-            short = f"rank and {level} confidence set"
-            labels = [f"{short}, 1 is the largest AUC", short]
+            ax.set_xlabel(f"rank (1: largest AUC) and {level} confidence set")
         few = is_auc and not is_shrunken and 0 < is_ranked.sum() < LEAST_GROUPS
         self.note_ = drawing.finish_forest(
             ax,
@@ -162,7 +117,6 @@ class RankingDisplay(ReportDisplay):
             chosen,
             order,
             "a shrunken AUC" if is_auc and is_shrunken else "an AUC",
-            labels,
             entries,
             drawing.joined(
                 "AUCs of fewer than four groups are not shrunken" if few else "",
@@ -174,7 +128,7 @@ class RankingDisplay(ReportDisplay):
     def _draw_aucs(self, place: NDArray[np.intp], is_shrunken: bool) -> list[drawing.Entry]:
         """Draw observed and shrunken AUCs, and return the entries of the legend."""
         ax = self.ax_
-        drawn = self._columns("auc", "shrunken_auc", "ci_low", "ci_high")
+        drawn = floats(self.table, "auc", "shrunken_auc", "ci_low", "ci_high")
         observed, shrunken, low, high = (values[self.shown_] for values in drawn)
         self.intervals_ = ax.hlines(place, low, high, color=drawing.BLUE, linewidth=1.5, zorder=2)
         limits = np.concatenate([observed, low, high])
@@ -211,7 +165,7 @@ class RankingDisplay(ReportDisplay):
         from matplotlib.ticker import MaxNLocator
 
         ax = self.ax_
-        drawn = self._columns("rank", "rank_low", "rank_high")
+        drawn = floats(self.table, "rank", "rank_low", "rank_high")
         rank, low, high = (values[self.shown_] for values in drawn)
         self.intervals_ = ax.hlines(place, low, high, color=drawing.BLUE, linewidth=1.5, zorder=2)
         n_ranked = int((~np.isnan(drawn[0])).sum())
@@ -226,10 +180,7 @@ class RankingDisplay(ReportDisplay):
     ) -> list[drawing.Entry]:
         """Draw the markers of the groups, and return the entries of the legend."""
         self.markers_ = self.ax_.scatter(values, place, 30.0, color=drawing.BLUE, zorder=3)
-        self.worst_: PathCollection | None = None
-        if "may_be_worst" not in self.table:
-            return [(self.markers_, name)]
-        (all_worst,) = self._columns("may_be_worst")
+        (all_worst,) = floats(self.table, "may_be_worst")
         which = all_worst[self.shown_] == 1
         self.worst_ = self.ax_.scatter(
             values[which], place[which], 30.0, color=drawing.VERMILLION, zorder=3.1
@@ -239,7 +190,3 @@ class RankingDisplay(ReportDisplay):
             # No marker has the color of other groups.
             return [(self.worst_, f"{name}, {may_be_worst}")]
         return [(self.markers_, name), (self.worst_, may_be_worst)]
-
-
-def _check_kind(kind: Any) -> Kind:
-    return _input.check_option("kind", kind, ("auc", "rank"))  # type: ignore[no-any-return]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc.inference.calibration import (
@@ -18,7 +16,7 @@ from skfedauc.inference.calibration import (
 )
 from skfedauc.inference.rates import wilson
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import ReportDisplay, labels_of
+from skfedauc.plotting.base import ReportDisplay
 from skfedauc.report import GroupAUC, responses_of
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ _TWO_ORDERS = (
 _TAIL = 0.025
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class ReliabilityDisplay(ReportDisplay):
     """Reliability curve of each group: share of positives against the mean score in bins.
 
@@ -47,19 +45,21 @@ class ReliabilityDisplay(ReportDisplay):
 
     Parameters
     ----------
-    groups : sequence of length n_groups
-        Labels.
-    mean_score, share, low, high : sequences of n_groups arrays
-        Mean score, share of positives, and limits of the share, in each bin of a group.
-    difference : array-like of shape (n_groups,)
-        Mean score minus share of positives of all rows of a group.
-    deviation : array-like of shape (n_groups,)
-        The difference in standard errors under perfect calibration.
-    n_missing : int, default=0
-        Number of rows without a group label, for the note.
+    report : GroupAUC
+        Report to draw. Scores have to be probabilities of the positive class.
+    bins : int, default=10
+        Largest number of bins of each group.
+    max_groups : int, default=6
+        Largest number of groups with their own color, from 2 to 6.
 
     Attributes
     ----------
+    mean_score, share, low, high : list of n_groups arrays
+        Mean score, share of positives, and limits of the share, in each bin of a group.
+    difference : ndarray of shape (n_groups,)
+        Mean score minus share of positives of all rows of a group.
+    deviation : ndarray of shape (n_groups,)
+        The difference in standard errors under perfect calibration.
     curves_ : dict of int to matplotlib ErrorbarContainer
         Curves with their own color, by index of the group.
     behind_ : dict of int to matplotlib Line2D
@@ -99,56 +99,17 @@ class ReliabilityDisplay(ReportDisplay):
     [[0.5], [0.5]]
     """
 
-    groups: Sequence[Any]
-    mean_score: Sequence[NDArray[np.float64]]
-    share: Sequence[NDArray[np.float64]]
-    low: Sequence[NDArray[np.float64]]
-    high: Sequence[NDArray[np.float64]]
-    difference: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    n_missing: int = 0
+    report: GroupAUC
+    _: KW_ONLY
+    bins: int = 10
+    max_groups: int = len(drawing.STYLES)
 
     def __post_init__(self) -> None:
-        self._as_floats("difference", "deviation")
-        for name in ("mean_score", "share", "low", "high"):
-            _input.check_length(name, len(getattr(self, name)), "groups", len(self.groups))
-
-    @classmethod
-    def from_report(
-        cls,
-        report: GroupAUC,
-        *,
-        bins: int = 10,
-        max_groups: int = len(drawing.STYLES),
-        ax: Axes | None = None,
-    ) -> ReliabilityDisplay:
-        """Draw the reliability curves of a report.
-
-        Parameters
-        ----------
-        report : GroupAUC
-            Report to draw. Scores have to be probabilities of the positive class.
-        bins : int, default=10
-            Largest number of bins of each group.
-        max_groups : int, default=6
-            Largest number of groups with their own color, from 2 to 6.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        ReliabilityDisplay
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, an argument is not as described, scores are not from 0 to 1,
-            or the report is within folds. A `DisclosureError` for binned scores.
-        """
-        cls._check_report(report)
-        cls._check_one_set(report)
-        bins = _input.check_whole_number(bins, "bins", 1)
-        cells = cells_of_probabilities(report.counts, f"{cls.__name__}.from_report")
+        super().__post_init__()
+        self._check_one_set()
+        bins = _input.check_whole_number(self.bins, "bins", 1)
+        report = self.report
+        cells = cells_of_probabilities(report.counts, f"{type(self).__name__}.from_report")
         found = equal_count_bins(cells, bins)
         _, low, high = wilson(found.share, found.n_rows, _TAIL)
         if report.pairs.clusters is not None:
@@ -156,17 +117,10 @@ class ReliabilityDisplay(ReportDisplay):
             _, low, high = own.limits_of_bins(found, _TAIL)
         means = mean_scores(cells, 1.0 - 2.0 * _TAIL)
         edges = np.flatnonzero(np.diff(found.groups)) + 1
-        display = cls(
-            groups=labels_of(report),
-            mean_score=np.split(found.mean, edges),
-            share=np.split(found.share, edges),
-            low=np.split(low, edges),
-            high=np.split(high, edges),
-            difference=means.mean - means.prevalence,
-            deviation=means.deviation,
-            n_missing=report.n_missing,
+        self.mean_score, self.share, self.low, self.high = (
+            np.split(values, edges) for values in (found.mean, found.share, low, high)
         )
-        return display.plot(ax, max_groups=max_groups)
+        self.difference, self.deviation = means.mean - means.prevalence, means.deviation
 
     @classmethod
     def _of_estimator(cls, estimator: Any, X: Any, y: Any, **settings: Any) -> GroupAUC:
@@ -180,8 +134,8 @@ class ReliabilityDisplay(ReportDisplay):
         found = responses_of(estimator, X, method, pos_label, rows, mend=_TWO_ORDERS)
         return GroupAUC.from_estimator(found.probabilities, X, y, **settings)
 
-    def _plot(self, ax: Axes | None = None, *, max_groups: int = len(drawing.STYLES)) -> None:
-        chosen = drawing.choose(self.deviation, drawing.most_styles(max_groups))
+    def _plot(self, ax: Axes | None) -> None:
+        chosen = drawing.choose(self.deviation, drawing.most_styles(self.max_groups))
         self.ax_ = ax = drawing.axes_or_new(ax, 5.4, 6.4)
         self.figure_ = ax.figure
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=drawing.PALE, linestyle=":", linewidth=1)

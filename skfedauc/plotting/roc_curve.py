@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _words
 from skfedauc.pairs import GroupPairs
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
+from skfedauc.plotting.base import ReportDisplay
 from skfedauc.plotting.curves import (
     Corners,
     Curve,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import Polygon
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GroupRocCurveDisplay(ReportDisplay):
     """ROC curves of each group, of all rows together, and adjusted for groups.
 
@@ -41,22 +41,25 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     Parameters
     ----------
-    groups : sequence of length n_groups
-        Labels.
-    curves : sequence of Curve, of length n_groups
-        Named tuples of `fpr`, `tpr` (empty if the group lacks a class), `auc` (then NaN), and for
-        binned scores `band`: the outline of the area that certainly contains the curve.
-    pooled, adjusted : Curve, default=None
-        Curve of all rows together, and covariate-adjusted curve.
+    report : GroupAUC
+        Report to draw.
+    adjusted : bool, default=False
+        Whether to draw the covariate-adjusted curve.
     threshold : float, default=None
-        Threshold of the decisions.
-    threshold_fpr, threshold_tpr : array-like of shape (n_groups,), default=None
-        False and true positive rates of each group at the threshold.
-    n_missing : int, default=0
-        Number of rows without a group label, for the note.
+        Threshold of the decisions, marked by a dot on each curve with its own color. Rows with a
+        score of at least the threshold are selected.
+    max_groups : int, default=6
+        Largest number of groups with their own color, from 2 to 6.
 
     Attributes
     ----------
+    curves : list of Curve
+        Curve of each group: `fpr`, `tpr` (empty if the group lacks a class), `auc` (then NaN), and
+        for binned scores `band`, the outline of the area that certainly contains the curve.
+    pooled_curve, adjusted_curve : Curve or None
+        Curve of all rows together, and covariate-adjusted curve.
+    threshold_rates : ndarray of shape (2, n_groups) or None
+        False and true positive rates at the threshold.
     lines_, behind_ : dict of int to matplotlib Line2D
         Curves with their own color, and gray curves, by index of the group.
     pooled_line_, adjusted_line_ : matplotlib Line2D or None
@@ -100,87 +103,37 @@ class GroupRocCurveDisplay(ReportDisplay):
     [1.0, 0.0]
     """
 
-    groups: Sequence[Any]
-    curves: Sequence[Curve]
-    pooled: Curve | None = None
-    adjusted: Curve | None = None
+    report: GroupAUC
+    _: KW_ONLY
+    adjusted: bool = False
     threshold: float | None = None
-    threshold_fpr: NDArray[np.float64] | None = None
-    threshold_tpr: NDArray[np.float64] | None = None
-    n_missing: int = 0
+    max_groups: int = len(drawing.STYLES)
 
     def __post_init__(self) -> None:
-        self._as_floats("threshold_fpr", "threshold_tpr")
-        _input.check_length("curves", len(self.curves), "groups", len(self.groups))
-
-    @classmethod
-    def from_report(
-        cls,
-        report: GroupAUC,
-        *,
-        adjusted: bool = False,
-        threshold: float | None = None,
-        max_groups: int = len(drawing.STYLES),
-        ax: Axes | None = None,
-    ) -> GroupRocCurveDisplay:
-        """Draw the ROC curves of a report.
-
-        Parameters
-        ----------
-        report : GroupAUC
-            Report to draw.
-        adjusted : bool, default=False
-            Whether to draw the covariate-adjusted curve.
-        threshold : float, default=None
-            Threshold of the decisions, marked by a dot on each curve with its own color. Rows with
-            a score of at least the threshold are selected.
-        max_groups : int, default=6
-            Largest number of groups with their own color, from 2 to 6.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        GroupRocCurveDisplay
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, or an argument is not as described.
-        """
-        cls._check_report(report)
+        super().__post_init__()
+        pairs, adjusted = self.report.pairs, self.adjusted
         if not isinstance(adjusted, bool):
             raise TypeError(f"adjusted must be True or False; got {_words.shortened(adjusted)}.")
-        points: tuple[Any, Any] = None, None
-        if threshold is not None:
-            cls._check_one_set(report)
-            points = operating_points(report.counts, drawing.check_threshold(threshold))
-        pairs, groups = report.pairs, labels_of(report)
-        aucs = [*auc_of(report).tolist(), report.pooled]
+        self.threshold_rates: NDArray[np.float64] | None = None
+        if self.threshold is not None:
+            self._check_one_set()
+            at = drawing.check_threshold(self.threshold)
+            self.threshold_rates = np.array(operating_points(self.report.counts, at))
+        aucs = [*self._auc.tolist(), self.report.pooled]
         if adjusted:
             aucs.append(_adjusted_auc(pairs))
         bands: Sequence[NDArray[np.float64] | None] = [None] * len(aucs)
         if pairs.is_binned:
-            ends = (_corners(extreme, groups, adjusted) for extreme in pairs.extremes())
+            ends = (_corners(extreme, self.groups, adjusted) for extreme in pairs.extremes())
             bands = list(map(outline, *ends))
-        corners = _corners(pairs, groups, adjusted)
+        corners = _corners(pairs, self.groups, adjusted)
         found = [Curve(*of, *more) for of, *more in zip(corners, aucs, bands, strict=True)]
-        n_groups = len(groups)
-        display = cls(
-            groups=groups,
-            curves=found[:n_groups],
-            pooled=found[n_groups],
-            adjusted=found[-1] if adjusted else None,
-            threshold=threshold,
-            threshold_fpr=points[0],
-            threshold_tpr=points[1],
-            n_missing=report.n_missing,
-        )
-        return display.plot(ax, max_groups=max_groups)
+        n_groups = len(self.groups)
+        self.curves, self.pooled_curve = found[:n_groups], found[n_groups]
+        self.adjusted_curve = found[-1] if adjusted else None
 
-    def _plot(self, ax: Axes | None = None, *, max_groups: int = len(drawing.STYLES)) -> None:
-        auc = np.array([curve.auc for curve in self.curves], np.float64)
-        chosen = drawing.choose(auc, drawing.most_styles(max_groups))
+    def _plot(self, ax: Axes | None) -> None:
+        chosen = drawing.choose(self._auc, drawing.most_styles(self.max_groups))
         # With an equal aspect, constrained layout leaves no room for a legend beside the axes.
         self.ax_ = ax = drawing.axes_or_new(ax, 5.4, 6.4)
         self.figure_ = ax.figure
@@ -191,8 +144,8 @@ class GroupRocCurveDisplay(ReportDisplay):
         for g in drawing.spread_behind(chosen).tolist():
             (self.behind_[g],) = ax.plot(*self.curves[g][:2], color=drawing.PALE, linewidth=0.6)
         self.bands_: dict[int | str, Polygon] = {}
-        self.pooled_line_ = self._draw("pooled", self.pooled, drawing.BLACK, "-", 2.0)
-        self.adjusted_line_ = self._draw("adjusted", self.adjusted, drawing.BLACK, "--", 2.0)
+        self.pooled_line_ = self._draw("pooled", self.pooled_curve, drawing.BLACK, "-", 2.0)
+        self.adjusted_line_ = self._draw("adjusted", self.adjusted_curve, drawing.BLACK, "--", 2.0)
         self.lines_: dict[int, Line2D] = {}
         self.points_: dict[int, Line2D] = {}
         # Sort from the highest to the lowest AUC: the curves have this order from top to bottom.
@@ -200,14 +153,14 @@ class GroupRocCurveDisplay(ReportDisplay):
             line = self._draw(g, self.curves[g], color, style, 1.6)
             if line is not None:
                 self.lines_[g] = line
-            if self.threshold_fpr is not None and self.threshold_tpr is not None:
-                at = self.threshold_fpr[[g]], self.threshold_tpr[[g]]
+            if self.threshold_rates is not None:
+                at = self.threshold_rates[:, [g]]
                 (self.points_[g],) = ax.plot(
                     *at, "o", color=color, markersize=7, markeredgecolor="white", zorder=4
                 )
         ax.set(xlabel="False positive rate", ylabel="True positive rate")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        self._draw_legend(chosen, int(np.isnan(auc).sum()))
+        self._draw_legend(chosen, int(np.isnan(self._auc).sum()))
 
     def _draw(
         self, key: int | str, curve: Curve | None, color: str, style: Any, width: float
@@ -227,8 +180,8 @@ class GroupRocCurveDisplay(ReportDisplay):
         entries: list[drawing.Entry] = [
             (line, f"{name} (AUC {curve.auc:.3f})")
             for line, name, curve in (
-                (self.pooled_line_, "pooled", self.pooled),
-                (self.adjusted_line_, "adjusted for groups", self.adjusted),
+                (self.pooled_line_, "pooled", self.pooled_curve),
+                (self.adjusted_line_, "adjusted for groups", self.adjusted_curve),
                 *(
                     (line, drawing.text_of(self.groups[g]), self.curves[g])
                     for g, line in self.lines_.items()

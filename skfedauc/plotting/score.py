@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
+from skfedauc._kernel import Cells
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import ReportDisplay, auc_of, labels_of
-from skfedauc.plotting.curves import score_histograms
+from skfedauc.plotting.base import ReportDisplay
 from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
@@ -25,9 +24,12 @@ _MOST_GROUPS, _ROW = 12, 0.42
 # Height of the highest bin of a group; the distance between groups is 1.
 _PEAK = 0.45
 ALL_GROUPS = "all groups"
+_Floats: TypeAlias = NDArray[np.float64]
+# Share of the rows in each tail; if these rows are outliers, the outermost bins include them.
+_TAIL = 0.001
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GroupScoreDisplay(ReportDisplay):
     """Score histograms of the negatives and the positives of each group.
 
@@ -39,25 +41,23 @@ class GroupScoreDisplay(ReportDisplay):
 
     Parameters
     ----------
-    groups : sequence of length n_groups
-        Labels.
-    edges : array-like of shape (n_bins + 1,)
-        Edges of the bins.
-    negatives, positives : array-like of shape (n_groups, n_bins)
-        Weight of each class by group and bin.
-    auc : array-like of shape (n_groups,)
-        AUC of each group; NaN if the group lacks a class.
-    pooled_auc : float, default=nan
-        AUC of all groups together.
-    share_beyond : float, default=0.0
-        Share of the weight of rows with scores beyond the edges, which the outermost bins include.
-    n_missing : int, default=0
-        Number of rows without a group label, for the note.
+    report : GroupAUC
+        Report to draw.
+    bins : int, default=40
+        Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less than
+        half of this range, the bins cover only the range of these rows, the outermost bins include
+        the others, and a note says so.
     threshold : float, default=None
-        Threshold of the decisions.
+        Threshold of the decisions, marked by a vertical line.
+    max_groups : int, default=None
+        Largest number of groups to draw, at least 2; None means up to 12, if there is room.
 
     Attributes
     ----------
+    edges : ndarray of shape (n_bins + 1,)
+        Edges of the bins.
+    negatives, positives : ndarray of shape (n_groups, n_bins)
+        Weight of each class by group and bin.
     negatives_, positives_ : dict of matplotlib StepPatch
         Histograms by index of the group; the key of all groups together is "all groups".
     threshold_line_ : matplotlib Line2D or None
@@ -87,83 +87,32 @@ class GroupScoreDisplay(ReportDisplay):
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
-    groups: Sequence[Any]
-    edges: NDArray[np.float64]
-    negatives: NDArray[np.float64]
-    positives: NDArray[np.float64]
-    auc: NDArray[np.float64]
-    pooled_auc: float = float("nan")
-    share_beyond: float = 0.0
-    n_missing: int = 0
+    report: GroupAUC
+    _: KW_ONLY
+    bins: int = 40
     threshold: float | None = None
+    max_groups: int | None = None
 
     def __post_init__(self) -> None:
-        self.edges = np.asarray(self.edges, np.float64)
-        self._as_floats("negatives", "positives", "auc")
+        super().__post_init__()
+        self._check_one_set()
+        if self.threshold is not None:
+            self.threshold = drawing.check_threshold(self.threshold)
+        bins = _input.check_whole_number(self.bins, "bins", 2)
+        found = _histograms(self.report.counts.cells, bins)
+        self.edges, self.negatives, self.positives, self._share_beyond = found
 
-    @classmethod
-    def from_report(
-        cls,
-        report: GroupAUC,
-        *,
-        bins: int = 40,
-        threshold: float | None = None,
-        max_groups: int | None = None,
-        ax: Axes | None = None,
-    ) -> GroupScoreDisplay:
-        """Draw the score distributions of a report.
-
-        Parameters
-        ----------
-        report : GroupAUC
-            Report to draw.
-        bins : int, default=40
-            Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less
-            than half of this range, the bins cover only the range of these rows, the outermost bins
-            include the others, and a note says so.
-        threshold : float, default=None
-            Threshold of the decisions, marked by a vertical line.
-        max_groups : int, default=None
-            Largest number of groups to draw; None means up to 12, if there is room.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        GroupScoreDisplay
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, an argument is not as described, or the report is within
-            folds.
-        """
-        cls._check_report(report)
-        cls._check_one_set(report)
-        if threshold is not None:
-            threshold = drawing.check_threshold(threshold)
-        bins = _input.check_whole_number(bins, "bins", 2)
-        display = cls(
-            groups=labels_of(report),
-            **score_histograms(report.counts.cells, bins)._asdict(),
-            auc=auc_of(report),
-            pooled_auc=report.pooled,
-            n_missing=report.n_missing,
-            threshold=threshold,
-        )
-        return display.plot(ax, max_groups=max_groups)
-
-    def _plot(self, ax: Axes | None = None, *, max_groups: int | None = None) -> None:
+    def _plot(self, ax: Axes | None) -> None:
         most = _MOST_GROUPS
-        if max_groups is not None:
-            most = _input.check_whole_number(max_groups, "max_groups", 2)
+        if self.max_groups is not None:
+            most = _input.check_whole_number(self.max_groups, "max_groups", 2)
         elif ax is not None:
             # Keep room for the histograms of all groups together, the legend and the note.
             most = min(most, max(int(drawing.size_of(ax)[1] / _ROW) - 3, 2))
-        undefined = np.flatnonzero(np.isnan(self.auc))
+        undefined = np.flatnonzero(np.isnan(self._auc))
         n_absent = undefined.size if len(self.groups) > most else 0
         undefined = undefined[: undefined.size - n_absent]
-        chosen = drawing.choose(self.auc, most)
+        chosen = drawing.choose(self._auc, most)
         self.shown_ = np.concatenate([undefined, chosen.shown])
         # Positions 0, 1, ... count from the bottom, where groups without an AUC are.
         places = [*range(undefined.size), *(undefined.size + chosen.places).tolist()]
@@ -182,7 +131,7 @@ class GroupScoreDisplay(ReportDisplay):
         if has_all:
             self._draw(ALL_GROUPS, top, self.negatives.sum(axis=0), self.positives.sum(axis=0))
             places.append(top)
-            pooled = "" if np.isnan(self.pooled_auc) else f" ({self.pooled_auc:.3f})"
+            pooled = "" if np.isnan(self.report.pooled) else f" ({self.report.pooled:.3f})"
             texts.append(f"{ALL_GROUPS}{pooled}")
             top += 1
         drawing.set_ticks(ax.yaxis, places, texts)
@@ -190,14 +139,14 @@ class GroupScoreDisplay(ReportDisplay):
         margin = 0.02 * (self.edges[-1] - self.edges[0])
         limits = self.edges[0] - margin, self.edges[-1] + margin
         ax.set(xlim=limits, xlabel="Score", ylabel="Group (AUC)")
-        chosen.draw_note(ax, self.auc, undefined.size + chosen.lowest.size)
+        chosen.draw_note(ax, self._auc, undefined.size + chosen.lowest.size)
 
         notes = []
         if n_absent:
             notes.append(f"{_words.counted(n_absent, 'group')} without an AUC not shown")
-        if self.share_beyond:
+        if self._share_beyond:
             notes.append(
-                f"the outermost bins hold scores beyond them as well ({self.share_beyond:.2%} of "
+                f"the outermost bins hold scores beyond them as well ({self._share_beyond:.2%} of "
                 "the rows)"
             )
         self.threshold_line_: Line2D | None = None
@@ -213,12 +162,12 @@ class GroupScoreDisplay(ReportDisplay):
             notes.append(f"the threshold {self.threshold:g} is beyond these scores")
         note = drawing.joined(*notes, self._left_out)
         drawing.legend_and_note(ax, self._entries(), note, (-0.6, max(top, 1) - 0.4))
-        self.note_ = drawing.joined(chosen.note(self.auc), note)
+        self.note_ = drawing.joined(chosen.note(self._auc), note)
 
     def _text(self, group: int) -> str:
         label = drawing.text_of(self.groups[group])
-        if not np.isnan(self.auc[group]):
-            return f"{label} ({self.auc[group]:.3f})"
+        if not np.isnan(self._auc[group]):
+            return f"{label} ({self._auc[group]:.3f})"
         lacking = "negatives" if self.positives[group].any() else "positives"
         return f"{label} (no {lacking})"
 
@@ -263,3 +212,42 @@ class GroupScoreDisplay(ReportDisplay):
         if self.threshold_line_ is not None:
             entries.append((self.threshold_line_, f"threshold {self.threshold:g}"))
         return entries
+
+
+def _histograms(cells: Cells, n_bins: int) -> tuple[_Floats, _Floats, _Floats, float]:
+    """Return edges, negatives and positives by group and bin, and the share beyond the edges."""
+    negatives, positives = (amount.astype(np.float64) for amount in cells.amounts)
+    scores, weights = cells.scores, negatives + positives
+    low, high = _limits(scores, weights)
+    if max(-low, high) > drawing.LARGEST:
+        raise ValueError(
+            f"the scores from {low:.3g} to {high:.3g} are too large for histogram bins; plot "
+            "ranks or logarithms of the scores."
+        )
+    if low == high:
+        half = max(0.5, abs(low) / 2**20)  # Adding 0.5 to a large score has no effect.
+        low, high = low - half, high + half
+    edges = np.linspace(low, high, n_bins + 1)
+    bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)
+    n_groups = cells.starts.size - 1
+    beyond = (scores < edges[0]) | (scores > edges[-1])
+    place = cells.groups * n_bins + bin_
+
+    def counted(weights: _Floats) -> _Floats:
+        of_place = np.bincount(place, weights, n_groups * n_bins).astype(np.float64)
+        return of_place.reshape(n_groups, n_bins)
+
+    share_beyond = float(weights[beyond].sum() / weights.sum())
+    return edges, counted(negatives), counted(positives), share_beyond
+
+
+def _limits(scores: _Floats, weights: _Floats) -> tuple[float, float]:
+    """Return the lowest and the highest score, or tail quantiles if there are outliers."""
+    low, high = float(scores.min()), float(scores.max())
+    order = np.argsort(scores)
+    below = np.cumsum(weights[order])
+    at = np.searchsorted(below, np.array([_TAIL, 1 - _TAIL]) * below[-1])
+    inner_low, inner_high = scores[order[np.minimum(at, scores.size - 1)]].tolist()
+    # Compare halves, because the difference of two floats can overflow.
+    far = high / 2 - low / 2 > inner_high - inner_low
+    return (inner_low, inner_high) if far and inner_low < inner_high else (low, high)

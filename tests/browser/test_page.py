@@ -333,8 +333,10 @@ def test_contrast_of_texts_and_plots(browser, pages, emulate, scheme):
     # Numbers in the matrix of cross AUCs, on its strongest colors
     figure = Figure()
     text = browser.execute_script("return getComputedStyle(document.body).color")
-    matrix = CrossAUCDisplay([[0.5, 0.6], [0.4, 0.5]], errors=np.full((2, 2), 0.01))
-    *color, opacity = matrix.plot(figure.subplots()).im_.to_rgba(np.array([9.0, -9.0])).T
+    matrix = CrossAUCDisplay.from_predictions(
+        [0, 1, 0, 1], [0.1, 0.6, 0.3, 0.4], groups=list("aabb"), ax=figure.subplots()
+    )
+    *color, opacity = matrix.im_.to_rgba(np.array([9.0, -9.0])).T
     for mixed in (opacity * 255 * np.array(color) + (1 - opacity) * np.array(back)[:3, None]).T:
         assert contrast([float(part) for part in re.findall(r"[\d.]+", text)], mixed) >= 4.5
 
