@@ -3,18 +3,14 @@
 Expected values do not come from the package, except where two calls must agree.
 """
 
-import functools
-import itertools
 import math
 import statistics
 import time
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from oracles import comparisons
-from scipy import integrate, optimize, stats
+from scipy import integrate, stats
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -46,11 +42,10 @@ from skfedauc import (
     auc_difference_pvalue,
     compare_candidates,
 )
-from skfedauc.inference import critical_difference as module
+from skfedauc.inference.pair_moments import binormal_moments
 
 Z = statistics.NormalDist().inv_cdf(0.975)
 NAN = np.nan
-uniform_difference = functools.partial(auc_critical_difference, distribution="uniform")
 
 
 def variance_of(critical, correlation=0.0, quantile=Z):
@@ -59,36 +54,6 @@ def variance_of(critical, correlation=0.0, quantile=Z):
 
 
 # Exact variances ---------------------------------------------------------------------------------
-
-# Variance of the AUC and critical difference by AUC, number of positives and number of negatives.
-KNOWN = {
-    (0.8, 10, 990): (0.0014329966329966, 0.1049266177464),
-    (0.8, 500, 500): (0.0002135466666667, 0.0405050793431),
-    (0.8, 2000, 8000): (1.83366666667e-05, 0.0118692501792),
-}
-
-
-@pytest.mark.parametrize(("case", "known"), KNOWN.items(), ids=str)
-def test_known_values_of_the_universe(case, known):
-    critical = uniform_difference(*case)
-    assert isinstance(critical, float)
-    assert variance_of(critical) == pytest.approx(known[0], rel=1e-11)
-    assert critical == pytest.approx(known[1], abs=1e-13)
-
-
-def variance_of_universe(auc, m, n):
-    """Return the variance by the published formula."""
-    a = 2 * auc - 1
-    q1, q2 = (1 + 2 * a) / 3, (1 + a + a**2) / 3
-    return (auc * (1 - auc) + (m - 1) * (q1 - auc**2) + (n - 1) * (q2 - auc**2)) / (m * n)
-
-
-def test_variance_in_the_universe():
-    for auc, (m, n) in itertools.product(
-        [0.5, 0.51, 0.7, 0.8, 0.9, 0.999], [(1, 1), (1, 40), (40, 1), (10, 990), (300, 200)]
-    ):
-        expected = variance_of_universe(auc, m, n)
-        assert variance_of(uniform_difference(auc, m, n)) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("auc", [0.02, 0.3, 0.5, 0.8, 0.999])
@@ -104,153 +69,26 @@ def test_variance_of_normal_scores(auc):
     )
     for m, n in ((1, 1), (1, 40), (40, 1), (10, 990), (300, 200)):
         expected = (auc * (1 - auc) + (m + n - 2) * (q - auc**2)) / (m * n)
-        critical = auc_critical_difference(auc, m, n, distribution="binormal")
+        critical = auc_critical_difference(auc, m, n)
         assert variance_of(critical) == pytest.approx(expected, rel=1e-8)
 
 
-def unbiased_variance(y, scores, m, n):
-    """Return the variance for m positives and n negatives, from all pairs of pairs of rows."""
-    h = comparisons(scores[y == 1], scores[y == 0])
-    i, j = h.shape
-    both, same_negative, same_positive, none = [], [], [], []
-    for (a, b), (c, d) in itertools.product(np.ndindex(i, j), np.ndindex(i, j)):
-        kind = {
-            (True, True): both,
-            (False, True): same_negative,
-            (True, False): same_positive,
-            (False, False): none,
-        }[a == c, b == d]
-        kind.append(h[a, b] * h[c, d])
-    square = np.mean(none)
-    of_negatives, of_positives = np.mean(same_negative) - square, np.mean(same_positive) - square
-    variance = (np.mean(both) - square + (m - 1) * of_negatives + (n - 1) * of_positives) / (m * n)
-    # Satterthwaite's degrees of freedom of the means of placements
-    parts = np.array([max(of_positives, 0) / m, max(of_negatives, 0) / n])
-    least, squares = min(i, j) - 1, (parts**2 / [i - 1, j - 1]).sum()
-    return variance, max(parts.sum() ** 2 / squares, least) if squares else least
-
-
-def test_variance_from_rows():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        m, n = rng.integers(2, 8, 2)
-        y = rng.permutation(np.repeat([1, 0], [m, n]))
-        scores = rng.normal(y * rng.uniform(0, 1), 1).round(int(rng.integers(0, 3))) + 5.0
-        for sizes in ((m, n), (30, 70)):
-            expected, degrees_of_freedom = unbiased_variance(y, scores, *sizes)
-            if expected <= 1e-12:
-                with pytest.raises(ValueError, match="cannot be estimated"):
-                    auc_critical_difference(None, *map(int, sizes), distribution=(y, scores))
-            else:
-                critical = auc_critical_difference(None, *map(int, sizes), distribution=(y, scores))
-                quantile = stats.t.isf(0.025, degrees_of_freedom)
-                assert variance_of(critical, quantile=quantile) == pytest.approx(expected, rel=1e-8)
-
-
-def test_rows_of_the_universe_have_its_critical_difference():
-    """With many pilot rows the critical difference equals the population value."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([1, 0], [20_000, 30_000])
-    even = rng.random(y.size)
-    scores = np.where(y == 1, 0.6 + 0.4 * even, even)
-    critical = auc_critical_difference(None, 200, 800, distribution=(y, scores))
-    assert critical == pytest.approx(uniform_difference(0.8, 200, 800), rel=0.01)
-
-
-def test_rows_as_they_come():
-    rng = np.random.default_rng(0)
-    y = np.repeat([1, 0], [20, 30])
-    scores = rng.normal(y)
-    critical = auc_critical_difference(None, 200, 800, distribution=(y, scores))
-    for rows in (
-        (y.astype(bool), scores),
-        [y * 2 - 1, list(scores)],
-        (pd.Series(y), pd.Series(scores, index=range(100, 150))),
-        (y, scores * 1000 - 7),
-    ):
-        assert auc_critical_difference(None, 200, 800, distribution=rows) == pytest.approx(
-            critical, rel=1e-12
-        )
-
-
 def test_level_and_correlation():
-    critical = uniform_difference(0.8, 200, 800)
+    critical = auc_critical_difference(0.8, 200, 800)
     for confidence_level in (0.5, 0.9, 0.99):
         quantile = statistics.NormalDist().inv_cdf((1 + confidence_level) / 2)
-        assert uniform_difference(
+        assert auc_critical_difference(
             0.8, 200, 800, confidence_level=confidence_level
         ) == pytest.approx(critical * quantile / Z)
     for correlation in (0, 0.3, 0.99):
-        correlated = uniform_difference(0.8, 200, 800, correlation=correlation)
+        correlated = auc_critical_difference(0.8, 200, 800, correlation=correlation)
         assert correlated == pytest.approx(critical * math.sqrt(1 - correlation))
 
 
 def test_normal_scores_are_symmetric():
-    critical = auc_critical_difference(0.8, 200, 800, distribution="binormal")
-    assert auc_critical_difference(0.2, 800, 200, distribution="binormal") == pytest.approx(
-        critical, rel=1e-12
-    )
-    assert auc_critical_difference(0.8, 800, 200, distribution="binormal") == pytest.approx(
-        critical, rel=1e-12
-    )
-
-
-# Numbers in the documentation --------------------------------------------------------------------
-
-
-def test_critical_difference_of_normal_scores_next_to_the_universe():
-    for (m, n), ratio in {(200, 800): 1.27, (10, 990): 1.82, (500, 500): 0.94}.items():
-        both = [
-            auc_critical_difference(0.8, m, n, distribution=scores)
-            for scores in ("binormal", "uniform")
-        ]
-        assert both[0] / both[1] == pytest.approx(ratio, abs=0.005)
-
-
-# Critical differences in percent, simulated with test sets of random rows and class counts, by
-# number of rows and AUC, at prevalences of 1, 5 and 20 %. The simulation error is 2 to 3 %.
-PREVALENCES = (0.01, 0.05, 0.2)
-SIMULATED = {
-    (1000, 0.7): (16.18, 7.34, 4.71),
-    (1000, 0.8): (11.19, 5.33, 3.80),
-    (1000, 0.9): (5.83, 3.17, 2.59),
-    (5000, 0.7): (6.94, 3.33, 2.09),
-    (5000, 0.8): (4.71, 2.37, 1.68),
-    (5000, 0.9): (2.47, 1.40, 1.16),
-    (10000, 0.7): (4.90, 2.35, 1.49),
-    (10000, 0.8): (3.35, 1.69, 1.20),
-    (10000, 0.9): (1.74, 0.98, 0.82),
-}
-CASES = [
-    (n, auc, prevalence, critical / 100)
-    for (n, auc), row in SIMULATED.items()
-    for prevalence, critical in zip(PREVALENCES, row, strict=True)
-]
-
-
-def test_table_of_simulated_critical_difference():
-    for n, auc, prevalence, simulated in CASES:
-        m = round(n * prevalence)
-        ratio = uniform_difference(auc, m, n - m) / simulated
-        # With ten positives on average, their random number increases the critical difference.
-        assert (0.92 if m == 10 else 0.97) < ratio < 1.03
-
-
-@pytest.mark.parametrize(("n", "auc", "prevalence", "simulated"), CASES)
-def test_table_of_simulated_critical_difference_with_random_class_counts(
-    n, auc, prevalence, simulated
-):
-    """Average over the numbers of positives of both test sets, weighted by their probability."""
-    low, high = stats.binom.interval(1 - 1e-4, n, prevalence)
-    counts = np.arange(max(low, 1), high + 1)
-    variance = np.array([variance_of(uniform_difference(auc, int(m), int(n - m))) for m in counts])
-    weight = stats.binom.pmf(counts, n, prevalence)
-    weights = np.outer(weight, weight) / weight.sum() ** 2
-    spread = np.sqrt(variance[:, None] + variance)
-    exceeded = lambda x: (2 * stats.norm.sf(x / spread) * weights).sum() - 0.05  # noqa: E731
-    critical = optimize.brentq(exceeded, simulated / 2, simulated * 2, xtol=1e-5)
-    # Differences with few positives are not quite normal.
-    assert critical / simulated == pytest.approx(1, abs=0.05 if n * prevalence < 20 else 0.03)
+    critical = auc_critical_difference(0.8, 200, 800)
+    assert auc_critical_difference(0.2, 800, 200) == pytest.approx(critical, rel=1e-12)
+    assert auc_critical_difference(0.8, 800, 200) == pytest.approx(critical, rel=1e-12)
 
 
 # Simulation --------------------------------------------------------------------------------------
@@ -263,24 +101,18 @@ def aucs(positives, negatives):
     return (ranks[:, :m].sum(axis=1) - m * (m + 1) / 2) / (m * n)
 
 
-DRAWS = {
-    "uniform": (lambda rng, shape: 0.6 + 0.4 * rng.random(shape), lambda rng, s: rng.random(s)),
-    "binormal": (
-        lambda rng, shape: rng.normal(math.sqrt(2) * stats.norm.ppf(0.8), 1, shape),
-        lambda rng, shape: rng.normal(size=shape),
-    ),
-}
+def draw(rng, auc, positive, shape):
+    """Normal scores of a class."""
+    return rng.normal(size=shape) + positive * math.sqrt(2) * stats.norm.ppf(auc)
 
 
-@pytest.mark.parametrize("scores", DRAWS)
 @pytest.mark.parametrize(("m", "n"), [(20, 180), (100, 60)])
-def test_critical_difference_by_simulation_in_plain_numpy(scores, m, n):
+def test_critical_difference_by_simulation_in_plain_numpy(m, n):
     rng = np.random.default_rng(0)
-    of_positives, of_negatives = DRAWS[scores]
-    drawn = aucs(of_positives(rng, (8000, m)), of_negatives(rng, (8000, n)))
+    drawn = aucs(draw(rng, 0.8, True, (8000, m)), draw(rng, 0.8, False, (8000, n)))
     expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
     for settings in ({"method": "exact"}, {"method": "simulate", "random_state": 0}):
-        critical = auc_critical_difference(0.8, m, n, distribution=scores, **settings)
+        critical = auc_critical_difference(0.8, m, n, **settings)
         # Two standard errors of a simulated quantile
         assert critical == pytest.approx(expected, rel=0.04)
 
@@ -291,7 +123,7 @@ def test_critical_difference_where_differences_are_not_normal():
     m, n, separation = 3, 97, math.sqrt(2) * stats.norm.ppf(0.98)
     drawn = aucs(rng.normal(separation, 1, (20_000, m)), rng.normal(size=(20_000, n)))
     expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.99)
-    settings = {"distribution": "binormal", "confidence_level": 0.99}
+    settings = {"confidence_level": 0.99}
     critical = auc_critical_difference(
         0.98, m, n, method="simulate", random_state=0, n_simulations=10_000, **settings
     )
@@ -299,74 +131,28 @@ def test_critical_difference_where_differences_are_not_normal():
     assert critical > 1.15 * auc_critical_difference(0.98, m, n, **settings)
 
 
-@pytest.mark.parametrize("decimals", [0, 6], ids=["ties", "no ties"])
-def test_critical_difference_of_rows_by_simulation(decimals):
-    """Test sets drawn from the rows, with replacement."""
-    rng = np.random.default_rng(2)
-    y = np.repeat([1, 0], [40, 60])
-    scores = rng.normal(y).round(decimals)
-    index = [rng.integers(0, size, (8000, k)) for size, k in ((40, 30), (60, 90))]
-    drawn = aucs(scores[y == 1][index[0]], scores[y == 0][index[1]])
-    expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
-    critical = auc_critical_difference(
-        None, 30, 90, distribution=(y, scores), method="simulate", random_state=0
-    )
-    assert critical == pytest.approx(expected, rel=0.04)
-
-
-SOME_ROWS = np.repeat([1, 0], [400, 400])
-SOME_SCORES = np.random.default_rng(3).normal(SOME_ROWS)
-SCORES = {
-    "uniform": "uniform",
-    "binormal": "binormal",
-    "rows": (SOME_ROWS, SOME_SCORES),
-    "rows with ties": (SOME_ROWS, SOME_SCORES.round(0)),
-}
-
-
 @pytest.mark.parametrize(
-    ("scores", "correlation", "m", "n"),
-    [
-        ("uniform", 0.25, 40, 160),
-        ("uniform", 0.95, 10, 190),
-        ("binormal", 0.5, 10, 190),
-        ("binormal", 0.95, 40, 160),
-        ("rows", 0.75, 40, 160),
-        ("rows", 0.95, 10, 190),
-        ("rows with ties", 0.5, 10, 190),
-        ("rows with ties", 0.95, 40, 160),
-    ],
+    ("correlation", "m", "n"), [(0.25, 40, 160), (0.5, 10, 190), (0.95, 10, 190), (0.95, 40, 160)]
 )
-def test_critical_difference_of_correlated_aucs_by_simulation(scores, correlation, m, n):
+def test_critical_difference_of_correlated_aucs_by_simulation(correlation, m, n):
     """Correlation reduces the critical difference by the factor sqrt(1 - correlation)."""
-    scores = SCORES[scores]
-    settings = {"distribution": scores, "correlation": correlation}
-    auc = 0.8 if isinstance(scores, str) else None
+    exact = auc_critical_difference(0.8, m, n, correlation=correlation)
     critical = auc_critical_difference(
-        auc, m, n, method="simulate", random_state=0, n_simulations=4000, **settings
+        0.8, m, n, correlation=correlation, method="simulate", random_state=0, n_simulations=4000
     )
     # At .95, nearly all of ten positives have equal scores in both models: not normal.
     low, high = (0.95, 1.06) if correlation < 0.9 else (0.97, 1.3)
-    assert low < critical / auc_critical_difference(auc, m, n, **settings) < high
+    assert low < critical / exact < high
 
 
-@pytest.mark.parametrize(
-    ("name", "correlation", "m", "n"),
-    [
-        ("uniform", 0.3, 1, 5),
-        ("uniform", 0.9, 30, 10),
-        ("binormal", 0.9, 1, 5),
-        ("binormal", 0.3, 30, 10),
-    ],
-)
-def test_correlation_of_models_that_share_some_scores(name, correlation, m, n):
+@pytest.mark.parametrize(("correlation", "m", "n"), [(0.9, 1, 5), (0.3, 30, 10)])
+def test_correlation_of_models_that_share_some_scores(correlation, m, n):
     """Simulate the correlation that the share of equal scores is chosen for, in plain numpy."""
     rng = np.random.default_rng(5)
-    population = module._population(0.8, name)
-    same = population.drawn.share_of_same_scores(m, n, correlation)
+    same = binormal_moments(0.8).share_of_same_scores(m, n, correlation)
     models = []
-    for of_class, size in zip(DRAWS[name], (m, n), strict=True):
-        first, fresh = (of_class(rng, (20_000, size)) for _ in range(2))
+    for positive, size in ((True, m), (False, n)):
+        first, fresh = (draw(rng, 0.8, positive, (20_000, size)) for _ in range(2))
         models.append((first, np.where(rng.random(first.shape) < same, first, fresh)))
     one, other = (aucs(models[0][i], models[1][i]) for i in (0, 1))
     assert np.corrcoef(one, other)[0, 1] == pytest.approx(correlation, abs=0.02)
@@ -383,27 +169,16 @@ def test_seeds_and_numbers_of_simulations():
 
 
 def test_test_sets_larger_than_what_is_held_at_a_time():
-    critical = uniform_difference(
+    critical = auc_critical_difference(
         0.8, 600_000, 500_000, method="simulate", random_state=0, n_simulations=4
     )
-    assert 0.2 < critical / uniform_difference(0.8, 600_000, 500_000) < 3
+    assert 0.2 < critical / auc_critical_difference(0.8, 600_000, 500_000) < 3
 
 
 def test_many_test_sets_are_fast():
     began = time.process_time()
-    uniform_difference(0.8, 200, 800, method="simulate", random_state=0, n_simulations=2500)
+    auc_critical_difference(0.8, 200, 800, method="simulate", random_state=0, n_simulations=2500)
     assert time.process_time() - began < 2
-
-
-def test_predicted_labels_are_told_of_once():
-    """Scores that are labels cause one warning; test sets drawn from them cause none."""
-    y = np.array([0, 0, 0, 1, 1, 1])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        auc_critical_difference(
-            None, 9, 9, distribution=(y, [0, 1, 0, 1, 1, 0]), method="simulate", n_simulations=50
-        )
-    assert [str(w.message)[:28] for w in caught] == ["y_score holds only 0 and 1: "]
 
 
 def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
@@ -429,50 +204,27 @@ def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
 
     correlation = float(np.corrcoef(first, same_rows)[0, 1])
     assert correlation > 0.4
-    settings = {"distribution": "binormal"}
     center = float(first.mean())
     for differences, critical in (
-        (independent, auc_critical_difference(center, m, n, **settings)),
-        (paired, auc_critical_difference(center, m, n, correlation=correlation, **settings)),
+        (independent, auc_critical_difference(center, m, n)),
+        (paired, auc_critical_difference(center, m, n, correlation=correlation)),
     ):
         assert np.mean(differences > critical) == pytest.approx(0.05, abs=0.03)
     # The critical difference without the correlation is too large.
-    assert np.mean(paired > auc_critical_difference(center, m, n, **settings)) < 0.02
+    assert np.mean(paired > auc_critical_difference(center, m, n)) < 0.02
 
 
 # Invalid arguments -------------------------------------------------------------------------------
-
-ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (
-            {"auc": 0.4, "distribution": "uniform"},
-            ValueError,
-            r"auc must be a number from 0\.5 to below 1; .* 1 - auc",
-        ),
         ({"auc": 1.0}, ValueError, r"auc must be .*; got 1\.0\. The variance of a perfect AUC"),
         ({"auc": 1.2}, ValueError, r"auc must be a number between 0 and 1; got 1\.2\.$"),
-        ({"auc": None}, ValueError, r"got None\. It may be None only if distribution=\(y_t"),
+        ({"auc": None}, ValueError, r"auc must be a number between 0 and 1; got None"),
         ({"auc": "0.8"}, ValueError, r"auc must be a number .*; got '0\.8'"),
         ({"auc": NAN}, ValueError, r"auc must be a number .*; got nan"),
-        (
-            {"auc": 0.0, "distribution": "binormal"},
-            ValueError,
-            r"between 0 and 1; got 0\.0\. The v",
-        ),
-        (
-            {"auc": 1, "distribution": "binormal"},
-            ValueError,
-            r"auc must be a number between 0 and 1",
-        ),
-        (
-            {"auc": 0.8, "distribution": ROWS},
-            ValueError,
-            r"auc must be None .*rows; got 0\.8",
-        ),
         ({"n_positives": 0}, ValueError, r"n_positives must be a whole number of at least 1"),
         ({"n_negatives": 9.5}, ValueError, r"n_negatives must be a whole number .*; got 9\.5"),
         (
@@ -488,28 +240,10 @@ ROWS = ([0, 0, 1, 1], [0.1, 0.5, 0.3, 0.6])
         ({"correlation": -0.1}, ValueError, r"correlation must be .*; got -0\.1"),
         ({"correlation": NAN}, ValueError, r"correlation must be .*; got nan"),
         ({"method": "bootstrap"}, ValueError, r"method must be 'exact' or 'simulate'; got 'boot"),
-        ({"distribution": "normal"}, ValueError, r"must be 'binormal', 'uniform' .*; got 'norm"),
-        ({"distribution": None}, ValueError, r"distribution must be .*; got NoneType"),
-        ({"distribution": (1, 2, 3)}, ValueError, r"distribution must be .*; got tuple"),
         (
             {"method": "simulate", "n_simulations": 1},
             ValueError,
             r"n_simulations must be .*; got 1",
-        ),
-        (
-            {"auc": None, "distribution": ([0, 1, 1], [0.1, 0.2, 0.3])},
-            ValueError,
-            r"at least two positives and two negatives; got 2 and 1",
-        ),
-        (
-            {"auc": None, "distribution": ([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])},
-            ValueError,
-            r"the variance cannot be estimated: .*='binormal'",
-        ),
-        (
-            {"auc": None, "distribution": ([0, 0, 1], [0.1, 0.2])},
-            ValueError,
-            r"y_score has 2 rows and y_true has 3",
         ),
     ],
 )
@@ -697,16 +431,14 @@ def groups_for(cv):
 
 
 def test_p_value_is_5_percent_at_the_critical_difference():
-    rng = np.random.default_rng(1)
-    rows = np.repeat([1, 0], [20, 60]), rng.normal(size=80) + np.repeat([1, 0], [20, 60])
-    for distribution in ("binormal", "uniform", rows):
-        for correlation in (0.0, 0.5):
-            settings = {"distribution": distribution, "correlation": correlation}
-            auc = 0.8 if isinstance(distribution, str) else None
-            critical = auc_critical_difference(auc, 20, 100, **settings)
-            a, b = 0.8 + critical / 2, 0.8 - critical / 2
-            assert auc_difference_pvalue(a, b, 20, 100, **settings) == pytest.approx(0.05, rel=1e-9)
-            assert auc_difference_pvalue(b, a, 20, 100, **settings) == pytest.approx(0.05, rel=1e-9)
+    for correlation in (0.0, 0.5):
+        critical = auc_critical_difference(0.8, 20, 100, correlation=correlation)
+        for a, b in (
+            (0.8 + critical / 2, 0.8 - critical / 2),
+            (0.8 - critical / 2, 0.8 + critical / 2),
+        ):
+            found = auc_difference_pvalue(a, b, 20, 100, correlation=correlation)
+            assert found == pytest.approx(0.05, rel=1e-9)
     assert auc_difference_pvalue(0.8, 0.8, 20, 100) == 1.0
     assert auc_difference_pvalue(1, 1, 20, 100) == 1.0
 
@@ -890,7 +622,7 @@ def test_unadjusted_exclusion_drops_equal_pipelines():
 def test_more_of_anything_makes_critical_difference_smaller():
     """Partial correlations of the difference with the AUC, the rows and the prevalence."""
     cases = [(a, n, p) for a in (0.7, 0.8, 0.9) for n in (1000, 5000, 10_000) for p in (1, 5, 20)]
-    critical = [uniform_difference(a, n * p // 100, n - n * p // 100) for a, n, p in cases]
+    critical = [auc_critical_difference(a, n * p // 100, n - n * p // 100) for a, n, p in cases]
     columns = np.column_stack([np.array(cases, float), critical])
     inverse = np.linalg.inv(np.corrcoef(columns, rowvar=False))
     counts = -inverse / np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))

@@ -8,7 +8,6 @@ from scipy import integrate, optimize, stats
 
 from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc, rows_needed
 from skfedauc.datasets import make_group_scores
-from skfedauc.inference import critical_difference
 from skfedauc.inference.pair_moments import binormal_moments
 
 PLANS = {
@@ -51,15 +50,6 @@ def test_moments_of_normal_scores(auc, ratio):
     found = binormal_moments(auc, ratio)
     assert found.pair == pytest.approx(auc * (1 - auc), rel=1e-14)
     assert found[1:] == pytest.approx(moments(auc, ratio), abs=1e-10)
-
-
-def test_moments_of_pilot_rows_are_those_of_critical_differences():
-    rng = np.random.default_rng(0)
-    y = np.arange(70) < 25
-    scores = (rng.normal(size=70) + y).round(1)
-    report = GroupAUC.from_predictions(y, scores, groups=np.zeros(70, int))
-    expected = critical_difference._population(None, (y, scores)).estimated
-    assert report._estimates.variances.shared_moments == pytest.approx(expected, abs=1e-12)
 
 
 def test_moments_of_pilot_rows_give_the_shared_variance():

@@ -289,6 +289,20 @@ def test_ranking_of_a_summary_and_of_folds():
     draw(RankingDisplay.from_report(result.within_folds, kind="rank", ax=axes()))
 
 
+@pytest.mark.parametrize("display", [GroupAUCDisplay, RankingDisplay])
+def test_values_are_those_of_their_labels_also_for_ordered_categories(display):
+    y, score, groups, _ = rows(9)
+    categories = [f"site {number:03}" for number in (4, 1, 7, 0, 8, 2, 6, 3, 5)]
+    groups = pd.Categorical(groups, categories=categories, ordered=True)
+    report = GroupAUC.from_predictions(y, score, groups=groups, undefined="ignore")
+    made = display.from_report(report, ax=axes())
+    table = report.confidence_intervals() if display is GroupAUCDisplay else report.ranking()
+    labels = [tick.get_text() for tick in made.ax_.get_yticklabels()]
+    segments = np.array(made.intervals_.get_segments())
+    assert len(labels) == 8
+    np.testing.assert_array_equal(segments[:, :, 0], table.loc[labels, ["ci_low", "ci_high"]])
+
+
 # ROC curves -------------------------------------------------------------------------------------
 
 

@@ -35,6 +35,25 @@ def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: floa
     return [percent(rejected)]
 
 
+def paired_interval(
+    n_runs: int, seed: int, n_groups: int, m: int, n: int, auc: float, other: float
+) -> list[str]:
+    """Coverage of the interval of the difference of two models; their scores correlate by .5."""
+    rng = np.random.default_rng(seed)
+    covered: dict[str, list[bool]] = {"pooled": [], "macro": []}
+    y = np.tile(np.arange(m + n) < m, n_groups)
+    group = np.repeat(np.arange(n_groups), m + n)
+    apart = np.sqrt(2.0) * ndtri([auc, other])
+    for _ in range(n_runs):
+        shared, *own = np.sqrt(0.5) * rng.normal(size=(3, y.size))
+        scores = {i: shared + own[i] + apart[i] * y for i in (1, 0)}
+        for name, of_runs in covered.items():
+            table = compare_models(y, scores, groups=group, statistic=name).table
+            found = table.loc[(1, 0)]
+            of_runs.append(bool(found["ci_low"] <= auc - other <= found["ci_high"]))
+    return [percent(of_runs) for of_runs in covered.values()]
+
+
 MEASURES = {
     "partial AUC": PartialAUC(max_fpr=0.1),
     "partial AUC, min_tpr": PartialAUC(min_tpr=0.9),
@@ -138,20 +157,9 @@ def critical(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[str]:
     of_set = GroupAUC.from_predictions(y, scores, groups=codes).by_group["auc"].to_numpy()
     a, b, _ = of_set.reshape(n_runs, 3).T
     apart = np.abs(a - b)
-    beyond = [
-        apart > auc_critical_difference(auc, m, n, distribution=name)
-        for name in ("binormal", "uniform")
-    ]
-    pilots = scores.reshape(n_runs, 3, m + n)[:, 2]
-    by_pilot = []
-    for difference, pilot in zip(apart, pilots, strict=True):
-        try:
-            found = auc_critical_difference(None, m, n, distribution=(y[: m + n], pilot))
-        except ValueError:  # perfectly separated pilot rows are refused
-            continue
-        by_pilot.append(difference > found)
+    beyond = apart > auc_critical_difference(auc, m, n)
     pvalues = [auc_difference_pvalue(*pair, m, n) for pair in zip(a, b, strict=True)]
-    return [*map(percent, beyond), percent(by_pilot), percent(np.array(pvalues) < 0.05)]
+    return [percent(beyond), percent(np.array(pvalues) < 0.05)]
 
 
 def candidates_at_margin(n_runs: int, seed: int, n_candidates: int, n_splits: int) -> list[str]:
@@ -187,6 +195,25 @@ TABLES = [
             for rho in (0.0, 0.5, 0.9, 0.99)
         ],
         error_rate=["error rate"],
+    ),
+    Table(
+        "Interval of the difference of two models",
+        "Coverage in % of 95 % intervals of the difference of two models with different AUCs. The "
+        "scores have the correlation .5, and all groups have the same AUCs.",
+        ["groups of positives/negatives, AUCs", "pooled", "macro"],
+        [
+            (f"{g} of {m}/{n}, {auc} and {other}", paired_interval, (g, m, n, auc, other))
+            for g, m, n, auc, other in (
+                (1, 10, 400, 0.95, 0.85),
+                (2, 5, 200, 0.95, 0.85),
+                (2, 5, 200, 0.98, 0.7),
+                (2, 20, 400, 0.95, 0.85),
+                (5, 10, 400, 0.95, 0.85),
+                (2, 50, 200, 0.9, 0.8),
+            )
+        ],
+        share=0.5,
+        coverage=["pooled", "macro"],
     ),
     Table(
         "Two models on the same rows, by other measures",
@@ -258,19 +285,17 @@ TABLES = [
     ),
     Table(
         "Critical difference",
-        "Each pair of test sets has normal scores and equal true AUCs. `binormal`, `uniform` "
-        "and `pilot rows` are the shares of pairs in % whose AUCs differ by more than the "
-        "critical difference at 5 % (`auc_critical_difference`). The critical difference is "
-        "computed for normal scores, for uniform scores, or from pilot rows as numerous as a "
-        "test set. `p value` is the share in % of p values of `auc_difference_pvalue` below "
-        "5 %.",
-        ["positives/negatives, AUC", "binormal", "uniform", "pilot rows", "p value"],
+        "Each pair of test sets has normal scores and equal true AUCs. `difference` is the share "
+        "of pairs in % whose AUCs differ by more than the critical difference at 5 % "
+        "(`auc_critical_difference`). `p value` is the share in % of p values of "
+        "`auc_difference_pvalue` below 5 %.",
+        ["positives/negatives, AUC", "difference", "p value"],
         [
             (f"{m}/{n}, {auc}", critical, (m, n, auc))
             for m, n in ((10, 40), (10, 990), (20, 400), (50, 950))
             for auc in (0.7, 0.8, 0.9, 0.95)
         ],
-        error_rate=["binormal", "uniform", "pilot rows", "p value"],
+        error_rate=["difference", "p value"],
     ),
     Table(
         "Candidates of a search at the margin",

@@ -62,7 +62,7 @@ assert (observed[50].min().round(2), observed[50].max().round(2)) == (0.61, 0.83
 # these test sets differ by more than the critical difference with probability .05:
 
 critical = {
-    n_positives: auc_critical_difference(None, n_positives, n_negatives, distribution=(y, score))
+    n_positives: auc_critical_difference(true_auc, n_positives, n_negatives)
     for n_positives in observed
 }
 for n_positives, auc in observed.items():

@@ -95,7 +95,7 @@ class CrossAUCDisplay(ReportDisplay):
     ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"], ax=Figure().subplots()
     ... )
     >>> display.cross_matrix.tolist()
-    [[1.0, 1.0], [0.5, 0.0]]
+    [[1.0, 1.0], [1.0, 0.0]]
     """
 
     report: GroupAUC
