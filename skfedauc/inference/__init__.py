@@ -30,15 +30,18 @@ Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; al
 rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an
 AUC for any number of rows), `simulation.py` (p values from simulated statistics).
 
-Comparisons of models:
+Two or more models on the same rows:
 
-* `paired.py`: comparison of two models on the same rows;
-* `paired_measures.py`: comparison of two models by other measures than the AUC;
-* `changed_pairs.py`: pairs of rows whose order differs between two models;
-* `largest_gap.py`, `disparity_changes.py`, `paired_rates.py`: changes of the largest difference, of
-  xAUC disparities, and of rates of decisions;
-* `models.py`: comparison of several models on the same rows;
-* `critical_difference.py`: critical differences of test sets.
+==================  =======================================================================
+`models`            DeLong 1988 with Student's t; all pairs (Hothorn, Bretz and Westfall 2008);
+                    over new groups; changes of xAUC disparities
+`paired_measures`   the same for partial AUCs and the average precision, by influence values
+`largest_gap`       change of the largest difference between groups (Zou and Donner 2008)
+`paired_rates`      change of a rate (Newcombe's method 10, 1998; McNemar 1947)
+`changed_pairs`     pairs whose order changed (Kendall 1938)
+==================  =======================================================================
+
+Test sets: `critical_difference.py` (critical differences of equally good models).
 
 Curves and calibration:
 
