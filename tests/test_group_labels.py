@@ -814,6 +814,18 @@ def test_tables_list_ordered_categories_in_their_order(kind):
         FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.6)
         for groups in (ordered(kind, band), band)
     ]
+    for reference, order in (("rest", BANDS), (BANDS[1], [BANDS[0], *BANDS[2:]])):
+        table, expected = (of.compare_groups(reference) for of in (report, plain))
+        assert list(table.index) == order
+        pd.testing.assert_frame_equal(table.loc[expected.index], expected, check_names=False)
+    pairs, expected = report.compare_groups(), plain.compare_groups()
+    assert list(pairs.index) == list(itertools.combinations(BANDS, 2))
+    turned = [pair if pair in pairs.index else pair[::-1] for pair in expected.index]
+    for name in ("pvalue", "pvalue_adjusted"):
+        assert pairs.loc[turned, name].to_list() == pytest.approx(expected[name].to_list())
+    assert abs(pairs.loc[turned, "difference"]).to_list() == pytest.approx(
+        abs(expected["difference"]).to_list()
+    )
     assert list(audits[0].by_group.index) == BANDS
     pd.testing.assert_frame_equal(
         audits[0].by_group.loc[sorted(BANDS)], audits[1].by_group, check_names=False

@@ -221,12 +221,15 @@ class GroupComparison:
         if self.reference is None and self.shares_clusters and compared.n_groups > 2:
             # The comparison has no test. The AUC of the other groups does not depend on clusters.
             of_rows = GroupAUC(compared.counts, undefined="ignore").compare_groups("rest")
+            of_rows = by_number(compared.counts, of_rows)
             return of_rows[["reference_auc"]].assign(pvalue=np.nan)
         if self.reference is None:
-            return compared.compare_groups("rest", confidence_level=LEVEL)
+            table = compared.compare_groups("rest", confidence_level=LEVEL)
+            return by_number(compared.counts, table)
         table = compared.compare_groups([self.reference], confidence_level=LEVEL)
         # There is no comparison of the reference group with itself.
         number = (compared.counts.groups or ()).index(self.reference)
+        table = table.loc[compared.index.delete(number)]
         rows = np.insert(np.arange(len(table)), number, -1)
         padded = table.reset_index(drop=True).reindex(rows)
         padded["reference_auc"] = compared.pairs.auc[number]

@@ -114,9 +114,11 @@ def _ranking(compared: GroupAUC) -> pd.DataFrame:
 def _comparison_with_rest(compared: GroupAUC) -> pd.DataFrame:
     """Return comparisons with the other groups, without a test if groups share clusters."""
     if compared.n_groups == 2 or not compared.variances.shares_clusters:
-        return compared.compare_groups("rest", confidence_level=LEVEL)
-    of_rows = GroupAUC(compared.counts, undefined="ignore").compare_groups("rest")
-    return of_rows.assign(pvalue=np.nan)
+        table = compared.compare_groups("rest", confidence_level=LEVEL)
+    else:
+        of_rows = GroupAUC(compared.counts, undefined="ignore").compare_groups("rest")
+        table = of_rows.assign(pvalue=np.nan)
+    return by_number(compared.counts, table)
 
 
 def _pooled(pairs: GroupPairs, least: int) -> tuple[GroupPairs, list[Any]]:

@@ -32,17 +32,7 @@ AUC for any number of rows), `simulation.py` (p values from simulated statistics
 
 Two or more models on the same rows:
 
-==================  =======================================================================
-`models`            DeLong 1988 with Student's t; all pairs (Hothorn, Bretz and Westfall 2008);
-                    over new groups; changes of xAUC disparities
-`paired_measures`   the same for partial AUCs and the average precision, by influence values
-`largest_gap`       change of the largest difference between groups (Zou and Donner 2008)
-`paired_rates`      change of a rate (Newcombe's method 10, 1998; McNemar 1947)
-`changed_pairs`     pairs whose order changed (Kendall 1938)
-==================  =======================================================================
-
-Test sets: `critical_difference.py` (critical differences of equally good models).
-
+==================  ================================================================
 Curves and calibration:
 
 * `curves.py`: ROC curves of all groups, the area between two curves, variances of a summary;
