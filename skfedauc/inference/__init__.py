@@ -27,8 +27,8 @@ One model:
 ==================  =======================================================================
 
 Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; also of clustered
-rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an
-AUC for any number of rows), `simulation.py` (p values from simulated statistics).
+rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an AUC
+for any number of rows).
 
 Two or more models on the same rows:
 
