@@ -1076,20 +1076,40 @@ def test_two_groups_are_compared_once():
         assert_allclose(table[f"simultaneous_{end}"], table[f"ci_{end}"], rtol=1e-9)
 
 
-def test_groups_that_cannot_be_tested_are_nan():
+def test_comparisons_with_a_group_that_lacks_a_class_are_nan():
     y, s = [0, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0], [1, 2, 2, 3, 1, 3, 2, 4, 1, 2, 5]
     report = report_of(y, s, list("aaaabbbbccd"), undefined="ignore")
     for reference in (None, "rest", "a", "d"):
         table = report.compare_groups(reference)
         labels = table.index.to_flat_index()
         testable = [
-            set(label) <= set("ab") if isinstance(label, tuple) else label in "ab"
+            set(label) <= set("abc") if isinstance(label, tuple) else label in "abc"
             for label in labels
         ]
         if reference == "d":
             testable = [False] * len(table)
         assert table["pvalue"].notna().tolist() == testable
         assert table["pvalue_adjusted"].notna().tolist() == testable
+
+
+def test_all_pairs_and_the_largest_difference_agree_with_groups_of_single_rows():
+    rng = np.random.default_rng(0)
+    sizes = [1, 15, 1, 40, 30, 90, 40, 120]
+    y = np.repeat([1, 0] * 4, sizes)
+    groups = np.repeat(np.arange(4), np.add.reduceat(sizes, [0, 2, 4, 6]))
+    shown = set()
+    for _ in range(8):
+        report = report_of(
+            y, rng.normal(size=y.size) + y * np.array([0, 2, 1, 2.2])[groups], groups
+        )
+        test, table = report.test_difference(), report.compare_groups()
+        assert test.pvalue == pytest.approx(table["pvalue_adjusted"].min(), rel=1e-6)
+        least = np.maximum(table["simultaneous_low"], -table["simultaneous_high"]).max()
+        most = np.maximum(table["ci_high"], -table["ci_low"]).max()
+        assert test.ci_low == pytest.approx(max(least, 0), abs=1e-12)
+        assert test.ci_high == pytest.approx(min(most, 1), abs=1e-12)
+        shown.add(test.pvalue < 0.05)
+    assert shown == {True, False}
 
 
 def test_the_reference_may_be_called_rest():

@@ -1414,9 +1414,9 @@ class GroupAUC:
             `difference`, with the confidence limits `ci_low` and `ci_high`, the `statistic` and the
             `pvalue` of this comparison alone. `simultaneous_low` and `simultaneous_high` are
             limits of all comparisons together, and belong to `pvalue_adjusted`; `adjustment` names
-            the method. There is no test of
-            groups with fewer than two rows of a class: their rows have NaN. "rest" also gives NaN
-            if there are no other groups.
+            the method. Comparisons with a group that lacks a class are NaN, and so is "rest"
+            without other groups. A group with a single row of a class has the largest possible
+            variance, as in `confidence_intervals`.
 
         Raises
         ------
