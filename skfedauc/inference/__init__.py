@@ -30,14 +30,9 @@ Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; al
 rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an AUC
 for any number of rows).
 
-Comparisons of models:
+Two or more models on the same rows:
 
-* `models.py`: comparison of two or more models on the same rows (Hothorn 2008);
-* `paired_measures.py`: the same by other measures than the AUC;
-* `changed_pairs.py`: pairs of rows whose order differs between two models;
-* `largest_gap.py`, `paired_rates.py`: changes of the largest difference, and of rates;
-* `critical_difference.py`: critical differences of test sets.
-
+==================  ================================================================
 Curves and calibration:
 
 * `curves.py`: ROC curves of all groups, the area between two curves, variances of a summary;
