@@ -43,7 +43,7 @@ def looseness(n_runs: int, seed: int, m: int, n: int, auc: float, shape: str) ->
     limits, observed = np.empty((len(FREE), 2, n_runs)), np.empty(n_runs)
     for i, own in enumerate(of_run):
         drawn = ScoreCounts.from_predictions(rows.y[own], scores[own])
-        variances = GroupAUC(drawn).variances
+        variances = GroupAUC(drawn)._estimates.variances
         observed[i] = variances.auc[0]
         for number, method in enumerate(FREE):
             low, high, _ = group_limits(variances, 0.025, method)

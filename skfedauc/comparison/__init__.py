@@ -33,7 +33,7 @@ from skfedauc.inference.paired_measures import (
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import AVERAGES, GroupAUC, of_one_label, shares
+from skfedauc.report import AVERAGES, GroupAUC, estimates_of, index_of, of_one_label, shares
 from skfedauc.report.statistics import Average
 
 if TYPE_CHECKING:
@@ -218,7 +218,9 @@ default="pooled"
         for rows in (checked if needs_all else checked[:1])
     ]
     if over == "groups":
-        reports[0].variances.check_independent_groups("over='groups'", "Pass over='rows'.")
+        estimates_of(reports[0]).variances.check_independent_groups(
+            "over='groups'", "Pass over='rows'."
+        )
     rows = paired_rows(checked, reports[0])
     counts = [report.counts for report in reports]
 
@@ -237,12 +239,12 @@ default="pooled"
         else:
             found = compare_all(joint_pooled(rows, pooled), pairs, confidence_level)
     else:
-        share = shares(reports[0].estimates, statistic)
+        share = shares(estimates_of(reports[0]), statistic)
         share = np.zeros(rows.n_groups) if share is None else share
         if over == "groups":
             found = compare_over_groups(rows, own, share, pairs, confidence_level)
         else:
-            bounded = np.array([report.variances.bounded for report in reports])
+            bounded = np.array([estimates_of(report).variances.bounded for report in reports])
             if measure is not None and not is_auc:
                 bounded = bounded_variances(measure, counts, own.auc)
             found = compare_average(within, share, bounded, pairs, confidence_level)
@@ -254,7 +256,7 @@ default="pooled"
     if within is not None:
         of_groups, adjustment = compare_in_groups(within, pairs, confidence_level)
         by_group = _table(of_groups, measure).assign(adjustment=adjustment)
-        by_group.index = _index(names, pairs, reports[0].index)
+        by_group.index = _index(names, pairs, index_of(reports[0]))
     of_models = np.empty(len(names))
     for place, column in zip(pairs, ("value_a", "value_b"), strict=True):
         of_models[place] = table[column]
