@@ -308,7 +308,8 @@ def placement_sums(
         # The kernel adds up the deviations of the share of lower positives.
         once = np.array([-once[0], once[1]])
         product = sums[14:] if first == 8 else squared
-        found.append(PlacementSums(of_rows, once, squared, *comparisons, product))
+        of_class = PlacementSums(of_rows, once, squared, comparisons[0], comparisons[1], product)
+        found.append(of_class)
     return found[0], found[-1]
 
 
