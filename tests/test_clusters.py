@@ -169,7 +169,7 @@ def test_variance_of_pooled_for_fixed_groups_equals_sums_over_rows(seed, shared,
                 correction[c] = of_cluster
             residuals[g, i] += correction * np.bincount(clusters[mine], deviations, 40)
     expected = (residuals.sum(axis=(0, 1)) ** 2).sum()
-    found = report_of(rows).estimates.pooled.fixed
+    found = report_of(rows)._estimates.pooled.fixed
     assert found == pytest.approx(expected, rel=1e-9)
 
 
@@ -366,7 +366,7 @@ def test_repeated_rows_as_clusters_give_the_variance_of_single_rows(seed):
     )
     assert_allclose(often._estimates.variances.delong, once._estimates.variances.delong, rtol=1e-10)
     assert often._estimates.pooled.fixed == pytest.approx(once._estimates.pooled.fixed, rel=1e-10)
-    assert often.n_clusters == 240
+    assert often._estimates.pairs.clusters.n_clusters == 240
     two = [
         compare_models(
             rows["y_true"][of],

@@ -301,7 +301,7 @@ def test_of_several_columns_the_missing_part_alone_is_named():
     assert grouped.regroup(lambda label: label[0]).groups == (1, 2, "(missing)")
     lacking = np.isnan(sex) | pd.isna(band)
     dropped = GroupAUC.from_predictions(LABEL, SCORE, groups=frame, missing="drop")
-    assert dropped.n_missing == lacking.sum()
+    assert dropped.counts.n_missing == lacking.sum()
     assert dropped.counts == ScoreCounts.from_predictions(
         LABEL[~lacking], SCORE[~lacking], groups=frame[~lacking]
     )

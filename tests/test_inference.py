@@ -118,18 +118,18 @@ def test_clustered_variance_equals_obuchowski(seed):
         for of, axis in ((y, 1), (~y, 0))
     )
     expected = 7 / 6 * ((of_positives + of_negatives) ** 2).sum()
-    found = report_of(y, scores, groups).estimates.pooled
+    found = report_of(y, scores, groups)._estimates.pooled
     assert found.random == pytest.approx(expected, rel=1e-12)
 
 
 def test_clustered_variance_of_unequal_groups_equals_that_of_clusters():
-    found = report_of(Y, S1, CLUSTERS).estimates.pooled
+    found = report_of(Y, S1, CLUSTERS)._estimates.pooled
     clustered = GroupAUC.from_predictions(Y, S1, groups=["all"] * 20, clusters=CLUSTERS)
     assert found.random == pytest.approx(clustered._estimates.variances.delong[0], rel=1e-12)
 
 
 def test_rows_as_clusters_give_delongs_variance():
-    found = report_of(Y, S1, np.arange(20)).estimates.pooled
+    found = report_of(Y, S1, np.arange(20))._estimates.pooled
     assert found.random == pytest.approx(S1_VARIANCE, rel=1e-12)
 
 

@@ -631,7 +631,7 @@ def test_clusters_of_one_row_are_independent_rows_and_copies_change_nothing():
     pd.testing.assert_frame_equal(copied[names], single[names])
     # Newcombe's variance, times the design effect, depends little on the number of copies.
     assert_allclose(copied[["ci_low", "ci_high"]], single[["ci_low", "ci_high"]], atol=2e-3)
-    assert twice[0].n_clusters == 120
+    assert twice[0]._estimates.pairs.clusters.n_clusters == 120
 
 
 def test_shared_clusters_correlate_groups():
@@ -671,7 +671,7 @@ def test_intervals_of_special_groups(multi_class):
     assert found["ci_low"]["perfect"] == pytest.approx(0.05 ** (1 / 5))
     # Compare with the bounds of all AUCs, whose correlation is 1.
     assert found["standard_error"]["equal"] == pytest.approx(
-        np.mean([np.sqrt(one._estimates.variances.bounded[one.index.get_loc("equal")])
+        np.mean([np.sqrt(one._estimates.variances.bounded[one._index().get_loc("equal")])
                  for one in report.values()])
     )  # fmt: skip
     table = report.confidence_intervals(of="statistics")

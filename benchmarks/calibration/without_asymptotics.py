@@ -60,7 +60,7 @@ def average_of_pairs(n_runs: int, seed: int, of: Groups) -> list[str]:
     rng, share = np.random.default_rng(seed), np.full(len(of.auc), 1.0 / len(of.auc))
     limits = np.empty((len(FREE), 2, n_runs))
     for i in range(n_runs):
-        drawn = report(rng, of).estimates
+        drawn = report(rng, of)._estimates
         for number, method in enumerate(FREE):
             found = average_interval(drawn.in_use, share, 0.95, method, new_groups=False)
             limits[number, :, i] = found.low, found.high
