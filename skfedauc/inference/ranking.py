@@ -125,10 +125,9 @@ def n_clearly_different(
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
     for start in range(0, n_groups, 256):
         here = slice(start, start + 256)
-        reach = np.hypot((lowest - low)[here, None], high - highest)
         # Row g, column h: True if the AUC of group g is clearly larger than the AUC of group h. No
         # AUC is larger than itself.
-        is_larger = lowest[here, None] - highest - reach > 0.0
+        is_larger = _exceeds((lowest - low)[here], lowest[here], highest, high - highest)
         n_smaller[here] = is_larger.sum(axis=1)
         n_larger += is_larger.sum(axis=0)
     return n_larger, n_smaller
@@ -149,15 +148,24 @@ def may_be_smallest(spreads: Spreads, confidence_level: float) -> NDArray[np.boo
     low, high = spreads.limits(deviate)
     others = np.argsort(high, kind="stable")[:_MOST_OTHERS]
     of_others = (high - highest)[others]
-    found = np.empty(lowest.size, np.bool_)
-    for start in range(0, lowest.size, _AT_ONCE):
-        here = slice(start, start + _AT_ONCE)
-        # Compare squares, because `hypot` takes most of the time of large rankings.
-        apart = lowest[here, None] - highest[others]
-        squared_reach = np.square(lowest - low)[here, None] + np.square(of_others)
-        is_larger = (apart > 0.0) & (np.square(apart) > squared_reach)
+    found = np.ones(lowest.size, np.bool_)
+    # Only these groups can be ruled out, because either distance is at most the reach.
+    tested = np.flatnonzero((low > highest[others].min()) & (lowest > high[others].min()))
+    for start in range(0, tested.size, _AT_ONCE):
+        here = tested[start : start + _AT_ONCE]
+        is_larger = _exceeds((lowest - low)[here], lowest[here], highest[others], of_others)
         found[here] = ~is_larger.any(axis=1)
     return found
+
+
+def _exceeds(below: Floats, auc: Floats, other: Floats, above: Floats) -> NDArray[np.bool_]:
+    """Return whether the lower limit of each difference, AUC minus other AUC, is above 0.
+
+    `below` and `above` are the distances of the AUCs to their lower and upper limits. Compare
+    squares, because roots take most of the time of large rankings.
+    """
+    apart = auc[:, None] - other
+    return (apart > 0.0) & (np.square(apart) > np.square(below)[:, None] + np.square(above))
 
 
 # Shrunken AUCs -------------------------------------------------------------------------------
