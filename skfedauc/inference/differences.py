@@ -482,16 +482,28 @@ def largest_of_pairs(
     """
     (auc, of_first), (other, of_second) = first, second
     largest, pair = -np.inf, (0, 0)
-    for start in range(0, auc.size, 256):
-        here = slice(start, start + 256)
-        of_pairs = None if correlation is None else correlation[here]
-        reach = reach_of_difference(of_first[here, None], of_second, of_pairs)
-        limit = auc[here, None] - other + sign * reach
-        # Omit the comparison of a group with itself.
-        np.einsum("ii->i", limit[:, start : start + 256])[...] = -np.inf
+
+    def limits(rows: Numbers, columns: Numbers) -> Floats:
+        of_pairs = None if correlation is None else correlation[np.ix_(rows, columns)]
+        reach = reach_of_difference(of_first[rows, None], of_second[columns], of_pairs)
+        found: Floats = auc[rows, None] - other[columns] + sign * reach
+        found[rows[:, None] == columns] = -np.inf  # Omit a group's comparison with itself.
+        return found
+
+    rows = columns = np.arange(auc.size)
+    if correlation is None and min(of_first.min(), of_second.min()) >= 0.0:
+        # A reach is at least the larger distance, and at most the sum of both. Leave out groups
+        # whose limits are thus all below the largest limit of one group.
+        top, bottom = auc + sign * of_first, other - sign * of_second
+        least = limits(np.array([top.argmax()]), columns).max() - 1e-12
+        rows = np.flatnonzero(top - (bottom if sign > 0 else other).min() >= least)
+        columns = np.flatnonzero((top if sign > 0 else auc).max() - bottom >= least)
+    for start in range(0, rows.size, 256):
+        here = rows[start : start + 256]
+        limit = limits(here, columns)
         g, h = np.unravel_index(int(limit.argmax()), limit.shape)
         if limit[g, h] > largest:
-            largest, pair = float(limit[g, h]), (start + int(g), int(h))
+            largest, pair = float(limit[g, h]), (int(here[g]), int(columns[h]))
     return largest, pair
 
 

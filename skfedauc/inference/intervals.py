@@ -311,7 +311,9 @@ def worst_interval(variances: Variances, confidence_level: float, method: Method
     limit has the required coverage. Bonferroni's method adjusts the upper limits.
     """
     tail, used = (1.0 - confidence_level) / 2.0, variances.defined
-    low, _ = limits_of_groups(variances, tail, method)
-    _, high = limits_of_groups(variances, tail / used.sum(), method)
-    worst = float(variances.auc[used].min())
-    return Interval(worst, float(low[used].min()), float(high[used].min()))
+    tails, spread = (tail, tail / used.sum()), AUCSpread.of(variances).take(used)
+    if method == "exact":
+        ends = [limits_of_groups(variances, x, method)[i][used] for i, x in enumerate(tails)]
+    else:
+        ends = [spread.limit(i, normal_quantile(x), method) for i, x in enumerate(tails)]
+    return Interval(float(spread.auc.min()), *(float(end.min()) for end in ends))
