@@ -26,6 +26,7 @@ from skfedauc import (
 )
 from skfedauc._kernel import concordance, count_rows
 from skfedauc.audit.page import Section, page_of
+from skfedauc.report import null_difference_of, spread_of
 
 Way = Callable[[], Any]
 
@@ -294,8 +295,8 @@ def inference() -> list[dict[str, Any]]:
             report.confidence_intervals(method=method, of="statistics")
         report.test_equal_groups()
         report.compare_groups("rest")
-        report.heterogeneity()
-        _ = report.null_difference
+        spread_of(report)
+        _ = null_difference_of(report)
         return intervals.loc[500, ["auc", "ci_low", "ci_high"]]
 
     def gaps_to_pooled() -> Any:

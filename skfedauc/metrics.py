@@ -17,6 +17,7 @@ from skfedauc.report import (
     check_measure_statistic,
     check_no_two_classes,
     check_statistic,
+    estimates_of,
 )
 
 if TYPE_CHECKING:
@@ -208,7 +209,9 @@ def group_roc_auc_score(
     if statistic is not None:
         return float(found.statistic(statistic))
     values: pd.Series = found.by_group["auc" if measure is None else measure.name]
-    if isinstance(report.undefined, float):
-        return values.fillna(report.undefined)
-    report.estimates.policy.report_groups(report.pairs, repr(measure) if measure else "AUC")
+    if isinstance(estimates_of(report).policy.undefined, float):
+        return values.fillna(estimates_of(report).policy.undefined)
+    estimates_of(report).policy.report_groups(
+        estimates_of(report).pairs, repr(measure) if measure else "AUC"
+    )
     return values

@@ -288,6 +288,11 @@ class GroupPairs:
         """True for each group with pairs, and therefore an AUC."""
         return self._added([(part.n_positives > 0) & (part.n_negatives > 0) for part in self.parts])
 
+    @property
+    def n_undefined(self) -> int:
+        """Number of groups without an AUC, because they lack a class."""
+        return int((~self.defined).sum())
+
     @functools.cached_property
     def u2(self) -> NDArray[Any]:
         """Twice the weight of the concordant pairs of each group."""

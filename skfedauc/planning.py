@@ -16,7 +16,7 @@ from skfedauc.inference.differences import MOST_GROUPS
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.pair_moments import PairMoments, binormal_moments
 from skfedauc.inference.power import REACHED, Design
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, estimates_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,10 +57,10 @@ def rows_needed(
         Difference to detect with `GroupAUC.test_difference`: the AUC of one group is lower than
         `auc`, the AUC of all other groups, by this difference.
     equivalence : float, default=None
-        Equivalence margin of `GroupAUC.test_equivalence`. All groups have the same true AUC.
+        Equivalence margin of `GroupAUC.test_margin`. All groups have the same true AUC.
     non_inferiority : float, default=None
-        Non-inferiority margin of ``GroupAUC.test_worst(auc, margin=non_inferiority)``. All groups
-        have the same true AUC, which is the reference of the test.
+        Non-inferiority margin of ``GroupAUC.test_margin(non_inferiority, reference=auc)``. All
+        groups have the same true AUC, which is the reference of the test.
     prevalence : float, default=None
         Share of positives in each group, between 0 and 1; required without a pilot report. None
         means the share in the pilot rows.
@@ -90,8 +90,7 @@ def rows_needed(
     See Also
     --------
     auc_critical_difference : Critical difference for given numbers of rows.
-    GroupAUC.test_equivalence : The test of equivalence.
-    GroupAUC.test_worst : The test that no group is inferior.
+    GroupAUC.test_margin : The tests with a margin.
 
     Notes
     -----
@@ -198,19 +197,19 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
             "sd_ratio must be 1 with a pilot report, whose scores replace the assumption; got "
             f"{_words.shortened(sd_ratio)}."
         )
-    if report.pairs.is_within_folds or report.pairs.rows_repeat:
+    if estimates_of(report).pairs.is_within_folds or estimates_of(report).pairs.rows_repeat:
         raise ValueError(
             "auc must be a report whose rows are in one test set; got a report over folds. Pass "
             "the report of one fold (folds[0])."
         )
-    report.pairs.check_independent_rows("rows_needed")
-    if report.variances.weighted:
+    estimates_of(report).pairs.check_independent_rows("rows_needed")
+    if estimates_of(report).variances.weighted:
         raise ValueError(
             "auc must be a report of rows without weights; got weighted rows. Pass the expected "
             "AUC and prevalence, and multiply the planned rows of each class by "
             "n * sum(w**2) / sum(w)**2 of its n pilot weights w."
         )
-    auc, moments = report.statistic("within"), report.variances.shared_moments
+    auc, moments = report.statistic("within"), estimates_of(report).variances.shared_moments
     if not (0 < auc < 1 and min(moments) > 1e-15):
         raise ValueError(
             "the pilot report does not determine the variance of the AUC: there are too few rows, "

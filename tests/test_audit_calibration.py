@@ -82,7 +82,7 @@ def test_a_p_value_is_below_its_level_exactly_if_the_interval_excludes_0(cluster
     clusters = rng.integers(0, 6, p.size) + 6 * groups if clustered else None
     report = GroupAUC.from_predictions(y, p, groups=groups, clusters=clusters, undefined="ignore")
     cells = report.counts.cells
-    own = calibrating.ClusterCells(report.pairs.clusters, cells) if clustered else None
+    own = calibrating.ClusterCells(report._estimates.pairs.clusters, cells) if clustered else None
     for level in (0.5, 0.95, 0.99):
         found = calibrating.mean_scores(cells, level, own)
         known = ~np.isnan(found.pvalue)

@@ -463,6 +463,6 @@ def test_cells_of_units_have_the_scores_of_their_group():
     rows = simulated(0)
     report = GroupAUC.from_predictions(**rows)
     cells = report.counts.cells
-    of_units = ClusterCells(report.pairs.clusters, cells)
+    of_units = ClusterCells(report._estimates.pairs.clusters, cells)
     assert_allclose(cells.scores[of_units.place], of_units.cells.scores)
     assert_allclose(cells.groups[of_units.place], of_units.group)

@@ -79,8 +79,8 @@ def test_each_combination_is_a_report_of_its_own(depth, least, weighted):
         report = GroupAUC.from_predictions(
             y, score, groups=[names[label] for label in labels], sample_weight=weight
         )
-        ranking = GroupAUC(report.pairs, min_per_class=least).ranking()
-        rest = GroupAUC(report.pairs, min_per_class=least).compare_groups("rest")
+        ranking = GroupAUC(report._estimates.pairs, min_per_class=least).ranking()
+        rest = GroupAUC(report._estimates.pairs, min_per_class=least).compare_groups("rest")
         limits = report.confidence_intervals()
         for label, row in own.iterrows():
             inside = np.array([one == label for one in labels])

@@ -349,7 +349,7 @@ def test_tolerances_are_answered_by_their_limits():
             else:
                 assert row[near] == pytest.approx(gap[near], abs=1e-12)
                 assert abs(row[far] - row["value"]) < abs(gap[far] - row["value"])
-        equivalence = audit.compared.test_equivalence(limits["difference"])
+        equivalence = audit.compared.test_margin(limits["difference"])
         row = table.loc["difference"]
         assert row["ci_high"] == equivalence.limit
         assert (row["answer"] == "met") == equivalence.is_shown

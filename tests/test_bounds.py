@@ -93,7 +93,7 @@ def test_bounds_hold_the_exact_value_and_are_those_of_possible_rows(bins, weight
         assert np.isnan(table.loc["tau", ["low", "high"]].tolist()).all()
         np.testing.assert_allclose(of_groups["low"], lowest.auc, rtol=0, atol=1e-11)
         np.testing.assert_allclose(of_groups["high"], highest.auc, rtol=0, atol=1e-11)
-        np.testing.assert_array_equal(of_groups["value"], report.pairs.auc)
+        np.testing.assert_array_equal(of_groups["value"], report._estimates.pairs.auc)
         defined = ~np.isnan(truth.auc)
         assert (of_groups["low"] - tolerance <= truth.auc)[defined].all()
         assert (truth.auc <= of_groups["high"] + tolerance)[defined].all()

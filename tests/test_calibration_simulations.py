@@ -9,6 +9,7 @@ from benchmarks.calibration.search import average_limits, drawn
 from benchmarks.calibration.simulation import answers_to, draw_rows, groups, interval_of, report
 from skfedauc import FairnessAudit, GroupAUC
 from skfedauc.inference.limits import group_limits
+from skfedauc.inference.variances import variances_of
 
 TOLERANCES = {
     "difference": 0.1,
@@ -50,8 +51,8 @@ def test_interval_is_that_of_the_table():
 
 @pytest.mark.parametrize("shape", ["ratio 3", "two values, rate 0.01"])
 def test_limits_of_searched_averages_are_those_of_the_table(shape):
-    variances = drawn(np.random.default_rng(0), 3, 5, 0.9, shape)
-    report = GroupAUC(variances._counts)
+    counts = drawn(np.random.default_rng(0), 3, 5, 0.9, shape)
+    report, variances = GroupAUC(counts), variances_of(counts)
     table = report.confidence_intervals(of="statistics").loc["macro", ["ci_low", "ci_high"]]
     assert np.concatenate(average_limits(variances, 3)) == pytest.approx(table.to_list())
     each = report.confidence_intervals()[["ci_low", "ci_high"]]
@@ -72,7 +73,9 @@ def test_limits_of_a_measure_are_those_of_the_table():
 
 def test_runs_as_groups_have_the_limits_of_single_runs():
     rows = draw_rows(np.random.default_rng(0), groups(20, 8, 50, 0.8, 3.0))
-    together = GroupAUC.from_predictions(rows.y, rows.scores, groups=rows.groups).variances
+    together = GroupAUC.from_predictions(
+        rows.y, rows.scores, groups=rows.groups
+    )._estimates.variances
     bound = 0.7
     for g in range(20):
         own = rows.groups == g
@@ -83,7 +86,7 @@ def test_runs_as_groups_have_the_limits_of_single_runs():
             assert low[g] == pytest.approx(table["ci_low"].iloc[0], abs=1e-9)
             assert high[g] == pytest.approx(table["ci_high"].iloc[0], abs=1e-9)
         one_sided, _, _ = group_limits(together, 0.05, "logit")
-        assert (one_sided[g] > bound) == one.test_worst(bound).is_shown
+        assert (one_sided[g] > bound) == one.test_margin(0.0, reference=bound).is_shown
 
 
 @pytest.mark.parametrize("whole", [False, True])

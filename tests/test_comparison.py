@@ -179,7 +179,7 @@ def test_variances_equal_sums_over_rows(weighted):
             found.by_model, [report.statistic(statistic) for report in reports], rtol=1e-12
         )
         if statistic != "pooled":
-            share = shares(reports[0].estimates, statistic)
+            share = shares(reports[0]._estimates, statistic)
             assert_allclose(variances(found.table), share**2 @ of_groups, rtol=1e-9)
     pairs = list(zip(first, second, strict=True))
     of_models = np.array([report.by_group["auc"] for report in reports])
@@ -702,7 +702,7 @@ def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
         if isinstance(measure, AveragePrecision) and name != "pooled":
             assert row.drop(["value_a", "value_b", "difference"]).isna().all()
         elif name != "pooled":
-            share = shares(reports[0].estimates, name)
+            share = shares(reports[0]._estimates, name)
             expected = (share**2 * variance).sum()
             assert (row.difference / row.statistic) ** 2 == pytest.approx(expected, rel=1e-4)
     of_rows = changes(measure, y, a, b, w)

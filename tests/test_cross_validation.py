@@ -52,6 +52,7 @@ from skfedauc import (
 )
 from skfedauc.datasets import make_group_scores
 from skfedauc.model_selection import cross_validation
+from skfedauc.report import null_difference_of, spread_of
 
 MODEL = LogisticRegression()
 
@@ -327,7 +328,7 @@ def test_gap_across_groups_that_share_no_fold_is_told(data):
     X, y, site = data
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=LeaveOneGroupOut())
     with pytest.warns(UndefinedMetricWarning):
-        assert np.isnan(result.within_folds.cross_difference)
+        assert np.isnan(result.within_folds.statistic("cross_difference"))
 
 
 def test_gap_across_groups_is_that_of_the_pairs_of_groups_that_share_a_fold(data):
@@ -337,7 +338,7 @@ def test_gap_across_groups_is_that_of_the_pairs_of_groups_that_share_a_fold(data
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
     matrix = result.within_folds.cross_matrix.to_numpy()
     assert np.isnan(matrix[:2, 2:]).all()
-    assert result.within_folds.cross_difference == max(
+    assert result.within_folds.statistic("cross_difference") == max(
         abs(matrix[g, h] - matrix[h, g]) for g, h in [(0, 1), (2, 3)]
     )
 
@@ -404,11 +405,16 @@ def test_undefined_groups_are_skipped_with_one_warning(rare):
     result.by_fold  # noqa: B018
     repr(result)
     for report in (*result.folds, result.over_folds, result.within_folds):
-        with pytest.warns(UndefinedMetricWarning, match=rf"{report.n_undefined} of \d+ groups"):
+        with pytest.warns(
+            UndefinedMetricWarning, match=rf"{report._estimates.pairs.n_undefined} of \d+ groups"
+        ):
             report.average("macro")
         report.average("positives")
-    assert result.over_folds.n_undefined == all_pairs(together(cases)).n_undefined
-    assert result.within_folds.n_undefined > result.over_folds.n_undefined
+    assert result.over_folds._estimates.pairs.n_undefined == all_pairs(together(cases)).n_undefined
+    assert (
+        result.within_folds._estimates.pairs.n_undefined
+        > result.over_folds._estimates.pairs.n_undefined
+    )
 
 
 def test_undefined_groups_are_ignored(rare):
@@ -1082,9 +1088,9 @@ def test_intervals_of_means_over_folds_add_up_the_folds_variances(devices):
     table = result.confidence_intervals(method="delong")
     for name in ("pooled", "macro"):
         variances = [
-            fold.estimates.pooled.fixed
+            fold._estimates.pooled.fixed
             if name == "pooled"
-            else fold.variances.delong.sum() / fold.n_groups**2
+            else fold._estimates.variances.delong.sum() / fold.n_groups**2
             for fold in result.folds
         ]
         row = table.loc[name]
@@ -1101,7 +1107,7 @@ def test_one_group_has_ledells_interval(devices):
     X, y, _ = devices
     result = cross_validate_group_auc(MODEL, X, y, groups=np.zeros(len(y), int))
     row = result.confidence_intervals(method="delong").loc["pooled"]
-    folds = [fold.variances.delong[0] for fold in result.folds]
+    folds = [fold._estimates.variances.delong[0] for fold in result.folds]
     reach = 1.959963984540054 * np.sqrt(np.sum(folds)) / 5
     assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * reach, rel=1e-9)
 
@@ -1115,11 +1121,11 @@ def test_inference_within_folds(devices):
     assert (statistics["ci_low"] <= statistics["value"]).all()
     assert statistics.notna().all(axis=None)
     assert 0 < within.test_equal_groups().pvalue <= 1
-    assert 0 < within.test_worst(0.6).pvalue <= 1
-    assert 0 < within.test_equivalence(0.3).pvalue <= 1
+    assert 0 < within.test_margin(0.0, reference=0.6).pvalue <= 1
+    assert 0 < within.test_margin(0.3).pvalue <= 1
     assert within.compare_groups("rest")["pvalue"].notna().all()
-    assert np.isfinite(within.heterogeneity()["tau"])
-    for read in (within.agreement, lambda: within.null_difference):
+    assert np.isfinite(spread_of(within)["tau"])
+    for read in (within.agreement, lambda: null_difference_of(within)):
         with pytest.raises(ValueError, match="not available within folds; use the report of one"):
             read()
 
@@ -1131,8 +1137,8 @@ def test_rows_that_are_tested_several_times_have_no_known_noise(devices):
     for report in (result.within_folds, result.over_folds):
         assert 0.5 < report.pooled < 1
         assert np.isnan(report.tau)
-        assert "tau" in repr(report)
-        tests = report.test_equal_groups, lambda of=report: of.test_worst(0.6)
+        assert "difference 0." in repr(report)
+        tests = report.test_equal_groups, lambda of=report: of.test_margin(0.0, reference=0.6)
         for read in (report.confidence_intervals, *tests, report.agreement):
             with pytest.raises(ValueError, match=r"several test sets|within folds"):
                 read()
@@ -1258,7 +1264,7 @@ def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_w
 
     lower = [brentq(excess, 0.5, mean)]
     upper = [brentq(excess, mean, 1 - 1e-12)]
-    pooled = [fold.estimates.pooled for fold in result.folds]
+    pooled = [fold._estimates.pooled for fold in result.folds]
     for variances in ([of.fixed for of in pooled], [of.rows.bounded for of in pooled]):
         reach = z * np.sqrt(np.sum(variances)) / 5 / (mean * (1 - mean))
         lower.append(expit(logit(mean) - reach))

@@ -144,8 +144,8 @@ def test_all_odd_numbers_are_refused_or_give_possible_aucs(weighted, any_checksu
                 report = GroupAUC(of, undefined="ignore")
                 auc = report.by_group["auc"].dropna()
                 assert ((auc >= 0) & (auc <= 1)).all()
-                delong = report.variances.delong
-                assert (delong[report.variances.estimable] >= 0).all()
+                delong = report._estimates.variances.delong
+                assert (delong[report._estimates.variances.estimable] >= 0).all()
     assert n_accepted < (30 if weighted else 20)
 
 

@@ -108,7 +108,7 @@ def test_limits_for_few_rows_refuse_out_of_fold_scores():
     for of_folds in (
         found.within_folds,
         found.over_folds,
-        GroupAUC(found.over_folds.pairs, min_per_class=2),
+        GroupAUC(found.over_folds._estimates.pairs, min_per_class=2),
     ):
         for of in ("groups", "statistics"):
             with pytest.raises(ValueError, match="'exact' needs the scores of one model"):

@@ -229,12 +229,12 @@ def test_missing_labels_are_dropped_or_a_group(kind):
     assert dropped.counts == ScoreCounts.from_predictions(
         LABEL[~LACKING], SCORE[~LACKING], groups=column[~LACKING]
     )
-    assert dropped.n_missing == dropped.counts.n_missing == 20
+    assert dropped.counts.n_missing == 20
     for text in (repr(dropped), dropped._repr_html_(), repr(dropped.counts)):
         assert "20 rows without a group label left out" in text
     grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
     assert grouped.counts.groups == (*KINDS[kind], "(missing)")
-    assert grouped.n_missing == 0
+    assert grouped.counts.n_missing == 0
     assert "left out" not in repr(grouped)
     expected = roc_auc_score(LABEL[LACKING], SCORE[LACKING])
     assert grouped.by_group.loc["(missing)", "auc"] == pytest.approx(expected, abs=1e-12)
@@ -273,7 +273,7 @@ def test_groups_without_the_missing_one_are_as_if_it_never_was():
     column = rows_of([1, 2, 10], LACKING)
     grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
     dropped = ScoreCounts.from_predictions(LABEL, SCORE, groups=column, missing="drop")
-    few = GroupAUC(grouped.pairs, min_per_class=15).counts
+    few = GroupAUC(grouped._estimates.pairs, min_per_class=15).counts
     assert few == dropped
     assert few.labels.dtype == np.int64
     weightless = ScoreCounts.from_predictions(
@@ -301,7 +301,7 @@ def test_of_several_columns_the_missing_part_alone_is_named():
     assert grouped.regroup(lambda label: label[0]).groups == (1, 2, "(missing)")
     lacking = np.isnan(sex) | pd.isna(band)
     dropped = GroupAUC.from_predictions(LABEL, SCORE, groups=frame, missing="drop")
-    assert dropped.n_missing == lacking.sum()
+    assert dropped.counts.n_missing == lacking.sum()
     assert dropped.counts == ScoreCounts.from_predictions(
         LABEL[~lacking], SCORE[~lacking], groups=frame[~lacking]
     )
@@ -344,7 +344,7 @@ ENTRIES = {
     "audit": lambda groups, missing: (
         FairnessAudit.from_predictions(
             LABEL, SCORE, groups=groups, missing=missing
-        ).report.n_missing
+        ).report.counts.n_missing
     ),
     "display": lambda groups, missing: len(
         GroupAUCDisplay.from_predictions(
@@ -363,12 +363,12 @@ ENTRIES |= {
     "report of an estimator": lambda groups, missing: (
         GroupAUC.from_estimator(
             MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
-        ).n_missing
+        ).counts.n_missing
     ),
     "audit of an estimator": lambda groups, missing: (
         FairnessAudit.from_estimator(
             MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
-        ).report.n_missing
+        ).report.counts.n_missing
     ),
     "display of an estimator": lambda groups, missing: len(
         GroupAUCDisplay.from_estimator(
@@ -383,7 +383,7 @@ ENTRIES |= {
     "folds": lambda groups, missing: (
         cross_validate_group_auc(
             MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing, cv=3
-        ).over_folds.n_missing
+        ).over_folds.counts.n_missing
     ),
     "splitter": lambda groups, missing: len(
         list(WithinGroupStratifiedKFold(2, missing=missing).split(SCORE, LABEL, groups))
@@ -493,8 +493,9 @@ def test_folds_hold_rows_without_a_label_and_scores_do_not():
         LogisticRegression(), X[["x"]], LABEL, groups=X["site"], cv=folds, missing="drop"
     )
     assert result.by_fold["macro"].tolist() == pytest.approx(expected, abs=1e-12)
-    assert [fold.n_missing for fold in result.folds] == [LACKING[test].sum() for test in tests]
-    assert result.over_folds.n_missing == result.within_folds.n_missing == 20
+    n_missing = [fold.counts.n_missing for fold in result.folds]
+    assert n_missing == [LACKING[test].sum() for test in tests]
+    assert result.over_folds.counts.n_missing == result.within_folds.counts.n_missing == 20
 
 
 def test_leaving_one_group_out_leaves_the_missing_one_out_as_well():
@@ -516,7 +517,7 @@ def test_leaving_one_group_out_leaves_the_missing_one_out_as_well():
         },
         abs=1e-12,
     )
-    assert result.over_folds.n_missing == 20
+    assert result.over_folds.counts.n_missing == 20
 
 
 def test_each_group_may_be_the_missing_one():
@@ -814,6 +815,18 @@ def test_tables_list_ordered_categories_in_their_order(kind):
         FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.6)
         for groups in (ordered(kind, band), band)
     ]
+    for reference, order in (("rest", BANDS), (BANDS[1], [BANDS[0], *BANDS[2:]])):
+        table, expected = (of.compare_groups(reference) for of in (report, plain))
+        assert list(table.index) == order
+        pd.testing.assert_frame_equal(table.loc[expected.index], expected, check_names=False)
+    pairs, expected = report.compare_groups(), plain.compare_groups()
+    assert list(pairs.index) == list(itertools.combinations(BANDS, 2))
+    turned = [pair if pair in pairs.index else pair[::-1] for pair in expected.index]
+    for name in ("pvalue", "pvalue_adjusted"):
+        assert pairs.loc[turned, name].to_list() == pytest.approx(expected[name].to_list())
+    assert abs(pairs.loc[turned, "difference"]).to_list() == pytest.approx(
+        abs(expected["difference"]).to_list()
+    )
     assert list(audits[0].by_group.index) == BANDS
     pd.testing.assert_frame_equal(
         audits[0].by_group.loc[sorted(BANDS)], audits[1].by_group, check_names=False

@@ -48,7 +48,8 @@ def check_average(report, by_group, name, share):
         np.sqrt((share**2 * (auc - by_group[end]) ** 2).sum()) for end in ("ci_low", "ci_high")
     )
     expected = furthest(
-        on_logit_scale(value, share**2 @ report.variances.bounded), (value - below, value + above)
+        on_logit_scale(value, share**2 @ report._estimates.variances.bounded),
+        (value - below, value + above),
     )
     assert (found["ci_low"], found["ci_high"]) == pytest.approx(expected, 1e-9)
 

@@ -17,7 +17,7 @@ from kernel_cases import LARGEST, SCORES, cells_of, make_rows, same_bits
 from oracles import all_pairs, random_case
 
 import skfedauc
-from skfedauc import ScoreCounts
+from skfedauc import GroupAUC, ScoreCounts
 from skfedauc import _kernel as kernel
 from skfedauc._kernel import (
     Cells,
@@ -178,6 +178,28 @@ def test_a_joblib_context_sets_the_number_of_threads(monkeypatch):
     assert asked == [1, 2, 1]
 
 
+@needs_compiled
+def test_a_report_uses_the_threads_of_its_counting(monkeypatch):
+    asked = []
+
+    class Spy:
+        def __getattr__(self, name):
+            def call(*arguments):
+                asked.append((name, arguments[-1]))
+                return getattr(COMPILED, name)(*arguments)
+
+            return call
+
+    monkeypatch.setattr(kernel, "_implementation", Spy())
+    scores, positive, groups, _ = rows(7, 300, "normal", 140_000)
+    report = GroupAUC.from_predictions(
+        positive, scores, groups=groups, n_jobs=2, undefined="ignore"
+    )
+    report.confidence_intervals(of="statistics")
+    assert {"count_rows", "pair_sums", "sums_among_all"} <= {name for name, _ in asked}
+    assert {n for name, n in asked if name not in ("total", "number_cells")} == {2}
+
+
 @pytest.mark.parametrize("name", ["normal", "rounded", "zeros of both signs", "extremes"])
 def test_add_cells_adds_repetitions_in_any_order(version, name):
     for n_groups, dtype in itertools.product([1, 700], [np.int64, np.uint32]):
@@ -240,7 +262,8 @@ def test_placement_sums_equal_brute_force(version, weighted, among_all):
     groups = rng.integers(0, 5, 400)
     weights = rng.gamma(0.5, size=400) if weighted else np.ones(400)
     cells = count_rows(scores, positive, groups, 5, weights if weighted else None)
-    found = placement_sums(cells, among_all=among_all)
+    within, found = placement_sums(cells, among_all=among_all)
+    assert same_bits(within, placement_sums(cells)[0])
     outranks = (scores[:, None] > scores) + (scores[:, None] == scores) / 2
     for g, side in itertools.product(range(5), (0, 1)):
         mine = (groups == g) & (positive == side)
@@ -274,7 +297,8 @@ def test_placement_sums_do_not_depend_on_the_number_of_threads(name, n_groups, w
     cells = count_rows(scores, positive, groups, n_groups, weights if weighted else None)
     expected = placement_sums(cells, among_all=True, n_jobs=1)
     for n_jobs in (2, 5):
-        assert same_bits(placement_sums(cells, among_all=True, n_jobs=n_jobs), expected)
+        found = placement_sums(cells, among_all=True, n_jobs=n_jobs)
+        assert all(map(same_bits, found, expected))
 
 
 def test_placement_sums_of_cells_with_many_rows(version):
@@ -283,7 +307,7 @@ def test_placement_sums_of_cells_with_many_rows(version):
     for scale in (1, 70_000, 2**31):
         counts = np.array([[3, 1], [2, 4], [1, 0], [5, 2]]) * scale
         cells = Cells(np.array([0, 2, 4]), scores, *kernel.compact_counts(counts.T.copy()), None)
-        found = placement_sums(cells, among_all=True)
+        _, found = placement_sums(cells, among_all=True)
         # Positives score 0.1 (1), 0.2 (4) and 0.3 (2); negatives 0.1 (4), 0.2 (2) and 0.3 (5).
         assert found.u2[1].tolist() == [scale**2 * (4 + 4 * 10), scale**2 * 2 * (12 + 5)]
         assert found.u2[0].tolist() == [scale**2 * (3 + 2 * 6), scale**2 * (1 + 5 * 12)]
@@ -462,6 +486,8 @@ def test_no_rows_have_the_arrays_of_any_rows(version, weighted):
             assert (empty is None) == (column is None)
             if empty is not None:
                 assert (empty.dtype, empty.ndim, empty.size) == (column.dtype, column.ndim, 0)
+        sums = (concordance(cells), *placement_sums(cells, among_all=True))
+        assert all(column.size == 0 for of_task in sums for column in of_task)
 
 
 def test_scores_at_the_ends_of_the_range(version):

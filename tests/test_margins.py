@@ -70,7 +70,7 @@ def test_limit_and_p_value_of_the_worst(seed, level):
     case = rows_of(seed)
     groups = aucs_and_variances(*case)
     report = GroupAUC.from_predictions(*case[:2], groups=case[2])
-    test = report.test_worst(0.7, margin=0.15, confidence_level=level)
+    test = report.test_margin(0.15, reference=0.7, confidence_level=level)
     expected = lowest_limit(groups, stats.norm.ppf(level))
     assert test.limit == pytest.approx(expected, abs=1e-9)
     assert test.bound == pytest.approx(0.55)
@@ -85,8 +85,8 @@ def test_limits_are_those_of_the_intervals(level):
     case = rows_of(3)
     report = GroupAUC.from_predictions(*case[:2], groups=case[2])
     table = report.confidence_intervals(2 * level - 1, of="statistics")
-    worst = report.test_worst(0.6, confidence_level=level)
-    equivalence = report.test_equivalence(0.2, confidence_level=level)
+    worst = report.test_margin(0.0, reference=0.6, confidence_level=level)
+    equivalence = report.test_margin(0.2, confidence_level=level)
     assert worst.limit == pytest.approx(table.at["worst", "ci_low"], abs=1e-12)
     assert equivalence.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
     assert equivalence.estimate == report.difference
@@ -96,7 +96,7 @@ def test_the_group_that_decides_is_named():
     y, scores, groups = rows_of(1, ((40, 80), (3, 80)), (1.0, 1.6))
     report = GroupAUC.from_predictions(y, scores, groups=groups)
     low = report.confidence_intervals(0.9)["ci_low"]
-    test = report.test_worst(0.5)
+    test = report.test_margin(0.0, reference=0.5)
     assert test.groups == (low.idxmin(),)
     assert f"by {low.idxmin()!r}" in repr(test)
 
@@ -104,9 +104,12 @@ def test_the_group_that_decides_is_named():
 def test_worst_auc_below_the_bound_has_a_large_p_value():
     case = rows_of(0)
     report = GroupAUC.from_predictions(*case[:2], groups=case[2])
-    pvalues = [report.test_worst(reference).pvalue for reference in (0.3, 0.5, 0.7, 0.8, 0.9)]
+    pvalues = [
+        report.test_margin(0.0, reference=reference).pvalue
+        for reference in (0.3, 0.5, 0.7, 0.8, 0.9)
+    ]
     assert pvalues == sorted(pvalues)
-    above = report.test_worst(report.worst + 0.05)
+    above = report.test_margin(0.0, reference=report.worst + 0.05)
     assert not above.is_shown
     assert above.pvalue > 0.5
     # For a single group the test in the other direction has the complementary p value.
@@ -115,17 +118,19 @@ def test_worst_auc_below_the_bound_has_a_large_p_value():
     (group,) = aucs_and_variances(y, scores, groups)
     bound = one.worst + 0.05
     z = optimize.brentq(lambda z: limit(*group, z, 1) - bound, 0, 10)
-    assert one.test_worst(bound).pvalue == pytest.approx(stats.norm.cdf(z), rel=1e-6)
+    assert one.test_margin(0.0, reference=bound).pvalue == pytest.approx(
+        stats.norm.cdf(z), rel=1e-6
+    )
 
 
 def test_perfect_separation_uses_the_exact_limit():
     y, scores = np.arange(20) < 8, np.r_[np.full(8, 5.0), np.arange(12) / 20]
     report = GroupAUC.from_predictions(y, scores, groups=np.zeros(20, int))
-    test = report.test_worst(0.6)
+    test = report.test_margin(0.0, reference=0.6)
     assert test.limit == pytest.approx(0.05 ** (1 / 8))
     assert test.pvalue == pytest.approx(0.6**8, rel=1e-9)
     # The exact limit also holds for error rates above one half.
-    assert report.test_worst(0.99).pvalue == pytest.approx(0.99**8, rel=1e-9)
+    assert report.test_margin(0.0, reference=0.99).pvalue == pytest.approx(0.99**8, rel=1e-9)
 
 
 # Equivalence ---------------------------------------------------------------------------------
@@ -137,7 +142,7 @@ def test_limit_and_p_value_of_equivalence(seed, level):
     case = rows_of(seed)
     groups = aucs_and_variances(*case)
     report = GroupAUC.from_predictions(*case[:2], groups=case[2])
-    test = report.test_equivalence(0.35, confidence_level=level)
+    test = report.test_margin(0.35, confidence_level=level)
     expected = largest_limit(groups, stats.norm.ppf(level))
     assert test.limit == pytest.approx(min(expected, 1), abs=1e-9)
     assert test.is_shown == (expected < 0.35) == (test.pvalue < 1 - level)
@@ -157,18 +162,18 @@ def test_equivalence_of_two_groups_is_two_one_sided_tests():
             return one[0] - other[0] + reach - margin
 
         pvalues.append(stats.norm.sf(optimize.brentq(excess, 0, 10)))
-    assert report.test_equivalence(margin).pvalue == pytest.approx(max(pvalues), rel=1e-6)
+    assert report.test_margin(margin).pvalue == pytest.approx(max(pvalues), rel=1e-6)
 
 
 def test_difference_beyond_the_margin_has_a_large_p_value():
     case = rows_of(0)
     report = GroupAUC.from_predictions(*case[:2], groups=case[2])
     margin = report.difference * 0.8
-    test = report.test_equivalence(margin)
+    test = report.test_margin(margin)
     assert not test.is_shown
     assert 0.5 < test.pvalue <= 1
     assert len(test.groups) == 2
-    pvalues = [report.test_equivalence(x).pvalue for x in (0.05, 0.1, 0.2, 0.4, 0.8)]
+    pvalues = [report.test_margin(x).pvalue for x in (0.05, 0.1, 0.2, 0.4, 0.8)]
     assert pvalues == sorted(pvalues, reverse=True)
 
 
@@ -179,12 +184,12 @@ def test_equivalence_to_a_perfect_group(margin):
     y, groups = np.tile(np.arange(30) < 10, 2), np.repeat([0, 1], 30)
     scores = rng.normal(size=60) + np.where(groups == 0, 9, 1) * y
     report = GroupAUC.from_predictions(y, scores, groups=groups)
-    worst = report.test_worst(1 - margin)
+    worst = report.test_margin(0.0, reference=1 - margin)
     assert report.difference == pytest.approx(0.29)
-    test = report.test_equivalence(margin)
+    test = report.test_margin(margin)
     assert test.pvalue == pytest.approx(worst.pvalue, rel=1e-9)
     for level in (0.2, 0.45, 0.7, 0.95):
-        found = report.test_equivalence(margin, confidence_level=level)
+        found = report.test_margin(margin, confidence_level=level)
         assert found.is_shown == (test.pvalue < 1 - level) == (found.limit < margin)
 
 
@@ -192,7 +197,7 @@ def test_equivalence_to_a_perfect_group(margin):
 def test_equivalence_of_two_perfect_groups_uses_the_exact_limit(margin):
     y, groups = np.tile(np.arange(20) < 8, 2), np.repeat([0, 1], 20)
     report = GroupAUC.from_predictions(y, 5.0 * y, groups=groups)
-    assert report.test_equivalence(margin).pvalue == pytest.approx((1 - margin) ** 8, rel=1e-9)
+    assert report.test_margin(margin).pvalue == pytest.approx((1 - margin) ** 8, rel=1e-9)
 
 
 def test_more_than_2000_groups():
@@ -200,7 +205,7 @@ def test_more_than_2000_groups():
     groups = np.repeat(np.arange(2_100), 30)
     y = np.tile(np.arange(30) < 15, 2_100)
     report = GroupAUC.from_predictions(y, rng.normal(size=y.size) + 3 * y, groups=groups)
-    test = report.test_equivalence(0.6)
+    test = report.test_margin(0.6)
     table = report.confidence_intervals(0.9, of="statistics", over="rows")
     assert test.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
     assert test.is_shown == (test.pvalue < 0.05)
@@ -210,7 +215,7 @@ def test_more_than_2000_groups():
 
 
 def both_tests(report):
-    return report.test_worst(0.7, margin=0.1), report.test_equivalence(0.3)
+    return report.test_margin(0.1, reference=0.7), report.test_margin(0.3)
 
 
 def test_binned_scores_use_the_extremes():
@@ -257,13 +262,13 @@ def test_too_few_groups_show_nothing():
     one = GroupAUC.from_predictions(
         [0, 1, 1, 1], [0.1, 0.2, 0.3, 0.4], groups=["a", "a", "b", "b"], undefined="ignore"
     )
-    test = one.test_equivalence(0.1)
+    test = one.test_margin(0.1)
     assert not test.is_shown
     assert np.isnan([test.pvalue, test.limit, test.estimate]).all()
     assert test.groups == ()
-    none = GroupAUC(one.pairs, min_per_class=5)
-    assert np.isnan(none.test_worst(0.7).pvalue)
-    assert repr(none.test_worst(0.7)).endswith(
+    none = GroupAUC(one._estimates.pairs, min_per_class=5)
+    assert np.isnan(none.test_margin(0.0, reference=0.7).pvalue)
+    assert repr(none.test_margin(0.0, reference=0.7)).endswith(
         "no result, too few groups have both classes): 0 groups"
     )
 
@@ -272,17 +277,17 @@ def test_too_few_groups_show_nothing():
     ("name", "arguments", "message"),
     [
         (
-            "test_worst",
-            {"reference": 80},
+            "test_margin",
+            {"margin": 0.0, "reference": 80},
             r"reference must be a number between 0 and 1; got 80\. Pass 0\.8 for 80 %\.",
         ),
-        ("test_worst", {"reference": "rest"}, r"reference must be .*; got 'rest'"),
-        ("test_worst", {"reference": 0.8, "margin": -0.1}, r"margin must be .*; got -0\.1"),
-        ("test_worst", {"reference": 0.8, "margin": 0.8}, r"below the reference 0\.8; got 0\.8"),
-        ("test_worst", {"reference": 0.8, "margin": np.nan}, r"margin must be .*; got nan"),
-        ("test_equivalence", {"margin": 0}, r"margin must be a number between 0 and 1; got 0"),
-        ("test_equivalence", {"margin": None}, r"margin must be .*; got None"),
-        ("test_equivalence", {"margin": 0.1, "confidence_level": 95}, r"Pass 0\.95 for 95 %"),
+        ("test_margin", {"margin": 0.0, "reference": "rest"}, r"reference must be .*; got 'rest'"),
+        ("test_margin", {"reference": 0.8, "margin": -0.1}, r"margin must be .*; got -0\.1"),
+        ("test_margin", {"reference": 0.8, "margin": 0.8}, r"below the reference 0\.8; got 0\.8"),
+        ("test_margin", {"reference": 0.8, "margin": np.nan}, r"margin must be .*; got nan"),
+        ("test_margin", {"margin": 0}, r"margin must be a number between 0 and 1; got 0"),
+        ("test_margin", {"margin": None}, r"margin must be .*; got None"),
+        ("test_margin", {"margin": 0.1, "confidence_level": 95}, r"Pass 0\.95 for 95 %"),
     ],
 )
 def test_arguments_that_cannot_be(name, arguments, message):

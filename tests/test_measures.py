@@ -116,10 +116,10 @@ def test_values_equal_those_of_scikit_learn(version, measure):
         used = ~np.isnan(truth)
         share = {
             "macro": np.ones(truth.size),
-            "samples": report.pairs.positives + report.pairs.negatives,
-            "positives": report.pairs.positives,
-            "negatives": report.pairs.negatives,
-            "within": report.pairs.of_group,
+            "samples": report._estimates.pairs.positives + report._estimates.pairs.negatives,
+            "positives": report._estimates.pairs.positives,
+            "negatives": report._estimates.pairs.negatives,
+            "within": report._estimates.pairs.of_group,
         }
         for name, weights in share.items():
             average = np.average(truth[used], weights=weights[used]) if used.any() else NAN
@@ -244,12 +244,12 @@ def test_the_variance_of_the_whole_area_is_delongs(weighted):
     curves = GroupCurves.of(report.counts)
     influence = measuring.partial_area_influence(curves, 1.0)
     variance, _ = measuring.logit_errors_of(curves, influence)
-    assert variance == pytest.approx(report.variances.delong, rel=1e-10)
+    assert variance == pytest.approx(report._estimates.variances.delong, rel=1e-10)
     # Beyond 1 - 1e-13 there is no negative.
-    measured = Measured(report.pairs, PartialAUC(max_fpr=1 - 1e-13))
+    measured = Measured(report._estimates.pairs, PartialAUC(max_fpr=1 - 1e-13))
     clustered, freedom = pooled_clustered(measured)
-    assert clustered == pytest.approx(report.estimates.pooled.random, rel=1e-9)
-    assert freedom == pytest.approx(report.variances.cluster_freedom)
+    assert clustered == pytest.approx(report._estimates.pooled.random, rel=1e-9)
+    assert freedom == pytest.approx(report._estimates.variances.cluster_freedom)
 
 
 def test_the_variance_of_a_sensitivity_is_that_of_the_delta_method():
@@ -712,7 +712,7 @@ def test_no_groups_and_no_rows():
         found = GroupAUC(counts).measured(measure)
         assert found.statistic("pooled") == found.statistic("macro")
     grouped = GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"], undefined="ignore")
-    empty = GroupAUC(grouped.pairs, min_per_class=9)
+    empty = GroupAUC(grouped._estimates.pairs, min_per_class=9)
     for measure in MEASURES:
         found = empty.measured(measure)
         assert found.statistics().isna().all()

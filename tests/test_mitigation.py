@@ -824,6 +824,14 @@ def test_fitted_to_a_frame_an_array_is_refused_with_the_remedy(people, mitigator
         fitted.predict(X.drop(columns="sex").assign(sex=0).to_numpy())
 
 
+def test_repeated_names_of_columns_are_refused(people):
+    X, y = people
+    model, twice = MitigatedClassifier(gradient(), sensitive_features="sex"), X.columns[-1]
+    for call in (lambda of: model.fit(of, y), model.fit(X, y).predict):
+        with pytest.raises(ValueError, match=f"several columns of one name, '{twice}' 2 times"):
+            call(pd.concat([X, X[[twice]]], axis=1))
+
+
 @pytest.mark.parametrize(
     "mitigator",
     [

@@ -184,7 +184,7 @@ def test_audits_name_the_class():
         report = MulticlassGroupAUC.from_predictions(
             rows.y, rows.score, groups=site, multi_class=multi_class
         )
-        for of_class in (report[key], GroupAUC(report[key].pairs, min_per_class=1)):
+        for of_class in (report[key], GroupAUC(report[key]._estimates.pairs, min_per_class=1)):
             audit = FairnessAudit(of_class)
             assert audit.decisions is audit.threshold is None
             assert str(audit) == str(FairnessAudit(of_class, threshold=None))
@@ -570,7 +570,7 @@ def test_standard_errors_equal_covariances_of_all_pairs(multi_class, class_avera
         covariance, _ = covariance_of_all_pairs(
             rows.y[own], rows.score[own], list(report), cluster[own]
         )
-        variances = np.array([one.variances.delong[g] for one in report.values()])
+        variances = np.array([one._estimates.variances.delong[g] for one in report.values()])
         raw = np.sqrt(np.diag(covariance))
         covariance *= np.outer(np.sqrt(variances) / raw, np.sqrt(variances) / raw)
         sizes = np.bincount(rows.y[own])
@@ -631,7 +631,7 @@ def test_clusters_of_one_row_are_independent_rows_and_copies_change_nothing():
     pd.testing.assert_frame_equal(copied[names], single[names])
     # Newcombe's variance, times the design effect, depends little on the number of copies.
     assert_allclose(copied[["ci_low", "ci_high"]], single[["ci_low", "ci_high"]], atol=2e-3)
-    assert twice[0].n_clusters == 120
+    assert twice[0]._estimates.pairs.clusters.n_clusters == 120
 
 
 def test_shared_clusters_correlate_groups():
@@ -671,7 +671,7 @@ def test_intervals_of_special_groups(multi_class):
     assert found["ci_low"]["perfect"] == pytest.approx(0.05 ** (1 / 5))
     # Compare with the bounds of all AUCs, whose correlation is 1.
     assert found["standard_error"]["equal"] == pytest.approx(
-        np.mean([np.sqrt(one.variances.bounded[one.index.get_loc("equal")])
+        np.mean([np.sqrt(one._estimates.variances.bounded[one._index().get_loc("equal")])
                  for one in report.values()])
     )  # fmt: skip
     table = report.confidence_intervals(of="statistics")

@@ -55,7 +55,7 @@ def test_moments_of_normal_scores(auc, ratio):
 def test_moments_of_pilot_rows_give_the_shared_variance():
     devices = make_group_scores("different", [30, 20, 10, 5], [40, 90, 20, 9], random_state=0)
     report = GroupAUC.from_predictions(devices.y_true, devices.y_score, groups=devices.groups)
-    variances = report.variances
+    variances = report._estimates.variances
     found = [
         variances.shared_moments.variance(m, n)
         for m, n in zip(variances.positives.n, variances.negatives.n, strict=True)

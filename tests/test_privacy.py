@@ -93,7 +93,7 @@ def test_without_noise_estimates_are_those_of_binned_counts():
     report = GroupAUC(counts.reduced(BINS))
     by_group = private.confidence_intervals()
     np.testing.assert_allclose(by_group.auc, report.by_group.auc, rtol=1e-12)
-    assert by_group.index.equals(report.index)
+    assert by_group.index.equals(report.by_group.index)
     assert (by_group.se_noise < 1e-50).all()
     assert by_group.n_positives.tolist() == counts.n_positives.tolist()
     table = private.confidence_intervals(of="statistics")

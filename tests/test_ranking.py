@@ -19,6 +19,7 @@ from skfedauc import (
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference import differences, ranking
 from skfedauc.inference.ranking import empirical_bayes, posterior_limits
+from skfedauc.report import spread_of
 
 COLUMNS = ["auc", "shrunken_auc", "ci_low", "ci_high", "reliability"]
 COLUMNS += ["rank", "rank_low", "rank_high", "may_be_worst", "note"]
@@ -280,8 +281,8 @@ def test_groups_without_variation_have_bounded_variances(is_perfect):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_shrunken_aucs_shrink_to_the_mean_of_the_heterogeneity(weighted):
     report = GroupAUC(counts_of(seed=1, weighted=weighted))
-    table, of_all = report.ranking(0.9), report.heterogeneity()
-    k, v = report.n_groups, report.variances.shared
+    table, of_all = report.ranking(0.9), spread_of(report)
+    k, v = report.n_groups, report._estimates.variances.shared
     b = (k - 3) / (k - 1) * v / (v + report.tau**2)
     assert_allclose(table["reliability"], 1 - b, rtol=1e-8)
     assert_allclose(

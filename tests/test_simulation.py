@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfedauc.inference.simulation import sequential_pvalue
+from skfedauc.audit.decisions import sequential_pvalue
 
 
 def pvalue(observed, drawn, at_once, enough, most_draws):

@@ -127,10 +127,10 @@ def bound(n_runs: int, seed: int) -> list[str]:
             continue
         scores, codes = rng.integers(1, rng.integers(3, 12), n), rng.integers(0, k, n)
         found = GroupAUC.from_predictions(y, scores, groups=codes, undefined="ignore")
-        if found.n_undefined == found.n_groups:
+        if found._estimates.pairs.n_undefined == found.n_groups:
             continue
         # The differences and bounds of `agreement`, without its tests
-        variances = found.variances
+        variances = found._estimates.variances
         averages = found.average("positives"), found.average("negatives")
         difference = np.abs(found.pooled - np.array(averages))
         limit = np.array(

@@ -96,7 +96,7 @@ def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
         found = report(rng, groups(n_groups, m, n, 0.8))
         seen.append(found.difference)
         if run < 50:
-            expected.append(null_difference(found.counts, found.variances))
+            expected.append(null_difference(found.counts, found._estimates.variances))
     return [f"{np.mean(seen):.4f}", f"{np.mean(expected):.4f}"]
 
 
@@ -157,7 +157,9 @@ def power(n_runs: int, seed: int, of: Groups) -> list[str]:
     pvalues = []
     for _ in range(n_runs):
         found = report(rng, of)
-        chi_squared = combine_effects(found.by_group["auc"].to_numpy(), found.variances.delong)
+        chi_squared = combine_effects(
+            found.by_group["auc"].to_numpy(), found._estimates.variances.delong
+        )
         pvalues.append(
             (
                 found.test_equal_groups().pvalue,

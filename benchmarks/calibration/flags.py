@@ -18,6 +18,7 @@ from benchmarks.calibration.table import Table
 from skfedauc import FairnessAudit
 from skfedauc.audit.claims import adjusted_together
 from skfedauc.inference.cross_gap import pair_errors
+from skfedauc.report import spread_of
 
 # Questions of the claims of an audit, by column
 _QUESTIONS = {
@@ -95,7 +96,7 @@ def no_gap(n_runs: int, seed: int, of: Design) -> list[str]:
         compared = comparison.compared
         if compared.n_groups < 2:
             continue
-        found["limit of tau"].append(compared.heterogeneity(0.95)["ci_low"] > 0.0)
+        found["limit of tau"].append(spread_of(compared, 0.95)["ci_low"] > 0.0)
         matrix = compared.cross_matrix.to_numpy()
         pairs = np.triu_indices(len(matrix), 1)
         errors = pair_errors(compared.counts)[pairs]

@@ -22,16 +22,16 @@ from skfedauc import GroupAUC, rows_needed
 def at_margin(n_runs: int, seed: int, of: Groups, whole: bool) -> list[str]:
     """Error rates of the tests with a margin if the true value is the bound.
 
-    The bound of `test_worst` is the smallest true AUC, and the margin of `test_equivalence` is the
+    The reference is the smallest true AUC, and the margin of the test of equivalence is the
     largest true difference.
     """
     rng, worst, equivalent = np.random.default_rng(seed), [], []
     aucs = [auc_of_rounded_scores(a) for a in of.auc] if whole else of.auc.tolist()
     for _ in range(n_runs):
         found = GroupAUC(in_whole_scores(draw_rows(rng, of))) if whole else report(rng, of)
-        worst.append(found.test_worst(min(aucs)).is_shown)
+        worst.append(found.test_margin(0.0, reference=min(aucs)).is_shown)
         if len(aucs) > 1:
-            equivalent.append(found.test_equivalence(max(aucs) - min(aucs)).is_shown)
+            equivalent.append(found.test_margin(max(aucs) - min(aucs)).is_shown)
     return [percent(equivalent) if equivalent else "", percent(worst)]
 
 
@@ -83,10 +83,10 @@ def planned(
         elif target == "difference":
             reached.append(found.test_difference().pvalue < 0.05)
         elif target == "equivalence":
-            reached.append(found.test_equivalence(value).is_shown)
+            reached.append(found.test_margin(value).is_shown)
         else:
             true = auc_of_rounded_scores(auc) if whole else auc
-            reached.append(found.test_worst(true, margin=value).is_shown)
+            reached.append(found.test_margin(value, reference=true).is_shown)
     shown = ["", f"{np.mean(reached):.4f}"] if target == "width" else [percent(reached), ""]
     return [f"{plan.n_positives:,}", f"{plan.n_rows:,}", *shown]
 
@@ -115,8 +115,8 @@ TABLES = [
     Table(
         "Tests with a margin",
         "Error rates in % of tests at 5 % if the true value is the bound. `equivalence` is the "
-        "error rate of `test_equivalence` with the largest true difference as the margin. "
-        "`worst` is the error rate of `test_worst` with the smallest true AUC as the bound. "
+        "error rate of `test_margin` with the largest true difference as the margin. "
+        "`worst` is the error rate of `test_margin` with the smallest true AUC as the reference. "
         "Whole scores are rounded to whole numbers.",
         ["groups of positives/negatives", "equivalence", "worst"],
         [

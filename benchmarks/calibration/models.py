@@ -35,6 +35,25 @@ def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: floa
     return [percent(rejected)]
 
 
+def paired_interval(
+    n_runs: int, seed: int, n_groups: int, m: int, n: int, auc: float, other: float
+) -> list[str]:
+    """Coverage of the interval of the difference of two models; their scores correlate by .5."""
+    rng = np.random.default_rng(seed)
+    covered: dict[str, list[bool]] = {"pooled": [], "macro": []}
+    y = np.tile(np.arange(m + n) < m, n_groups)
+    group = np.repeat(np.arange(n_groups), m + n)
+    apart = np.sqrt(2.0) * ndtri([auc, other])
+    for _ in range(n_runs):
+        shared, *own = np.sqrt(0.5) * rng.normal(size=(3, y.size))
+        scores = {i: shared + own[i] + apart[i] * y for i in (1, 0)}
+        for name, of_runs in covered.items():
+            table = compare_models(y, scores, groups=group, statistic=name).table
+            found = table.loc[(1, 0)]
+            of_runs.append(bool(found["ci_low"] <= auc - other <= found["ci_high"]))
+    return [percent(of_runs) for of_runs in covered.values()]
+
+
 MEASURES = {
     "partial AUC": PartialAUC(max_fpr=0.1),
     "partial AUC, min_tpr": PartialAUC(min_tpr=0.9),
@@ -176,6 +195,25 @@ TABLES = [
             for rho in (0.0, 0.5, 0.9, 0.99)
         ],
         error_rate=["error rate"],
+    ),
+    Table(
+        "Interval of the difference of two models",
+        "Coverage in % of 95 % intervals of the difference of two models with different AUCs. The "
+        "scores have the correlation .5, and all groups have the same AUCs.",
+        ["groups of positives/negatives, AUCs", "pooled", "macro"],
+        [
+            (f"{g} of {m}/{n}, {auc} and {other}", paired_interval, (g, m, n, auc, other))
+            for g, m, n, auc, other in (
+                (1, 10, 400, 0.95, 0.85),
+                (2, 5, 200, 0.95, 0.85),
+                (2, 5, 200, 0.98, 0.7),
+                (2, 20, 400, 0.95, 0.85),
+                (5, 10, 400, 0.95, 0.85),
+                (2, 50, 200, 0.9, 0.8),
+            )
+        ],
+        share=0.5,
+        coverage=["pooled", "macro"],
     ),
     Table(
         "Two models on the same rows, by other measures",

@@ -72,7 +72,7 @@ def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -
 def unequal_spread(
     n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float, share: float
 ) -> list[str]:
-    """Coverage of intervals, errors of each limit, and the error rate of `test_worst`.
+    """Coverage of intervals, errors of each limit, and the error rate of `test_margin(reference=)`.
 
     Scores are normal. This share of the positives has the distribution of the negatives, and the
     AUC of the other positives is such that all positives together have the AUC.
@@ -85,9 +85,11 @@ def unequal_spread(
         rows = draw_rows(rng, groups(k, m, n, (auc - share / 2.0) / (1.0 - share), ratio))
         without = rows.y & (rng.random(rows.y.size) < share)
         scores = np.where(without, rng.normal(size=rows.y.size), rows.scores)
-        variances = GroupAUC.from_predictions(rows.y, scores, groups=rows.groups).variances
+        variances = GroupAUC.from_predictions(
+            rows.y, scores, groups=rows.groups
+        )._estimates.variances
         low, high, _ = group_limits(variances, 0.025, "logit")
-        # The limit at which the p value of `test_worst` of a single group is .05
+        # The limit at which the p value of `test_margin(reference=)` of a single group is .05
         one_sided, _, _ = group_limits(variances, 0.05, "logit")
         found.append(
             (
@@ -155,7 +157,7 @@ TABLES = [
         "negatives. The column `logit` has the coverage in % of 95 % "
         "intervals. `low limit too high` and `high limit too low` are "
         "the shares in % of `logit` intervals that miss the AUC on each side, and should be 2.5. "
-        "`worst` is the error rate in % of `test_worst` at 5 % with the true AUC as the bound.",
+        "`worst` is the error rate in % of `test_margin` at 5 % with the true AUC as the bound.",
         [
             "positives/negatives, AUC, design",
             "logit",

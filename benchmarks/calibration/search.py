@@ -37,7 +37,7 @@ class Cell(NamedTuple):
     auc: float
 
 
-def drawn(rng: np.random.Generator, k: int, m: int, auc: float, shape: str) -> Variances:
+def drawn(rng: np.random.Generator, k: int, m: int, auc: float, shape: str) -> ScoreCounts:
     """Draw k groups with normal scores, or with scores of two values."""
     (ratio, rate), n = SHAPES[shape], N_NEGATIVES[m]
     y = np.tile(np.arange(m + n) < m, k)
@@ -47,7 +47,7 @@ def drawn(rng: np.random.Generator, k: int, m: int, auc: float, shape: str) -> V
     else:
         scores = np.where(rng.random(y.size) < np.where(y, 2.0 * auc - 1.0 + rate, rate), 0.7, 0.3)
     groups = np.repeat(np.arange(k), m + n)
-    return variances_of(ScoreCounts.from_predictions(y, scores, groups=groups))
+    return ScoreCounts.from_predictions(y, scores, groups=groups)
 
 
 def average_limits(variances: Variances, n_groups: int) -> tuple[Floats, Floats]:
@@ -80,7 +80,7 @@ def cells(n_runs: int, seed: int, m: int, shape: str) -> list[Cell]:
         missed: dict[int, list[Floats]] = {n_groups: [] for n_groups in N_GROUPS}
         for start in range(0, n_runs, 100):
             k = min(n_runs - start, 100) * max(N_GROUPS)
-            variances = drawn(rng, k, m, auc, shape)
+            variances = variances_of(drawn(rng, k, m, auc, shape))
             for n_groups in N_GROUPS:
                 low, high = average_limits(variances, n_groups)
                 missed[n_groups].append(np.array([low > auc, high < auc], float))

@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.calibration.simulation import Floats, draw_rows, groups, percent, report
 from benchmarks.calibration.table import Table
 from skfedauc import GroupAUC
+from skfedauc.report import spread_of as heterogeneity_of
 from skfedauc.report.statistics import squared_tau
 
 
@@ -45,8 +46,8 @@ def spread_of(
     for _ in range(n_runs):
         auc = true(rng)
         of_run = report(rng, groups(auc.size, m, n, auc))
-        estimate = of_run.heterogeneity()
-        squares.append(squared_tau(of_run.estimates))
+        estimate = heterogeneity_of(of_run)
+        squares.append(squared_tau(of_run._estimates))
         found.append(estimate["tau"])
         held.append(estimate["ci_low"] <= tau <= estimate["ci_high"])
     root = np.sign(np.mean(squares)) * np.sqrt(abs(np.mean(squares)))

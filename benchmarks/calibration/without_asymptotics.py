@@ -43,7 +43,7 @@ def looseness(n_runs: int, seed: int, m: int, n: int, auc: float, shape: str) ->
     limits, observed = np.empty((len(FREE), 2, n_runs)), np.empty(n_runs)
     for i, own in enumerate(of_run):
         drawn = ScoreCounts.from_predictions(rows.y[own], scores[own])
-        variances = GroupAUC(drawn).variances
+        variances = GroupAUC(drawn)._estimates.variances
         observed[i] = variances.auc[0]
         for number, method in enumerate(FREE):
             low, high, _ = group_limits(variances, 0.025, method)
@@ -60,7 +60,7 @@ def average_of_pairs(n_runs: int, seed: int, of: Groups) -> list[str]:
     rng, share = np.random.default_rng(seed), np.full(len(of.auc), 1.0 / len(of.auc))
     limits = np.empty((len(FREE), 2, n_runs))
     for i in range(n_runs):
-        drawn = report(rng, of).estimates
+        drawn = report(rng, of)._estimates
         for number, method in enumerate(FREE):
             found = average_interval(drawn.in_use, share, 0.95, method, new_groups=False)
             limits[number, :, i] = found.low, found.high

@@ -47,7 +47,8 @@ for target, columns in features.items():
 
 for target, report in reports.items():
     across = 1 - report.decomposition().share_within
-    print(f"{target}: {report.n_undefined} of {report.n_groups} persons without an AUC, ", end="")
+    n_undefined = report.by_group["auc"].isna().sum()
+    print(f"{target}: {n_undefined} of {report.n_groups} persons without an AUC, ", end="")
     print(f"{across:.1%} of the pairs compare two persons")
 
 # %%

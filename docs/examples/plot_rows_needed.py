@@ -38,7 +38,7 @@ print(report.by_group[["auc", "n_positives", "n_negatives"]].round(3))
 # differ by less than .05:
 
 print(report.test_difference())
-print(report.test_equivalence(0.05))
+print(report.test_margin(0.05))
 
 # %%
 # The report is a pilot for the next study. The rows of the pilot determine the AUC, the share of

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import _numpy
 
 # Version of the arguments of the compiled functions
-_INTERFACE = 5
+_INTERFACE = 6
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
 if _asked not in ("", "compiled", "numpy"):
@@ -115,7 +115,7 @@ class Concordance(NamedTuple):
 
 
 class PlacementSums(NamedTuple):
-    """Sums by group over the rows of each class, over all cells in order of score.
+    """Sums by group over the rows of each class, from the placement values of these rows.
 
     The placement value of a row is the share of the rows of the other class that the row outranks.
     A tie counts one half. Row 0 of each array refers to negatives, and row 1 refers to positives;
@@ -129,20 +129,20 @@ class PlacementSums(NamedTuple):
         tie counts one. Without weights, the values are exact.
     once, squared : ndarray of float64, shape (2, n_groups)
         Sum of the deviations of the placement values, and of their squares.
-    product : ndarray of float64, shape (2, n_groups)
-        Sum of the products of these deviations and the deviations of the placement values within
-        the group.
     comparisons, comparisons_squared : ndarray of float64, shape (n_groups,)
         Sum of the comparisons (1, one half or 0) of a positive of the group with a negative, and
         sum of the squared comparisons, both with products of squared weights.
+    product : ndarray of float64, shape (2, n_groups)
+        Sum of the products of these deviations and the deviations of the placement values within
+        the group.
     """
 
     u2: NDArray[Any]
     once: Floats
     squared: Floats
-    product: Floats
     comparisons: Floats
     comparisons_squared: Floats
+    product: Floats
 
 
 def name() -> str:
@@ -187,9 +187,7 @@ def count_rows(
         return merge_cells(halves, [np.arange(n_groups)] * 2, n_groups)
     if weights is not None:
         scores = scores.astype(np.float64, copy=False)
-    n_threads = 1
-    if scores.size >= _FEW_ROWS:
-        n_threads = min(1 + scores.size // _FEW_ROWS, _MOST_THREADS, _effective_n_jobs(n_jobs))
+    n_threads = _n_threads(scores.size, n_jobs)
     classes = _array(positive, np.bool_).view(np.uint8)  # A Boolean array may have bytes above 1.
     rows = _array(scores), classes, _array(groups, np.intp)
     weights = _array(weights, np.float64)
@@ -266,12 +264,12 @@ def number_cells(
     return cell, starts
 
 
-def concordance(cells: Cells) -> Concordance:
+def concordance(cells: Cells, n_jobs: int | None = None) -> Concordance:
     """Count rows and concordant pairs of each group."""
-    u2, rows = _sums("pair_sums", cells._replace(weights=None))
+    u2, rows = _sums("pair_sums", cells._replace(weights=None), n_jobs)
     n_negatives, n_positives = rows.astype(np.int64)
     if cells.weights is not None:
-        u2, (negatives, positives) = _sums("pair_sums", cells)
+        u2, (negatives, positives) = _sums("pair_sums", cells, n_jobs)
         return Concordance(n_negatives, n_positives, negatives, positives, u2[1])
     pairs = u2[1]
     large = np.flatnonzero(rows[0] * rows[1] > 2.0**62)
@@ -286,15 +284,14 @@ def concordance(cells: Cells) -> Concordance:
 
 def placement_sums(
     cells: Cells, *, among_all: bool = False, n_jobs: int | None = None
-) -> PlacementSums:
-    """Add up the placement values of the rows of each group.
+) -> tuple[PlacementSums, PlacementSums]:
+    """Add up the placement values of the rows of each group, within the group and among all rows.
 
     Parameters
     ----------
     cells : Cells
     among_all : bool, default=False
-        Whether placement values and comparisons are those among the rows of all groups. If False,
-        they are those within the group.
+        If False, the function returns the sums within the group twice.
     n_jobs : int, default=None
         Number of threads, as in scikit-learn. The result does not depend on `n_jobs`.
     """
@@ -302,21 +299,25 @@ def placement_sums(
         # As floats, counts up to 2**53 are exact.
         weights = np.array([cells.negatives, cells.positives] * 2, np.float64)
         cells = cells._replace(weights=weights)
-    n_threads = min(_effective_n_jobs(n_jobs), _MOST_THREADS)
     if cells.starts.size <= 2:
         among_all = False  # One group has all rows.
-    u2, sums = _sums("sums_among_all" if among_all else "sums_within", cells, n_threads)
-    once, squared, product, (comparisons, comparisons_squared) = sums[2:].reshape(4, 2, -1)
-    # The kernel adds up the deviations of the share of lower positives.
-    once = np.array([-once[0], once[1]])
-    return PlacementSums(u2[2:], once, squared, product, comparisons, comparisons_squared)
+    u2, sums = _sums("sums_among_all" if among_all else "sums_within", cells, n_jobs)
+    found = []
+    for of_rows, first in ((u2[:2], 2), (u2[2:], 8))[: 1 + among_all]:
+        once, squared, comparisons = (sums[first + k : first + k + 2] for k in (0, 2, 4))
+        # The kernel adds up the deviations of the share of lower positives.
+        once = np.array([-once[0], once[1]])
+        product = sums[14:] if first == 8 else squared
+        of_class = PlacementSums(of_rows, once, squared, comparisons[0], comparisons[1], product)
+        found.append(of_class)
+    return found[0], found[-1]
 
 
-def _sums(task: str, cells: Cells, n_threads: int = 1) -> tuple[NDArray[Any], Floats]:
+def _sums(task: str, cells: Cells, n_jobs: int | None) -> tuple[NDArray[Any], Floats]:
     """Return the U statistics and the sums of a task by group.
 
-    The U statistics have shape (4, n_groups): first within the group, and then of the task, each of
-    negatives against lower positives, and of positives against lower negatives.
+    The U statistics have shape (2, n_groups): those of negatives against lower positives, and those
+    of positives against lower negatives. Those among all rows are two more rows.
     """
     implementation: Any = _implementation
     dtype: type[np.unsignedinteger[Any]] = np.uint32
@@ -325,10 +326,13 @@ def _sums(task: str, cells: Cells, n_threads: int = 1) -> tuple[NDArray[Any], Fl
         cells = cells._replace(negatives=empty, positives=empty)
     elif not cells.negatives.dtype == cells.positives.dtype == np.uint32:
         implementation, dtype = _numpy, np.uint64  # few cells
-    u2, sums = getattr(implementation, task)(_columns(cells, dtype), n_threads)
+    u2, sums = getattr(implementation, task)(
+        _columns(cells, dtype), _n_threads(cells.scores.size, n_jobs)
+    )
     u2 = u2.view(np.uint64 if cells.weights is None else np.float64)
-    n_groups, n_sums = cells.starts.size - 1, 2 if task == "pair_sums" else 10
-    return u2.reshape(4, n_groups), sums.reshape(n_sums, n_groups)
+    n_groups = cells.starts.size - 1
+    n_u2, n_sums = {"pair_sums": (2, 2), "sums_within": (2, 8), "sums_among_all": (4, 16)}[task]
+    return u2.reshape(n_u2, n_groups), sums.reshape(n_sums, n_groups)
 
 
 def ranks_in_groups(starts: NDArray[np.intp], amounts: NDArray[Any]) -> Floats:
@@ -348,7 +352,7 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
         Rows are the groups of the positives, and columns are the groups of the negatives.
     """
     n_groups = cells.starts.size - 1
-    n_threads = min(_effective_n_jobs(n_jobs), _MOST_THREADS)
+    n_threads = _n_threads(cells.scores.size, n_jobs)
     ranks, starts = _implementation.number_cells(_array(cells.scores), None, 1, n_threads)
     amounts = (_array(column, np.float64) for column in cells.amounts)
     u2: Floats = _implementation.cross_pairs(
@@ -398,10 +402,11 @@ def _array(values: Any, dtype: Any = None) -> Any:
     return np.require(values, dtype, ["C", "A"])
 
 
-def _effective_n_jobs(n_jobs: int | None) -> int:
+def _n_threads(n_items: int, n_jobs: int | None) -> int:
+    """Return the number of threads for rows or cells, as in scikit-learn."""
     # Without joblib, None has no default.
-    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+    if n_items < _FEW_ROWS or n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
     from joblib import effective_n_jobs
 
-    return int(effective_n_jobs(n_jobs))
+    return min(1 + n_items // _FEW_ROWS, _MOST_THREADS, int(effective_n_jobs(n_jobs)))

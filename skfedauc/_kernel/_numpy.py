@@ -101,32 +101,35 @@ def _placement_sums(cells: Tuple, task: str) -> Tuple:
         (*_sums_in_groups(starts, column), of_groups)
         for column, of_groups in zip(amounts, total, strict=True)
     ]
-    among = within
+    compared = [within]
     if task == "among_all":
         tie, (_, n_ties) = number_cells(scores, None, 1, 1)
-        among = [_sums_of_ties(tie, n_ties, column) for column in amounts]
+        compared.append([_sums_of_ties(tie, n_ties, column) for column in amounts])
     u2 = [
         by_group(amounts[side] * (ranks[1 - side][0] + ranks[1 - side][1]))
-        for ranks in (within, among)
+        for ranks in compared
         for side in (0, 1)
     ]
     sums = [column.astype(np.float64) for column in total[:2]]
     if task == "pairs":
         return np.concatenate(u2).view(np.uint64), np.concatenate(sums)
+    squares = [column.astype(np.float64) for column in amounts[2:]]
     deviations = []
-    for i, side in itertools.product((0, 1), (0, 1)):
-        under, up_to, whole = (within, among)[i][1 - side]
-        half = np.broadcast_to(_half_over(whole), n_groups)
-        mean = u2[2 * i + side].astype(np.float64) * half * (2.0 * _half_over(total[side]))
-        deviations.append((under + up_to).astype(np.float64) * half[group] - mean[group])
-    for factors in ((1.0, 1.0), deviations[2:], deviations[:2]):
+    for i, ranks in enumerate(compared):
         for side in (0, 1):
-            squares = amounts[2 + side].astype(np.float64)
-            sums.append(by_group(squares * (deviations[2 + side] * factors[side])))
-    under, up_to = (column.astype(np.float64) for column in among[2][:2])
-    for part in (2.0, 4.0):
-        squares = amounts[3].astype(np.float64)
-        sums.append(by_group(squares * (under + (up_to - under) / part)))
+            under, up_to, whole = ranks[1 - side]
+            half = np.broadcast_to(_half_over(whole), n_groups)
+            mean = u2[2 * i + side].astype(np.float64) * half * (2.0 * _half_over(total[side]))
+            deviations.append((under + up_to).astype(np.float64) * half[group] - mean[group])
+        of_ranks = deviations[2 * i :]
+        sums += [by_group(squares[side] * of_ranks[side]) for side in (0, 1)]
+        sums += [by_group(squares[side] * (of_ranks[side] * of_ranks[side])) for side in (0, 1)]
+        under, up_to = (column.astype(np.float64) for column in ranks[2][:2])
+        sums += [by_group(squares[1] * (under + (up_to - under) / part)) for part in (2.0, 4.0)]
+    if len(compared) > 1:
+        sums += [
+            by_group(squares[side] * (deviations[2 + side] * deviations[side])) for side in (0, 1)
+        ]
     return np.concatenate(u2).view(np.uint64), np.concatenate(sums)
 
 
@@ -146,7 +149,8 @@ def _sums_in_groups(starts: Array, amounts: Array) -> tuple[Array, Array]:
 def _sums_of_ties(tie: Array, n_ties: int, amounts: Array) -> tuple[Array, Array, Array]:
     """Return for each cell the sum of all lower cells, this sum plus ties, and the overall sum."""
     sums = np.zeros(n_ties + 1, amounts.dtype)
-    np.add.at(sums, tie + 1, amounts)
+    # The compiled kernel, too, adds up tied cells from the last cell to the first.
+    np.add.at(sums, tie[::-1] + 1, amounts[::-1])
     sums = np.cumsum(sums, dtype=amounts.dtype)
     return sums[tie], sums[tie + 1], sums[-1]
 

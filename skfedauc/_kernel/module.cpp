@@ -99,7 +99,7 @@ NB_MODULE(_compiled, module) {
     const auto def = [&](const char* name, auto function) {
         module.def(name, function, nb::call_guard<nb::gil_scoped_release>());
     };
-    module.attr("INTERFACE") = 5;  // `__init__.py` has the same number
+    module.attr("INTERFACE") = 6;  // `__init__.py` has the same number
     def("count_rows", &py_count_rows<double>);
     def("count_rows", &py_count_rows<float>);
     def("add_cells", &py_add_cells<std::uint32_t>);

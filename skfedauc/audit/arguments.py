@@ -13,7 +13,7 @@ from skfedauc.audit.facts import NAMES
 from skfedauc.audit.gaps import is_small
 from skfedauc.audit.tables import Favorable
 from skfedauc.counts import ScoreCounts
-from skfedauc.report import GroupAUC, MulticlassGroupAUC
+from skfedauc.report import GroupAUC, MulticlassGroupAUC, estimates_of
 
 
 def check_report(report: Any) -> None:
@@ -30,13 +30,13 @@ def check_report(report: Any) -> None:
         raise ValueError("an audit needs groups; the report has none.")
     if report.n_groups == 0:
         raise ValueError("an audit needs rows; the report has none.")
-    if report.pairs.is_within_folds or report.pairs.rows_repeat:
+    if estimates_of(report).pairs.is_within_folds or estimates_of(report).pairs.rows_repeat:
         raise ValueError(
             "an audit compares all rows with each other, but this report compares rows within "
             "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
             "or use FairnessAudit.from_predictions."
         )
-    report.pairs.check_has_scores("FairnessAudit")
+    estimates_of(report).pairs.check_has_scores("FairnessAudit")
 
 
 def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> Any:

@@ -32,7 +32,7 @@ from skfedauc.inference.models import (
 )
 from skfedauc.inference.paired_rates import RateChanges, rate_changes
 from skfedauc.inference.quantiles import t_quantile
-from skfedauc.report import by_number, shares
+from skfedauc.report import by_number, estimates_of, shares
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 if TYPE_CHECKING:
@@ -110,10 +110,10 @@ class Changes:
     @functools.cached_property
     def _joint(self) -> dict[str, Comparisons]:
         """Pooled AUC, and AUCs of the pairs within and across groups, of both models."""
-        rows, share = self._rows, shares(self.audits[0].report.estimates, "within")
+        rows, share = self._rows, shares(estimates_of(self.audits[0].report), "within")
         pooled = auc_values(rows.pooled())
         share = np.zeros(rows.n_groups) if share is None else share
-        bounded = np.array([audit.report.variances.bounded for audit in self.audits])
+        bounded = np.array([estimates_of(audit.report).variances.bounded for audit in self.audits])
         return {
             "pooled": compare_all(joint_pooled(rows, pooled), _PAIR, LEVEL),
             "cross": compare_all(joint_cross(rows, self._own, pooled), _PAIR, LEVEL),
@@ -138,7 +138,7 @@ class Changes:
         """Values before and after by quantity and group, with tests unless a group is small."""
         rows, keep = self._rows, self._is_compared
         variance = np.where(keep, self._within.variance[0, 1], np.nan)
-        before, after = (audit.report.pairs.auc for audit in self.audits)
+        before, after = (estimates_of(audit.report).pairs.auc for audit in self.audits)
         found = {"auc": _tested(before, after, variance, self._within.freedom[0, 1])}
         disparity = []
         for audit in self.audits:

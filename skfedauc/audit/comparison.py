@@ -615,6 +615,6 @@ class AuditComparison:
         headline = (
             f"AuditComparison of {first} and {second} on "
             f"{_words.counted(report.n_groups, 'group')} by "
-            f"{', '.join(self.tables.columns)}{left_out(report.n_missing)}"
+            f"{', '.join(self.tables.columns)}{left_out(report.counts.n_missing)}"
         )
         return "\n".join([headline, *(f"- {finding}" for finding in self.findings)])

@@ -170,7 +170,7 @@ def _facts(tables: ComparisonTables) -> dict[str, str]:
         "Positives": f"{n_positives:,}",
         "Negatives": f"{n_negatives:,}",
         "Positive class": classes_in_words(counts),
-        "Left out": left_out(tables.reports[0].n_missing).removeprefix(", "),
+        "Left out": left_out(tables.reports[0].counts.n_missing).removeprefix(", "),
         "Weights": "yes" if counts.is_weighted else "",
         "Groups": f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else ""),
         "Decisions": " and ".join(dict.fromkeys(decided)),

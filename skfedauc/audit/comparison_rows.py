@@ -13,7 +13,7 @@ from skfedauc.audit import arguments, counting
 from skfedauc.audit import decisions as deciding
 from skfedauc.audit.changes import ComparedRows
 from skfedauc.audit.counting import Threshold
-from skfedauc.comparison.arguments import paired_rows
+from skfedauc.comparison import paired_rows
 from skfedauc.counts import ScoreCounts
 from skfedauc.report import GroupAUC
 

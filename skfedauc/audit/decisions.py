@@ -14,10 +14,13 @@ References
    Biometrics 10(4). https://doi.org/10.2307/3001616
 .. [3] Rao, J. N. K. and Scott, A. J. (1992). A simple method for the analysis of clustered binary
    data. Biometrics 48(2). https://doi.org/10.2307/2532311
+.. [4] Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78(2).
+   https://doi.org/10.1093/biomet/78.2.301
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +32,6 @@ from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.inference.rates import ClusterSums
-from skfedauc.inference.simulation import sequential_pvalue
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
@@ -255,6 +257,30 @@ def test_equal_shares(shares: Floats, n_rows: Floats) -> float:
     return sequential_pvalue(
         float(found.statistic), draw, at_once=at_once, enough=_ENOUGH, most_draws=_MOST_DRAWS
     )
+
+
+def sequential_pvalue(
+    observed: float,
+    draw: Callable[[int], Floats],
+    *,
+    at_once: int,
+    enough: int,
+    most_draws: int,
+) -> float:
+    """Return the share of simulated statistics that are at least as large as the observed one.
+
+    The simulation stops early after `enough` such statistics, and the test still has its level
+    [4]_. The relative standard error of the p value is then about ``1 / sqrt(enough)``. `draw`
+    returns as many statistics as its argument says: `at_once` in a call, up to `most_draws`.
+    """
+    n_draws, n_larger = 0, 0
+    while n_draws < most_draws:
+        # Statistics of identical data can differ by rounding.
+        larger = np.flatnonzero(draw(at_once) >= observed * (1.0 - 1e-9))
+        if n_larger + larger.size >= enough:
+            return float(enough / (n_draws + larger[enough - n_larger - 1] + 1))
+        n_draws, n_larger = n_draws + at_once, n_larger + larger.size
+    return float((1 + n_larger) / (1 + n_draws))
 
 
 def test_equal_shares_of_clusters(sums: ClusterSums) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 from skfedauc import _words
 from skfedauc.audit.gaps import GroupComparison
 from skfedauc.counts import ScoreCounts, version_of_package
+from skfedauc.report import estimates_of
 
 # What the user can name
 NAMES = ("model", "label", "score")
@@ -56,7 +57,7 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
         Date of the audit.
     """
     counts, decisions = comparison.report.counts, comparison.decisions
-    clusters = comparison.report.pairs.clusters
+    clusters = estimates_of(comparison.report).pairs.clusters
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     positive, negative = classes_of(counts)
     return {

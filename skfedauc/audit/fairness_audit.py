@@ -26,7 +26,7 @@ from skfedauc.audit.rates import RateMethod
 from skfedauc.audit.summary import headline, summary
 from skfedauc.audit.tables import AuditTables, Favorable
 from skfedauc.counts import ScoreCounts
-from skfedauc.report import GroupAUC, listed
+from skfedauc.report import GroupAUC, estimates_of, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -175,14 +175,14 @@ class FairnessAudit:
         self.reference = reference
         label = arguments.check_reference(reference, report.counts, min_per_class)
         self.threshold = arguments.check_threshold(threshold)
-        clusters = report.pairs.clusters
+        clusters = estimates_of(report).pairs.clusters
         # Decisions have the groups of these counts.
         counted = report.counts if clusters is None else clusters.units
         if decisions is not None:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = deciding.check_decisions(decisions, counted, clusters is not None)
-        elif threshold == "auto" and not report.pairs.is_multiclass:
+        elif threshold == "auto" and not estimates_of(report).pairs.is_multiclass:
             self.threshold = deciding.default_threshold(counted)
         if self.threshold is not None:
             decisions = deciding.at_threshold(counted, self.threshold)
@@ -193,7 +193,7 @@ class FairnessAudit:
         self._set_comparison(GroupComparison(report, decisions, min_per_class, label))
         # Findings do not explain missing decisions if the user requested the ranking alone, or if
         # the scores rank one of several classes.
-        self._is_ranking_chosen = threshold is None or report.pairs.is_multiclass
+        self._is_ranking_chosen = threshold is None or estimates_of(report).pairs.is_multiclass
         self._is_adjusted_with_others = False
 
     def _set_comparison(self, comparison: GroupComparison) -> None:
@@ -412,7 +412,7 @@ class FairnessAudit:
         decisions = None
         if model.selected is not None:
             decided = counted(model.decided)
-            of_clusters = decided.pairs.clusters
+            of_clusters = estimates_of(decided).pairs.clusters
             decisions = decided.counts if of_clusters is None else of_clusters.units
         audit = cls(
             counted(model.scores),
@@ -803,7 +803,7 @@ class FairnessAudit:
         is the limit in `gaps`. The other limit is nearer to the value than in `gaps`, where it
         fails with a probability of at most 2.5 %. Both limits of "tau" are those in `gaps`, because
         the interval is approximate and assumes normal true AUCs. The "difference" is met if and
-        only if ``compared.test_equivalence(limit)`` shows equivalence. The value of
+        only if ``compared.test_margin(limit)`` shows equivalence. The value of
         "xauc_disparity" is the largest absolute xAUC disparity of a group, which can differ from
         the clearest disparity in `gaps`.
 

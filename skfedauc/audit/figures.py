@@ -32,7 +32,7 @@ from skfedauc.plotting.drawing import (
     STYLES,
     VERMILLION,
 )
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, estimates_of
 from skfedauc.report.statistics import MATRIX_GROUPS
 from skfedauc.report.threshold_sweep import ThresholdSweep
 
@@ -122,7 +122,9 @@ def plots(tables: AuditTables, prefix: str) -> Iterator[Plot]:
     if 0 < report.n_groups < tables.report.n_groups:
         without = " Small groups are left out, also of averages and of the pooled AUC."
     if not report.n_groups:
-        pairs = GroupPairs(tables.report.counts, clusters=tables.report.pairs.clusters)
+        pairs = GroupPairs(
+            tables.report.counts, clusters=estimates_of(tables.report).pairs.clusters
+        )
         report = GroupAUC(pairs, undefined="ignore")
     columns = " and ".join(map(_words.shortened_label, tables.columns))
     groups = f"{_words.counted(report.n_groups, 'group')} by {columns}"
@@ -178,7 +180,7 @@ def _drawings(report: GroupAUC, tables: AuditTables) -> Iterator[_Drawing]:
     if 2 <= n_groups <= MATRIX_GROUPS:
         is_narrow = n_groups <= _MOST_NARROW
         # The standard errors are those of independent rows.
-        colors = "" if report.pairs.clusters is not None else _COLORS_OF_CELLS
+        colors = "" if estimates_of(report).pairs.clusters is not None else _COLORS_OF_CELLS
         yield _Drawing(
             "Cross AUCs",
             partial(plotting.CrossAUCDisplay.from_report, max_groups=_MOST_IN_MATRIX),
@@ -286,7 +288,7 @@ def _draw_steps(
 
 def _span(report: GroupAUC) -> str:
     """Return the lowest and the highest group AUC as text."""
-    auc, groups = report.pairs.auc, report.counts.groups or ()
+    auc, groups = estimates_of(report).pairs.auc, report.counts.groups or ()
     if np.isnan(auc).all():
         return ""
     ends = int(np.nanargmin(auc)), int(np.nanargmax(auc))

@@ -17,7 +17,7 @@ from skfedauc import _words
 from skfedauc.audit import tolerances as tolerating
 from skfedauc.audit.names import listed, named
 from skfedauc.audit.tables import AuditTables, row_of
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, estimates_of
 from skfedauc.report.bounds import certain_range, statistic_bounds
 
 # Level below which the adjusted p value of a gap supports a claim
@@ -93,7 +93,7 @@ def _on_the_model(tables: AuditTables) -> Iterator[Finding]:
         said += f", and {worst['auc']:.3f} in the worst group ({named(worst['group'])})"
     yield Finding(f"{said}.", "model")
     if tables.is_binned:
-        certain = certain_range(statistic_bounds(tables.report.estimates, "pooled"))
+        certain = certain_range(statistic_bounds(estimates_of(tables.report), "pooled"))
         yield Finding(
             "Scores are binned, and AUCs count a pair of rows in the same bin as a tie: the pooled "
             f"AUC of the exact scores is certainly {certain}, for the rows that are counted.",
@@ -152,7 +152,7 @@ def _interval_of(row: dict[str, Any]) -> str:
 
 def _on_clusters(tables: AuditTables) -> Iterator[Finding]:
     """Describe the clusters, and name the results that are left out."""
-    clusters = tables.report.pairs.clusters
+    clusters = estimates_of(tables.report).pairs.clusters
     if clusters is None:
         return
     of_clusters = _words.counted(clusters.n_clusters, "cluster")
@@ -165,7 +165,7 @@ def _on_clusters(tables: AuditTables) -> Iterator[Finding]:
         "clusters",
     )
     left_out = []
-    if tables.compared.variances.shares_clusters:
+    if estimates_of(tables.compared).variances.shares_clusters:
         left_out += ["tau", "the mean of a gap if all groups were equal"]
         if tables.compared.n_groups > 2:
             left_out += ["the test of all AUCs together", "the tests of single groups' AUCs"]

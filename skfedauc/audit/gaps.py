@@ -25,7 +25,16 @@ from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.differences import MOST_GROUPS, DifferenceTest, UsedGroups
 from skfedauc.inference.rates import ClusterSums, GapLimits
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, by_number, large_groups
+from skfedauc.report import (
+    GroupAUC,
+    by_number,
+    estimates_of,
+    group_names_of,
+    index_of,
+    large_groups,
+    null_difference_of,
+    spread_of,
+)
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 LEVEL = 0.95
@@ -71,7 +80,7 @@ class GroupComparison:
     ) -> None:
         self.within_levels = dict(within or {})
         self.report = report
-        clusters, self.decision_clusters = report.pairs.clusters, None
+        clusters, self.decision_clusters = estimates_of(report).pairs.clusters, None
         if decisions is not None and clusters is not None:
             self.decision_clusters = clusters.with_units(decisions)
             decisions = _by_group(decisions, clusters, self.groups)
@@ -81,7 +90,7 @@ class GroupComparison:
 
     def regrouped(self, columns: Sequence[str]) -> GroupComparison:
         """Return a comparison of the groups by some of the columns."""
-        pairs = GroupPairs(self.report.counts, clusters=self.report.pairs.clusters)
+        pairs = GroupPairs(self.report.counts, clusters=estimates_of(self.report).pairs.clusters)
         return self._of_groups(pairs, self._given_decisions, columns, self.within_levels)
 
     def within(self, column: str) -> dict[Any, GroupComparison]:
@@ -91,7 +100,7 @@ class GroupComparison:
         numbers: dict[Any, list[int]] = {}
         for g, label in enumerate(self.groups):
             numbers.setdefault(label[place], []).append(g)
-        counts, clusters = self.report.counts, self.report.pairs.clusters
+        counts, clusters = self.report.counts, estimates_of(self.report).pairs.clusters
         found = {}
         for level, chosen in numbers.items():
             # A row without a group has no known label of the column.
@@ -163,7 +172,7 @@ class GroupComparison:
     @functools.cached_property
     def index(self) -> pd.Index:
         """Index of tables with one row per group."""
-        return self.report.index
+        return index_of(self.report)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -187,10 +196,10 @@ class GroupComparison:
     @functools.cached_property
     def everyone(self) -> GroupAUC:
         """Report on all groups, without warnings and without substitutes for undefined AUCs."""
-        if self.report.undefined == "ignore":
+        if estimates_of(self.report).policy.undefined == "ignore":
             return self.report
         names = None if None in self.index.names else self.columns
-        pairs = GroupPairs(self.report.counts, clusters=self.report.pairs.clusters)
+        pairs = GroupPairs(self.report.counts, clusters=estimates_of(self.report).pairs.clusters)
         return GroupAUC(pairs, undefined="ignore", group_names=names)
 
     @functools.cached_property
@@ -198,19 +207,19 @@ class GroupComparison:
         """Report on the groups that are not small."""
         if not self.is_small.any():
             return self.everyone
-        pairs, _ = large_groups(self.everyone.pairs, max(self.min_per_class, 1))
-        names = self.everyone.group_names
+        pairs, _ = large_groups(estimates_of(self.everyone).pairs, max(self.min_per_class, 1))
+        names = group_names_of(self.everyone)
         return GroupAUC(pairs, undefined="ignore", group_names=names)
 
     @property
     def has_clusters(self) -> bool:
         """True if rows are dependent within clusters."""
-        return self.report.pairs.clusters is not None
+        return estimates_of(self.report).pairs.clusters is not None
 
     @property
     def shares_clusters(self) -> bool:
         """True if a cluster has rows in several of the groups that are not small."""
-        return self.compared.variances.shares_clusters
+        return estimates_of(self.compared).variances.shares_clusters
 
     # Tests -------------------------------------------------------------------------------
 
@@ -221,15 +230,18 @@ class GroupComparison:
         if self.reference is None and self.shares_clusters and compared.n_groups > 2:
             # The comparison has no test. The AUC of the other groups does not depend on clusters.
             of_rows = GroupAUC(compared.counts, undefined="ignore").compare_groups("rest")
+            of_rows = by_number(compared.counts, of_rows)
             return of_rows[["reference_auc"]].assign(pvalue=np.nan)
         if self.reference is None:
-            return compared.compare_groups("rest", confidence_level=LEVEL)
+            table = compared.compare_groups("rest", confidence_level=LEVEL)
+            return by_number(compared.counts, table)
         table = compared.compare_groups([self.reference], confidence_level=LEVEL)
         # There is no comparison of the reference group with itself.
         number = (compared.counts.groups or ()).index(self.reference)
+        table = table.loc[index_of(compared).delete(number)]
         rows = np.insert(np.arange(len(table)), number, -1)
         padded = table.reset_index(drop=True).reindex(rows)
-        padded["reference_auc"] = compared.pairs.auc[number]
+        padded["reference_auc"] = estimates_of(compared).pairs.auc[number]
         return padded
 
     @functools.cached_property
@@ -243,7 +255,7 @@ class GroupComparison:
         bias = by_number(self.compared.counts, self.compared.bias_by_group)
         disparity = bias["xauc_disparity"].to_numpy()
         # Use the disparities of `bias_by_group`, which makes both tables bit-identical.
-        found = cross_gaps(self.compared.counts, self.compared.pairs.clusters)
+        found = cross_gaps(self.compared.counts, estimates_of(self.compared).pairs.clusters)
         return found._replace(disparity=disparity)
 
     @functools.cached_property
@@ -328,7 +340,7 @@ class GroupComparison:
         """
         if not self._has_probabilities:
             return np.full(len(self.groups), np.nan)
-        pvalues = calibrating.pvalues(self.report.counts, self.report.pairs.clusters)
+        pvalues = calibrating.pvalues(self.report.counts, estimates_of(self.report).pairs.clusters)
         return np.where(self.has_enough[_SELECTION], pvalues, np.nan)
 
     @functools.cached_property
@@ -377,7 +389,7 @@ class GroupComparison:
         """
         found: dict[str, GapLimits] = {}
         if self.compared.n_groups > 1:
-            used = UsedGroups.of(self.compared.estimates.extremes_in_use)
+            used = UsedGroups.of(estimates_of(self.compared).extremes_in_use)
             aucs, n_groups = rates_of.estimates_of_aucs(used.spreads), self.compared.n_groups
             arguments = aucs, n_groups, alpha, tail, used.correlation
             found["ratio"] = rates_of.limits_of_ratio(*arguments)
@@ -432,12 +444,12 @@ class GroupComparison:
             return {"difference": {}, "ratio": {}, "tau": {}}
         test = self.largest_difference
         tested = {"pvalue": test.pvalue, "pvalue_adjusted": adjusted["difference"][0]}
-        extremes = self._extremes(self.report.pairs.auc, ~self.is_small)
+        extremes = self._extremes(estimates_of(self.report).pairs.auc, ~self.is_small)
         # tau and the mean of the difference are for groups that share no clusters.
         expected, tau = np.nan, {}
         if not self.shares_clusters:
-            expected = compared.null_difference
-            spread = compared.heterogeneity(LEVEL)
+            expected = null_difference_of(compared)
+            spread = spread_of(compared, LEVEL)
             tau = {"value": spread["tau"], "ci_low": spread["ci_low"], "ci_high": spread["ci_high"]}
         return {
             "difference": {
@@ -448,7 +460,7 @@ class GroupComparison:
                 **tested,
                 **extremes,
             },
-            "ratio": {"value": compared.ratio, **tested, **extremes},
+            "ratio": {"value": compared.statistic("ratio"), **tested, **extremes},
             "tau": tau,
         }
 
@@ -459,10 +471,10 @@ class GroupComparison:
         groups = compared.counts.groups or ()
         rows = {"xauc_disparity": self._clearest_disparity(groups, adjusted["cross_ranking"])}
         if len(groups) <= MATRIX_GROUPS:
-            matrix = compared.pairs.cross_auc
+            matrix = estimates_of(compared).pairs.cross_auc
             high_group, low_group = np.unravel_index(np.argmax(matrix - matrix.T), matrix.shape)
-            rows["cross_difference"] = {"value": compared.cross_difference}
-            if compared.cross_difference > 0:
+            rows["cross_difference"] = {"value": compared.statistic("cross_difference")}
+            if compared.statistic("cross_difference") > 0:
                 extremes = {"lowest": groups[int(low_group)], "highest": groups[int(high_group)]}
                 rows["cross_difference"] |= extremes
         if len(groups) * compared.counts.cells.scores.size <= _MOST_VISITS:

@@ -16,7 +16,7 @@ from skfedauc.audit.findings import SIGNIFICANT, shown_pvalue
 from skfedauc.audit.gaps import LEVEL, GroupComparison, is_small
 from skfedauc.audit.names import crossed, named_in
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, by_number, large_groups
+from skfedauc.report import GroupAUC, by_number, estimates_of, large_groups
 
 # Label of the small groups of a combination of columns together
 SMALL_GROUPS = "(small groups)"
@@ -75,7 +75,7 @@ def _combinations(columns: Sequence[str], depth: int) -> Iterator[tuple[str, ...
 def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return the rows of a combination of columns, without adjusted p values."""
     least = max(comparison.min_per_class, 1)
-    pairs, labels = _pooled(comparison.report.pairs, least)
+    pairs, labels = _pooled(estimates_of(comparison.report).pairs, least)
     report, counts = GroupAUC(pairs, undefined="ignore"), pairs.counts
     limits = by_number(counts, report.confidence_intervals(LEVEL))
     of_compared = {
@@ -105,7 +105,7 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
 
 def _ranking(compared: GroupAUC) -> pd.DataFrame:
     """Return shrunken AUCs with limits; the AUCs themselves if groups share clusters."""
-    if not compared.variances.shares_clusters:
+    if not estimates_of(compared).variances.shares_clusters:
         return compared.ranking(LEVEL)
     limits = by_number(compared.counts, compared.confidence_intervals(LEVEL))
     return limits.rename(columns={"auc": "shrunken_auc"})
@@ -113,10 +113,12 @@ def _ranking(compared: GroupAUC) -> pd.DataFrame:
 
 def _comparison_with_rest(compared: GroupAUC) -> pd.DataFrame:
     """Return comparisons with the other groups, without a test if groups share clusters."""
-    if compared.n_groups == 2 or not compared.variances.shares_clusters:
-        return compared.compare_groups("rest", confidence_level=LEVEL)
-    of_rows = GroupAUC(compared.counts, undefined="ignore").compare_groups("rest")
-    return of_rows.assign(pvalue=np.nan)
+    if compared.n_groups == 2 or not estimates_of(compared).variances.shares_clusters:
+        table = compared.compare_groups("rest", confidence_level=LEVEL)
+    else:
+        of_rows = GroupAUC(compared.counts, undefined="ignore").compare_groups("rest")
+        table = of_rows.assign(pvalue=np.nan)
+    return by_number(compared.counts, table)
 
 
 def _pooled(pairs: GroupPairs, least: int) -> tuple[GroupPairs, list[Any]]:

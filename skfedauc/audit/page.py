@@ -31,7 +31,7 @@ from skfedauc.audit.intersections import MOST_WORRYING
 from skfedauc.audit.names import by
 from skfedauc.audit.summary import summary
 from skfedauc.audit.tables import AuditTables, classes_in_words
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, estimates_of
 from skfedauc.report.bounds import certain_range, statistic_bounds
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _identifiers(section: Section) -> dict[str, str]:
 
 def _facts(section: Section) -> dict[str, str]:
     tables, n_dropped = section
-    n_dropped = n_dropped or tables.report.n_missing
+    n_dropped = n_dropped or tables.report.counts.n_missing
     counts = tables.report.counts
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     n_small = len(counts) - tables.compared.n_groups
@@ -266,7 +266,7 @@ def _facts(section: Section) -> dict[str, str]:
         facts["Withheld"] = withheld
     if tables.is_weighted:
         facts["Weights"] = "yes"
-    clusters = tables.report.pairs.clusters
+    clusters = estimates_of(tables.report).pairs.clusters
     if clusters is not None:
         shared = f", {clusters.n_shared:,} of them in several groups" if clusters.n_shared else ""
         facts["Clusters"] = f"{clusters.n_clusters:,}{shared}"
@@ -274,7 +274,7 @@ def _facts(section: Section) -> dict[str, str]:
     facts["Pooled AUC"] = number_text(GroupAUC(counts, undefined="ignore").pooled)
     if tables.is_binned:
         facts["Scores"] = "binned"
-        bounds = statistic_bounds(tables.report.estimates, "pooled")
+        bounds = statistic_bounds(estimates_of(tables.report), "pooled")
         if not math.isnan(bounds.low):
             facts["Scores"] += f": pooled AUC certainly {certain_range(bounds)}"
     facts["Decisions"] = _decided(tables)

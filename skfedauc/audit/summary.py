@@ -36,7 +36,7 @@ def headline(tables: AuditTables) -> str:
     grouped = " within ".join([", ".join(tables.columns), *levels])
     return (
         f"FairnessAudit of {_words.counted(tables.report.n_groups, 'group')} by {grouped}"
-        f"{of_class}, {_decided(tables)}{left_out(tables.report.n_missing)}"
+        f"{of_class}, {_decided(tables)}{left_out(tables.report.counts.n_missing)}"
     )
 
 

@@ -20,7 +20,7 @@ from skfedauc.audit.names import by, named_in
 from skfedauc.audit.rates import RateTable
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.differences import DifferenceTest
-from skfedauc.report import GroupAUC, by_number
+from skfedauc.report import GroupAUC, by_number, estimates_of
 from skfedauc.report.threshold_sweep import ThresholdSweep
 
 Favorable = Literal["positive", "negative"]
@@ -121,7 +121,7 @@ class AuditTables:
     @property
     def is_binned(self) -> bool:
         """True for binned scores."""
-        return self.report.pairs.is_binned
+        return estimates_of(self.report).pairs.is_binned
 
 
 def classes_in_words(counts: ScoreCounts) -> str:
@@ -217,7 +217,7 @@ def quality(comparison: GroupComparison) -> pd.DataFrame:
     found = found.astype(np.float64).set_axis(["auc", "ci_low", "ci_high"], axis=1)
     lowest: Any = np.nan
     if compared.n_groups:
-        place = int(np.nanargmin(compared.pairs.auc))
+        place = int(np.nanargmin(estimates_of(compared).pairs.auc))
         lowest = (compared.counts.groups or ())[place]
     return found.assign(group=pd.Series({"worst": lowest}, dtype=object)).rename_axis(None)
 
@@ -247,7 +247,7 @@ def calibration(comparison: GroupComparison, adjusted: Questions) -> pd.DataFram
     """Return the table `FairnessAudit.calibration` of the groups and of all rows."""
     return calibrating.calibration(
         comparison.report.counts,
-        comparison.report.pairs.clusters,
+        estimates_of(comparison.report).pairs.clusters,
         comparison.index,
         adjusted["calibration"],
         LEVEL,

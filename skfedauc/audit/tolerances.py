@@ -24,6 +24,7 @@ import pandas as pd
 
 from skfedauc import _input, _words
 from skfedauc.audit.gaps import LEVEL, GroupComparison
+from skfedauc.report import spread_of
 
 Answer = Literal["met", "not met", "undecided"]
 
@@ -193,12 +194,12 @@ def _limits(
     if compared.n_groups < 2:
         return found
     if "difference" in tolerances:
-        test = compared.test_equivalence(tolerances["difference"], confidence_level=LEVEL)
+        test = compared.test_margin(tolerances["difference"], confidence_level=LEVEL)
         found["difference"] = comparison.largest_difference.ci_low, test.limit
     if "tau" in tolerances:
         # In simulations, the limits with an error probability of 5 % miss the true value in up
         # to 8 % of runs.
-        spread = compared.heterogeneity(LEVEL)
+        spread = spread_of(compared, LEVEL)
         found["tau"] = spread["ci_low"], spread["ci_high"]
     if "xauc_disparity" in tolerances:
         _, low, high = comparison.cross_gaps.largest(alpha, alpha)

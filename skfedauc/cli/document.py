@@ -12,6 +12,7 @@ from skfedauc.audit.facts import plain_label, plain_labels, plain_number
 from skfedauc.audit.tolerances import ANSWERS, is_least
 from skfedauc.cli.groupings import Grouping
 from skfedauc.counts import Withheld
+from skfedauc.report import estimates_of, null_difference_of
 
 TOLERANCE_COLUMNS = ("limit", "value", "ci_low", "ci_high")
 
@@ -46,9 +47,9 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
     report = grouping.report
     of_difference = report.test_difference()
     of_equality, expected = None, float("nan")
-    if not report.variances.shares_clusters:
-        of_equality, expected = report.test_equal_groups(), report.null_difference
-    clusters = report.pairs.clusters
+    if not estimates_of(report).variances.shares_clusters:
+        of_equality, expected = report.test_equal_groups(), null_difference_of(report)
+    clusters = estimates_of(report).pairs.clusters
     return {
         "by": list(grouping.columns),
         "within": _within(grouping),
@@ -57,11 +58,11 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "n_dropped": grouping.n_dropped,
         "withheld": _withheld(report.counts.withheld),
         "n_groups": report.n_groups,
-        "n_undefined": report.n_undefined,
+        "n_undefined": estimates_of(report).pairs.n_undefined,
         "statistics": {str(k): plain_number(v) for k, v in report.statistics().items()},
         "bounds": _bounds(report),
         "decomposition": {k: plain_number(v) for k, v in report.decomposition()._asdict().items()},
-        "n_clusters": report.n_clusters,
+        "n_clusters": None if clusters is None else clusters.n_clusters,
         "n_shared_clusters": None if clusters is None else clusters.n_shared,
         "null_difference": plain_number(expected),
         "test_difference": {
@@ -131,7 +132,7 @@ def _withheld(withheld: Withheld) -> dict[str, Any]:
 
 def _bounds(report: GroupAUC) -> dict[str, Any] | None:
     """Return the certain interval of each statistic of binned scores, or None for exact scores."""
-    if not report.pairs.is_binned:
+    if not estimates_of(report).pairs.is_binned:
         return None
     table = report.bounds()[["low", "high"]]
     return {
@@ -145,8 +146,8 @@ def _without_small_groups(grouping: Grouping) -> dict[str, Any] | None:
     if others is grouping.report:
         return None
     test = others.test_difference()
-    shares_clusters = others.variances.shares_clusters
-    expected = float("nan") if shares_clusters else others.null_difference
+    shares_clusters = estimates_of(others).variances.shares_clusters
+    expected = float("nan") if shares_clusters else null_difference_of(others)
     return {
         "n_left_out": grouping.report.n_groups - others.n_groups,
         "difference": plain_number(test.difference),

@@ -13,6 +13,7 @@ from skfedauc._words import counted, listed, shortened, shortened_label
 from skfedauc.cli.arguments import SMALL
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts.score_counts import select_groups, with_n_missing
+from skfedauc.report import estimates_of, group_names_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,9 +67,9 @@ class Grouping:
     def shown(self) -> GroupAUC:
         """Report without small groups; the whole report if fewer than two groups remain."""
         others = GroupAUC(
-            self.report.pairs,
+            estimates_of(self.report).pairs,
             undefined="ignore",
-            group_names=self.report.group_names,
+            group_names=group_names_of(self.report),
             min_per_class=max(self.min_per_class, 1),
         )
         return others if 1 < others.n_groups < self.report.n_groups else self.report
@@ -176,7 +177,7 @@ class Counted:
             yield Grouping(
                 columns,
                 report,
-                report.n_missing,
+                report.counts.n_missing,
                 lacking,
                 decisions,
                 self.min_per_class,

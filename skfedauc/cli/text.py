@@ -9,7 +9,7 @@ from skfedauc._words import counted, listed, shortened
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.tolerances import required
 from skfedauc.cli.groupings import Grouping
-from skfedauc.report import first_lines_of
+from skfedauc.report import estimates_of, first_lines_of
 from skfedauc.report.text import summary_note
 
 TOLERANCES = "Tolerances, with limits that fail with a probability of at most 5% each:"
@@ -47,13 +47,13 @@ def _grouping_line(grouping: Grouping) -> str:
     rows = int(report.counts.n_positives.sum() + report.counts.n_negatives.sum())
     line = f"By {grouping.by}: {counted(rows, 'row')}"
     line += f", {counted(report.n_groups, 'group')}"
-    if report.n_undefined:
-        line += f", {report.n_undefined:,} of them undefined (one class only)"
-    clusters = report.pairs.clusters
+    if estimates_of(report).pairs.n_undefined:
+        line += f", {estimates_of(report).pairs.n_undefined:,} of them undefined (one class only)"
+    clusters = estimates_of(report).pairs.clusters
     if clusters is not None:
         line += f"; {counted(clusters.n_clusters, 'cluster')}"
         line += f" ({clusters.n_shared:,} in several groups)" if clusters.n_shared else ""
-    if report.n_undefined == report.n_groups:
+    if estimates_of(report).pairs.n_undefined == report.n_groups:
         line += (
             "; does each row have a group of its own? "
             f"The labels in --group {shortened(columns[0])} should repeat"
@@ -62,7 +62,7 @@ def _grouping_line(grouping: Grouping) -> str:
         without = listed(grouping.lacking, " or ")
         line += f"; {counted(grouping.n_dropped, 'row')} without {without} dropped"
     line += report.counts.withheld.in_words().replace(", ", "; ")
-    return line + summary_note(report.estimates)
+    return line + summary_note(estimates_of(report))
 
 
 def aligned(rows: Sequence[Sequence[str]], n_text: int = 1) -> list[str]:

@@ -1,5 +1,410 @@
 """Comparison of two or more models on the same rows."""
 
-from skfedauc.comparison.models import ModelComparison, compare_models
+from __future__ import annotations
 
-__all__ = ["ModelComparison", "compare_models"]
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from skfedauc import _input, _words
+from skfedauc.counts import left_out
+from skfedauc.inference import intervals
+from skfedauc.inference.effects import Rows, near_one
+from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.models import (
+    Comparisons,
+    RowValues,
+    auc_values,
+    compare_all,
+    compare_average,
+    compare_in_groups,
+    compare_over_groups,
+    joint_pooled,
+    joint_within,
+)
+from skfedauc.inference.paired_measures import (
+    bounded_variances,
+    check_comparable,
+    has_valid_averages,
+    measure_values,
+)
+from skfedauc.inference.quantiles import Pairs
+from skfedauc.measures import Measure, check_measure
+from skfedauc.pairs import GroupPairs
+from skfedauc.report import AVERAGES, GroupAUC, estimates_of, index_of, of_one_label, shares
+from skfedauc.report.statistics import Average
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class ModelComparison:
+    """Comparison of models on the same rows, returned by `compare_models`.
+
+    Attributes
+    ----------
+    estimate, ci_low, ci_high, statistic, pvalue : float
+        The difference with the smallest adjusted p value, its simultaneous limits, its test
+        statistic and the adjusted p value. With two models, this is their only difference. With
+        more, `pvalue` tests the null hypothesis that all models are equally good.
+    table : pandas.DataFrame
+        A row for each comparison, with the index levels `model_a` and `model_b`. The columns are
+        `value_a`, `value_b`, their `difference` (b minus a), its simultaneous limits `ci_low` and
+        `ci_high`, `statistic`, `pvalue`, and `pvalue_adjusted` for all rows of the table. Limits
+        and tests are NaN if the difference has no standard error above 0.
+    by_model : pandas.Series
+        The AUC or measure of each model.
+    by_group : pandas.DataFrame or None
+        A row for each group and comparison. Here, `pvalue_adjusted` is for all groups by the method
+        that `adjustment` names: Holm's, or Benjamini and Hochberg's for more than 50 rows. Limits
+        are unadjusted. Limits and tests are NaN with fewer than two rows of a class.
+    over : {"rows", "groups"}
+        Source of the sampling error of `table`.
+    n_missing : int
+        Number of rows without a group label that ``missing="drop"`` left out.
+    """
+
+    estimate: float
+    ci_low: float
+    ci_high: float
+    statistic: float
+    pvalue: float
+    table: pd.DataFrame
+    by_model: pd.Series
+    by_group: pd.DataFrame | None
+    over: intervals.Over = "rows"
+    n_missing: int = 0
+
+    def __repr__(self) -> str:
+        what = f"{self.by_model.name} of {len(self.by_model)} models"
+        ends = f", over new {self.over}{left_out(self.n_missing)})"
+        if np.isnan(self.pvalue):
+            return f"ModelComparison({what}: no p value{ends}"
+        a, b = self.table.index[_clearest(self.table)]
+        p = "p" if len(self.table) == 1 else f"smallest of {len(self.table)} adjusted p"
+        return (
+            f"ModelComparison({what}: {b!r} minus {a!r} {self.estimate:.4f} "
+            f"[{self.ci_low:.4f}, {self.ci_high:.4f}], {p} = {self.pvalue:.4g}{ends}"
+        )
+
+
+def compare_models(
+    y_true: Any,
+    scores: Any,
+    *,
+    groups: Any = None,
+    statistic: Literal["pooled"] | Average = "pooled",
+    measure: Measure | None = None,
+    over: intervals.Over = "rows",
+    reference: Any = None,
+    clusters: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    confidence_level: float = 0.95,
+    missing: _input.Missing = "raise",
+) -> ModelComparison:
+    """Compare the AUCs, or another measure, of two or more models on the same rows.
+
+    Pass the scores of a test set, without rows of any model's training set.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes.
+    scores : DataFrame, mapping of names to array-likes, or array of shape (n_rows, n_models)
+        Finite scores of at least two models; higher scores mean the positive class. The models of
+        an array have the names 0, 1, ...
+    groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        Group label of each row.
+    statistic : {"pooled", "macro", "samples", "positives", "negatives", "within"}, \
+default="pooled"
+        AUC that the table compares: pooled, or an average of the group AUCs. Choose the statistic
+        before you see the results, because p values do not account for a choice of the statistic.
+    measure : Measure, default=None
+        Measure in place of the AUC: ``PartialAUC(max_fpr=0.1)``, or ``AveragePrecision()`` of
+        `skfedauc.measures`.
+    over : {"rows", "groups"}, default="rows"
+        Source of the sampling error: new rows of the same groups, or new rows of new, random
+        groups.
+    reference : object, default=None
+        Name of the model for a comparison with all other models; None compares all pairs.
+    clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        Cluster of each row, such as a patient with several rows, which may be dependent; see
+        `GroupAUC.from_predictions`.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of 0 or more.
+    pos_label : int, float, bool or str, default=None
+        The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+    confidence_level : float, default=0.95
+        Simultaneous confidence level of the intervals of `table`.
+    missing : {"raise", "drop", "group"}, default="raise"
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+
+    Returns
+    -------
+    ModelComparison
+        The clearest difference, the tables of all comparisons and of those by group.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described. If the measure is a sensitivity or a specificity, whose
+        differences have no reliable test. If there are clusters and a measure other than the AUC,
+        or groups that share clusters and ``over="groups"``.
+
+    See Also
+    --------
+    compare_candidates : Compare the candidates of a search by the scores of its folds.
+    auc_critical_difference : The critical difference of two equally good models.
+    auc_difference_pvalue : The p value of the difference of two published AUCs, without rows.
+    AuditComparison : Compare the audits of two models.
+
+    Notes
+    -----
+    Variances are DeLong's [1]_, from each row's difference of placement values, with Student's t.
+    They hold for these models; `compare_candidates` includes the variation from fitting again. With
+    groups, intervals of pooled AUCs contain those for random and for fixed numbers of positives and
+    negatives of each group, and p values are the larger ones. Averages have the observed shares of
+    the groups. With ``over="groups"``, the groups are the clusters of the pooled comparison,
+    and the null distribution of an average is simulated.
+
+    Simultaneous limits and adjusted p values come from the distribution of the largest standardized
+    difference [2]_, or over new groups from Bonferroni's method. Limits exclude 0 if and only if
+    the adjusted p value is below ``1 - confidence_level``.
+
+    A partial AUC has no test if, with a probability above 2.5 %, no row falls between its rates:
+    with ``max_fpr=0.1``, for fewer than 36 negatives. Averages of the average precision have no
+    test, because the bias in small groups does not cancel.
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
+       under two or more correlated receiver operating characteristic curves: a
+       nonparametric approach. Biometrics 44(3). https://doi.org/10.2307/2531595
+    .. [2] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
+       parametric models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from skfedauc import compare_models
+    >>> X, progression = load_diabetes(as_frame=True, return_X_y=True)
+    >>> found = compare_models(progression > 200, X[["bmi", "bp", "s5"]], reference="bmi")
+    >>> found.table[["difference", "ci_low", "ci_high", "pvalue_adjusted"]].round(3)
+                     difference  ci_low  ci_high  pvalue_adjusted
+    model_a model_b
+    bmi     bp           -0.067  -0.135    0.001            0.052
+            s5            0.015  -0.045    0.074            0.806
+    """
+    import pandas as pd
+
+    confidence_level = check_confidence_level(confidence_level)
+    _check_options(statistic, over, groups)
+    models = _models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
+    names = list(models)
+    pairs = _pairs_of(names, reference)
+    of_rows = groups, sample_weight, pos_label
+    checked = _checked_rows(models, y_true, of_rows, missing=missing, clusters=clusters)
+    group_names = _input.names_of(checked[0].labels, groups)
+    if measure is not None:
+        check_comparable(check_measure(measure), clusters)
+    is_auc = measure is None or measure.is_auc
+    needs_all = not is_auc or (statistic != "pooled" and over == "rows")
+    reports = [
+        GroupAUC(GroupPairs.of_rows(rows), undefined="ignore", group_names=group_names)
+        for rows in (checked if needs_all else checked[:1])
+    ]
+    if over == "groups":
+        estimates_of(reports[0]).variances.check_independent_groups(
+            "over='groups'", "Pass over='rows'."
+        )
+    rows = paired_rows(checked, reports[0])
+    counts = [report.counts for report in reports]
+
+    def values_of(of: Rows) -> RowValues:
+        if measure is None or is_auc:
+            return auc_values(of)
+        of_rows = counts if of is rows else [each.without_groups() for each in counts]
+        return measure_values(measure, of, of_rows)
+
+    own = None if groups is None else values_of(rows)
+    within = None if own is None else joint_within(rows, own)
+    if statistic == "pooled" or own is None or within is None:
+        pooled = values_of(rows.pooled())
+        if over == "groups":
+            found = compare_over_groups(rows, pooled, None, pairs, confidence_level)
+        else:
+            found = compare_all(joint_pooled(rows, pooled), pairs, confidence_level)
+    else:
+        share = shares(estimates_of(reports[0]), statistic)
+        share = np.zeros(rows.n_groups) if share is None else share
+        if over == "groups":
+            found = compare_over_groups(rows, own, share, pairs, confidence_level)
+        else:
+            bounded = np.array([estimates_of(report).variances.bounded for report in reports])
+            if measure is not None and not is_auc:
+                bounded = bounded_variances(measure, counts, own.auc)
+            found = compare_average(within, share, bounded, pairs, confidence_level)
+        if not has_valid_averages(measure):
+            found = found.without_tests()
+    table = _table(found, measure)
+    table.index = _index(names, pairs)
+    by_group = None
+    if within is not None:
+        of_groups, adjustment = compare_in_groups(within, pairs, confidence_level)
+        by_group = _table(of_groups, measure).assign(adjustment=adjustment)
+        by_group.index = _index(names, pairs, index_of(reports[0]))
+    of_models = np.empty(len(names))
+    for place, column in zip(pairs, ("value_a", "value_b"), strict=True):
+        of_models[place] = table[column]
+    by_model = pd.Series(
+        of_models,
+        pd.Index(names, name="model", tupleize_cols=False),
+        name=f"{statistic} {'AUC' if measure is None else measure.name}",
+    )
+    columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue_adjusted"]
+    estimate, low, high, t, pvalue = table[columns].iloc[_clearest(table)].tolist()
+    n_missing = checked[0].n_missing
+    return ModelComparison(
+        estimate, low, high, t, pvalue, table, by_model, by_group, over, n_missing
+    )
+
+
+def paired_rows(models: Sequence[_input.Rows], report: GroupAUC) -> Rows:
+    """Return the scores of all models by row; `report` is the report on one of the models."""
+    rows = models[0]
+    n_rows = rows.scores.size
+    if not 0 < int(rows.positive.sum()) < n_rows:
+        raise ValueError(
+            f"y_true must hold both classes; got one class in {n_rows} rows"
+            f"{of_one_label(report.counts)}."
+        )
+    return Rows(
+        rows.positive,
+        np.array([model.scores for model in models], np.float64),
+        np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
+        np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
+        report.n_groups,
+        rows.clusters,
+    )
+
+
+# Arguments ---------------------------------------------------------------------------------
+
+
+def _check_options(statistic: Any, over: Any, groups: Any) -> None:
+    _input.check_option("statistic", statistic, ("pooled", *AVERAGES))
+    _input.check_option("over", over, ("rows", "groups"))
+    if statistic != "pooled" and groups is None:
+        raise ValueError(
+            f"statistic={statistic!r} is an average of group AUCs, so it needs groups; pass "
+            "groups=labels, or statistic='pooled'."
+        )
+    if over == "groups" and groups is None:
+        raise ValueError("over='groups' needs groups; pass groups=labels, or over='rows'.")
+
+
+def _checked_rows(
+    models: Mapping[Any, Any], y_true: Any, of_rows: tuple[Any, Any, Any], **options: Any
+) -> list[_input.Rows]:
+    """Return the validated rows of each model, which differ in the scores only."""
+    _input.check_missing(options["missing"])
+    by_name = {f"scores[{name!r}]": values for name, values in models.items()}
+    _input.check_row_order(by_name)
+    return [
+        _input.check_rows(y_true, values, *of_rows, name=name, warn_labels=False, **options)
+        for name, values in by_name.items()
+    ]
+
+
+def _models_of(scores: Any, n_rows: int | None) -> dict[Any, Any]:
+    """Return the scores of each model by name; `n_rows` is the number of rows of y_true."""
+    import narwhals.stable.v2 as nw
+
+    scores = _input.unwrapped(scores)
+    if isinstance(scores, Mapping):
+        models = dict(scores)
+    elif nw.dependencies.is_into_dataframe(scores):
+        names = list(getattr(scores, "column_names", scores.columns))
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise ValueError(
+                "scores must have a different name for each model; got several columns named "
+                f"{_words.shortened(repeated[0])}. Rename them."
+            )
+        frame = nw.from_native(scores, eager_only=True)
+        models = {name: nw.to_native(frame.get_column(name)) for name in frame.columns}
+    else:
+        array = np.asarray(scores)
+        if array.ndim != 2:
+            raise TypeError(
+                "scores must be a DataFrame or a mapping with the scores of each model, or an "
+                f"array of shape (n_rows, n_models); got {_input.kind_in_words(scores)} of shape "
+                f"{array.shape}. Pass {{'a': score_a, 'b': score_b}}."
+            )
+        if len(array) != n_rows == array.shape[1]:
+            raise ValueError(
+                "scores must have one row for each row of y_true and one column for each model; "
+                f"got {_input.kind_in_words(scores)} of shape {array.shape} for {n_rows} rows. "
+                "Pass {'a': score_a, 'b': score_b}, or np.column_stack([score_a, score_b])."
+            )
+        models = dict(enumerate(array.T))
+    if len(models) < 2:
+        raise ValueError(
+            f"scores must hold the scores of at least two models; got {len(models)}. For one model "
+            "use GroupAUC.from_predictions."
+        )
+    return models
+
+
+def _pairs_of(names: list[Any], reference: Any) -> Pairs:
+    """Return the indices of the first and of the second model of each comparison."""
+    if reference is None:
+        return np.triu_indices(len(names), 1)
+    place = _input.position_of(reference, names)
+    if place is None:
+        raise ValueError(
+            f"reference={_words.shortened(reference)} is not among the models, "
+            f"{_words.listed(names, most=10)}."
+        )
+    others = np.delete(np.arange(len(names)), place)
+    return np.full(others.size, place), others
+
+
+# Tables ------------------------------------------------------------------------------------
+
+
+def _index(names: list[Any], pairs: Pairs, groups: pd.Index | None = None) -> pd.MultiIndex:
+    """Return the index of a table of comparisons; the comparisons of a group are consecutive."""
+    import pandas as pd
+
+    models = [[names[i] for i in of_pairs] for of_pairs in pairs]
+    if groups is None:
+        return pd.MultiIndex.from_arrays(models, names=["model_a", "model_b"])
+    of_groups = groups.repeat(len(pairs[0]))
+    of_labels = [of_groups.get_level_values(i) for i in range(groups.nlevels)]
+    return pd.MultiIndex.from_arrays(
+        [*of_labels, *(of_model * len(groups) for of_model in models)],
+        names=[*groups.names, "model_a", "model_b"],
+    )
+
+
+def _table(found: Comparisons, measure: Measure | None) -> pd.DataFrame:
+    """Return a line for each comparison; with several groups, group by group."""
+    import pandas as pd
+
+    table = pd.DataFrame({name: values.T.ravel() for name, values in found._asdict().items()})
+    if measure is not None:
+        low, high = measure.scale
+        table[["difference", "ci_low", "ci_high"]] *= high - low
+        values = ["value_a", "value_b"]
+        table[values] = high - (high - low) * (1.0 - table[values])
+    return table
+
+
+def _clearest(table: pd.DataFrame) -> int:
+    """Return the place of the comparison with the smallest adjusted p value."""
+    pvalues = table["pvalue_adjusted"].to_numpy()
+    return 0 if np.isnan(pvalues).all() else int(np.nanargmin(pvalues))

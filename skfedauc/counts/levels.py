@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skfedauc._kernel import Cells, concordance
+from skfedauc._kernel import Cells, concordance, placement_sums
 from skfedauc._words import shortened
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import DisclosureError, check_disclosure
@@ -138,4 +138,4 @@ def _pairs_of(cells: Cells) -> tuple[tuple[ClassRows, ClassRows], PairSums]:
     """Return the negatives and the positives of each group, and the sums over their pairs."""
     found = concordance(cells)
     rows = rows_by_class(cells, found)
-    return rows, pair_sums(found, own_moments(cells, *rows))
+    return rows, pair_sums(found, own_moments(placement_sums(cells)[0], *rows))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells, Concordance, placement_sums
+from skfedauc._kernel import Cells, Concordance, PlacementSums
 
 Floats = NDArray[np.float64]
 
@@ -101,16 +101,16 @@ def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> 
     return np.minimum(ratio(u2.astype(np.float64) / 2.0, pairs), 1.0)
 
 
-def own_moments(cells: Cells, negatives: ClassRows, positives: ClassRows) -> OwnMoments:
-    """Return sums of the placement values within each group.
+def own_moments(found: PlacementSums, negatives: ClassRows, positives: ClassRows) -> OwnMoments:
+    """Return the sums within each group, without rounding errors of rows that do not vary.
 
     Parameters
     ----------
-    cells : Cells
+    found : PlacementSums
+        Sums within the groups.
     negatives, positives : ClassRows
         Rows of each class.
     """
-    found = placement_sums(cells)
     kept = [
         np.where(is_rounding_error(squared, rows.squares), 0.0, [once, squared])
         for once, squared, rows in zip(

@@ -23,7 +23,7 @@ from skfedauc.counts.reduction import reduced
 from skfedauc.counts.small_groups import SmallGroups, ToldOfWithheld
 from skfedauc.counts.state import State, added, restored
 from skfedauc.counts.tables import read_columns
-from skfedauc.counts.view import CountsView
+from skfedauc.counts.view import CountsView, n_jobs_of
 
 if TYPE_CHECKING:
     from skfedauc.counts.bins import Bins
@@ -100,12 +100,13 @@ class ScoreCounts(CountsView):
         )
 
     @classmethod
-    def _of(cls, state: State) -> ScoreCounts:
+    def _of(cls, state: State, n_jobs: int | None = None) -> ScoreCounts:
         counts = object.__new__(cls)
         for array in (*state.arrays, state.labels):
             if array is not None:
                 array.flags.writeable = False
         object.__setattr__(counts, "_state", state)
+        vars(counts)["n_jobs"] = n_jobs
         return counts
 
     @classmethod
@@ -115,7 +116,7 @@ class ScoreCounts(CountsView):
 
     def _with(self, state: State) -> ScoreCounts:
         """Return score counts with a state; return the same object for an unchanged state."""
-        return self if state is self._state else ScoreCounts._of(state)
+        return self if state is self._state else ScoreCounts._of(state, n_jobs_of(self))
 
     # Building ----------------------------------------------------------------------
 
@@ -194,7 +195,7 @@ class ScoreCounts(CountsView):
         missing = _input.check_missing(missing)
         rows = _input.check_rows(y_true, y_score, groups, sample_weight, pos_label, missing=missing)
         state = count_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
-        return cls._of(at_level(state, disclosure))
+        return cls._of(at_level(state, disclosure), n_jobs)
 
     @classmethod
     def of_rows(
@@ -216,7 +217,7 @@ class ScoreCounts(CountsView):
         ScoreCounts
             Counts of the rows.
         """
-        return cls._of(count_rows(rows, n_jobs, group_names))
+        return cls._of(count_rows(rows, n_jobs, group_names), n_jobs)
 
     @classmethod
     def from_counts(

@@ -252,7 +252,7 @@ class CountsView:
         """
         if self.summary is not None:
             return self.summary.concordance
-        found = concordance(self.cells)
+        found = concordance(self.cells, n_jobs_of(self))
         for array in found:
             array.flags.writeable = False
         return found
@@ -269,7 +269,10 @@ class CountsView:
         """Sums by group that determine the variance of the group's AUC."""
         if self.summary is not None:
             return self.summary.sums.moments
-        return own_moments(self.cells, *self.rows_by_class)
+        # The sums among all rows come with the sums within groups.
+        kept = vars(self).get("placement_sums")
+        sums = kept or placement_sums(self.cells, n_jobs=n_jobs_of(self))
+        return own_moments(sums[0], *self.rows_by_class)
 
     @property
     def weight_exponent(self) -> int:
@@ -326,11 +329,17 @@ class CountsView:
         )
 
 
+def n_jobs_of(counts: CountsView) -> int | None:
+    """Return the number of threads that counted the rows, which also add up placement values."""
+    n_jobs: int | None = vars(counts).get("n_jobs")
+    return n_jobs
+
+
 def sums_among_all(counts: CountsView) -> PlacementSums:
     """Return sums by group of placement values among the rows of all groups, computed once."""
     kept = vars(counts)  # where cached properties keep their values
-    if "sums_among_all" not in kept:
+    if "placement_sums" not in kept:
         cells = cells_for(counts, "comparing rows of several groups")
-        kept["sums_among_all"] = placement_sums(cells, among_all=True)
-    found: PlacementSums = kept["sums_among_all"]
+        kept["placement_sums"] = placement_sums(cells, among_all=True, n_jobs=n_jobs_of(counts))
+    found: PlacementSums = kept["placement_sums"][1]
     return found

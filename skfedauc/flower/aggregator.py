@@ -13,6 +13,7 @@ from skfedauc.counts.disclosure import check_disclosure
 from skfedauc.counts.limits import LimitError, Limits, check_limits
 from skfedauc.counts.score_counts import merge_named
 from skfedauc.flower.modules import flwr
+from skfedauc.report import estimates_of
 
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict
@@ -309,18 +310,18 @@ class GroupAUCAggregator:
         metrics = _default_average(contents, weighted_by_key)
         # Without "ignore", reading the report would warn about undefined AUCs. Metrics have NaN
         # instead.
-        quiet = GroupAUC(report.pairs, undefined="ignore")
+        quiet = GroupAUC(estimates_of(report).pairs, undefined="ignore")
         own: dict[str, float | int] = {}
         for name in self.statistics:
             key = f"auc-{name.replace('_', '-')}"
             with contextlib.suppress(DisclosureError):
                 own[key] = quiet.statistic(name)
-                if report.pairs.is_binned:
-                    bounds = statistic_bounds(quiet.estimates, name)
+                if estimates_of(report).pairs.is_binned:
+                    bounds = statistic_bounds(estimates_of(quiet), name)
                     own |= {f"{key}-low": float(bounds.low), f"{key}-high": float(bounds.high)}
         own["num-clients"] = len(replies)
         own["num-groups"] = report.n_groups
-        own["num-undefined-groups"] = report.n_undefined
+        own["num-undefined-groups"] = estimates_of(report).pairs.n_undefined
         if missing is not None:
             own["num-missing-groups"] = len(missing)
         repeated = sorted(own.keys() & metrics.keys())

@@ -27,19 +27,12 @@ One model:
 ==================  =======================================================================
 
 Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; also of clustered
-rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an
-AUC for any number of rows), `simulation.py` (p values from simulated statistics).
+rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an AUC
+for any number of rows).
 
-Comparisons of models:
+Two or more models on the same rows:
 
-* `paired.py`: comparison of two models on the same rows;
-* `paired_measures.py`: comparison of two models by other measures than the AUC;
-* `changed_pairs.py`: pairs of rows whose order differs between two models;
-* `largest_gap.py`, `disparity_changes.py`, `paired_rates.py`: changes of the largest difference, of
-  xAUC disparities, and of rates of decisions;
-* `models.py`: comparison of several models on the same rows;
-* `critical_difference.py`: critical differences of test sets.
-
+==================  ================================================================
 Curves and calibration:
 
 * `curves.py`: ROC curves of all groups, the area between two curves, variances of a summary;

@@ -193,8 +193,7 @@ def compare_pairs(
     extremes: Extremes, first: Numbers, second: Numbers, confidence_level: float
 ) -> Comparisons:
     """Compare pairs of groups, the first of each pair with the second, adjusted for all pairs."""
-    n_groups = int(extremes.given.estimable.sum())
-    adjustment = all_pairs(1.0 - confidence_level, n_groups)
+    adjustment = all_pairs(1.0 - confidence_level, int(extremes.given.defined.sum()))
     return _of_groups(extremes, first, second, confidence_level, adjustment)
 
 
@@ -202,10 +201,11 @@ def compare_with_reference(
     extremes: Extremes, reference: int, confidence_level: float
 ) -> Comparisons:
     """Compare all other groups with a reference group."""
-    estimable = extremes.given.estimable
-    first = np.delete(np.arange(estimable.size), reference)
+    defined = extremes.given.defined
+    first = np.delete(np.arange(defined.size), reference)
     second = np.full_like(first, reference)
-    adjustment = sidak(1.0 - confidence_level, int((estimable[first] & estimable[second]).sum()))
+    n_comparisons = int(defined[first].sum()) if defined[reference] else 0
+    adjustment = sidak(1.0 - confidence_level, n_comparisons)
     return _of_groups(extremes, first, second, confidence_level, adjustment)
 
 
@@ -229,7 +229,7 @@ def compare_with_rest(extremes: Extremes, confidence_level: float) -> Comparison
         shared = np.fmax(extremes.lowest.shared, extremes.highest.shared)
         lowest = _group_and_rest(extremes.lowest, shared)
         highest = _group_and_rest(extremes.highest, shared)
-    tested = given.estimable & (rest.n_pairs > 0)
+    tested = given.defined & (rest.n_pairs > 0)
     adjustment = sidak(1.0 - confidence_level, int(tested.sum()))
     one, other = (Spreads(lowest[i], highest[i]) for i in (0, 1))
     return _compared(spread.auc, rest.auc, one, other, tested, confidence_level, adjustment)
@@ -272,7 +272,7 @@ def _of_groups(
         given.auc[second],
         spreads.take(first),
         spreads.take(second),
-        given.estimable[first] & given.estimable[second],
+        given.defined[first] & given.defined[second],
         confidence_level,
         adjustment,
         least_correlation(extremes, lambda clusters: clusters.correlations(first, second)),

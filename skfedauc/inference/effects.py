@@ -171,7 +171,7 @@ class Units(NamedTuple):
     def freedom(self) -> Floats:
         """Return the degrees of freedom of each group's variance, from the sizes of its units.
 
-        The squared shares stand for the variances: a variance that sampling error makes too small
+        The squared shares replace the variances: a variance that sampling error makes too small
         would otherwise get too many degrees of freedom.
         """
         share = self.share

@@ -36,7 +36,7 @@ from skfedauc.inference.variances import Extremes, Floats, Variances
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class MarginTest:
-    """Result of `GroupAUC.test_worst` or `GroupAUC.test_equivalence`.
+    """Result of `GroupAUC.test_margin`.
 
     Attributes
     ----------

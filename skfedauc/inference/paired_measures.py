@@ -16,6 +16,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,20 +26,34 @@ from skfedauc.inference import measures
 from skfedauc.inference.curves import GroupCurves, LogitErrors
 from skfedauc.inference.effects import Floats, Rows
 from skfedauc.inference.models import RowValues
-from skfedauc.measures import AveragePrecision, Measure, PartialAUC
+from skfedauc.measures import AveragePrecision, Measure, PartialAUC, Sensitivity, Specificity
 
 # Largest probability that no row is within the rates of a partial AUC. Above this probability, the
 # variance is too small on average, and there is no test.
 _TAIL = 0.025
 
 
-def is_comparable(measure: Measure) -> bool:
-    """Return whether the difference of two models has a variance that tests can use.
+def check_comparable(measure: Measure, clusters: Any) -> None:
+    """Raise an error for a measure, or for clusters, without a test of the difference.
 
     In simulations of `Sensitivity` and `Specificity`, tests with variances from influence values
     have error rates up to 22 % instead of 5 %.
     """
-    return measure.is_auc or isinstance(measure, PartialAUC | AveragePrecision)
+    if isinstance(measure, Sensitivity | Specificity):
+        if isinstance(measure, Specificity):
+            instead = f"PartialAUC(min_tpr={measure.sensitivity:.3g})"
+        else:
+            instead = f"PartialAUC(max_fpr={1.0 - measure.specificity:.3g})"
+        raise ValueError(
+            "measure must be a partial AUC or AveragePrecision(), because there is no reliable "
+            f"test of the difference of two models for {measure!r}. Pass measure={instead}, or "
+            "measure=None to compare AUCs."
+        )
+    if clusters is not None and not measure.is_auc:
+        raise ValueError(
+            f"the comparison by {measure!r} is for independent rows; got clusters. Leave out "
+            "measure to compare AUCs of clustered rows."
+        )
 
 
 def has_valid_averages(measure: Measure | None) -> bool:

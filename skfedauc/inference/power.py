@@ -142,7 +142,7 @@ def power_of_difference(design: Design, auc: float, difference: float, n_rows: f
 
 
 def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: float) -> float:
-    """Return the power of `GroupAUC.test_equivalence` if all AUCs are equal.
+    """Return the power of `GroupAUC.test_margin` if all AUCs are equal.
 
     The power is the probability that the limit of the difference between the largest and the
     smallest AUC is below the margin. The integral is over the largest AUC.
@@ -161,7 +161,7 @@ def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: floa
 
 
 def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: float) -> float:
-    """Return the power of ``GroupAUC.test_worst(auc, margin=margin)`` if all AUCs are equal.
+    """Return the power of ``GroupAUC.test_margin(margin, reference=auc)`` if all AUCs are equal.
 
     The power is the probability that all observed AUCs exceed the AUC whose lower limit is the
     bound.

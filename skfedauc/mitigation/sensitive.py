@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
@@ -46,6 +47,7 @@ def checked(estimator: Any, X: Any, reset: bool) -> Any:
     """
     X = _input.from_array_api(_input.unwrapped(X))
     if is_frame(X):
+        names_of(X)  # refuses repeated names
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
     return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
 
@@ -56,7 +58,11 @@ def is_frame(X: Any) -> bool:
 
 def names_of(X: Any) -> list[str]:
     """Return the names of the columns of X; an empty list for an array."""
-    return list(nw.from_native(X, eager_only=True).columns) if is_frame(X) else []
+    try:
+        return list(nw.from_native(X, eager_only=True).columns) if is_frame(X) else []
+    except DuplicateError as error:
+        repeated = " ".join(str(error).split()).partition("- ")[2]
+        raise ValueError(f"X has several columns of one name, {repeated}; rename them.") from error
 
 
 def select(X: Any, columns: Columns, argument: str = _NAME) -> list[Any]:

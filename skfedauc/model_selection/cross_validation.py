@@ -29,6 +29,7 @@ from skfedauc.report import (
     UndefinedPolicy,
     all_statistics,
     check_undefined,
+    estimates_of,
     shares,
 )
 from skfedauc.scoring import FOLDS_REMEDY, check_response_method
@@ -125,7 +126,7 @@ class GroupAUCCrossValidation:
         """
         import pandas as pd
 
-        rows = [all_statistics(fold.estimates) for fold in self.folds]
+        rows = [all_statistics(estimates_of(fold)) for fold in self.folds]
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="fold"))
 
     def confidence_intervals(
@@ -201,9 +202,9 @@ class GroupAUCCrossValidation:
                 "method", method, ("logit", "delong"), " A mean over folds has no other."
             ),
         )
-        self.over_folds.pairs.check_no_repeated_rows()
+        estimates_of(self.over_folds).pairs.check_no_repeated_rows()
         # Suppress warnings about groups that lack a class in a fold.
-        folds = [fold.estimates.quiet() for fold in self.folds]
+        folds = [estimates_of(fold).quiet() for fold in self.folds]
         rows = {}
         for name in ("pooled", *AVERAGES):
             value = float(self.by_fold[name].to_numpy().mean())

@@ -236,7 +236,7 @@ class select_simplest(_RefitRule):
     The score "worst" of a fold is the minimum of AUCs with large sampling errors. On average, this
     score is lower than the worst AUC in all rows. The rule compares this mean of fold scores
     between candidates. To test the worst group of the selected model against a required AUC, use
-    `GroupAUC.test_worst` with rows that the search did not use.
+    `GroupAUC.test_margin` with rows that the search did not use.
 
     References
     ----------

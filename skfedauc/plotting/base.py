@@ -12,7 +12,7 @@ from skfedauc import _input
 from skfedauc.counts import left_out
 from skfedauc.inference.limits import Method
 from skfedauc.plotting.drawing import check_matplotlib
-from skfedauc.report import GroupAUC, MulticlassGroupAUC, StatisticName, Undefined
+from skfedauc.report import GroupAUC, MulticlassGroupAUC, StatisticName, Undefined, estimates_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -235,11 +235,11 @@ class ReportDisplay:
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
         if self._needs_scores:
-            report.pairs.check_has_scores(name)
+            estimates_of(report).pairs.check_has_scores(name)
 
     def _check_one_set(self) -> None:
         """Refuse a report that compares scores within folds only."""
-        if len(self.report.pairs.parts) > 1:
+        if len(estimates_of(self.report).pairs.parts) > 1:
             raise ValueError(
                 f"{type(self).__name__} draws scores that are compared with each other; the report "
                 "compares scores within folds only. Draw the report of one fold (folds[0]), or "
@@ -255,12 +255,12 @@ class ReportDisplay:
     @property
     def n_missing(self) -> int:
         """Number of rows without a group label, which the display leaves out."""
-        return self.report.n_missing
+        return self.report.counts.n_missing
 
     @property
     def _auc(self) -> NDArray[np.float64]:
         """AUC of each group, NaN if undefined."""
-        return self.report.pairs.auc.astype(np.float64)
+        return estimates_of(self.report).pairs.auc.astype(np.float64)
 
     @property
     def _left_out(self) -> str:

@@ -12,7 +12,7 @@ from skfedauc import _input, _words
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, estimates_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ class CrossAUCDisplay(ReportDisplay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        pairs = self.report.pairs
+        pairs = estimates_of(self.report).pairs
         self.cross_matrix = pairs.cross_auc.copy()
         is_dependent = pairs.is_within_folds or pairs.rows_repeat or pairs.clusters is not None
         self.errors = np.full(self.cross_matrix.shape, np.nan)

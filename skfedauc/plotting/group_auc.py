@@ -12,7 +12,14 @@ from skfedauc import _words
 from skfedauc.inference.limits import Method
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay, floats
-from skfedauc.report import STATISTICS, GroupAUC, StatisticName, by_number
+from skfedauc.report import (
+    STATISTICS,
+    GroupAUC,
+    StatisticName,
+    by_number,
+    determined_statistics,
+    estimates_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +111,11 @@ class GroupAUCDisplay(ReportDisplay):
         super().__post_init__()
         report, names = self.report, self.statistics
         if names is None:
-            names = [name for name in _DEFAULT_LINES if name in report.determined_statistics]
+            names = [
+                name
+                for name in _DEFAULT_LINES
+                if name in determined_statistics(estimates_of(report).pairs)
+            ]
         if isinstance(names, str):
             raise TypeError(
                 f"statistics must be a sequence of names; got {_words.shortened(names)}."

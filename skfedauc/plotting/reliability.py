@@ -17,7 +17,7 @@ from skfedauc.inference.calibration import (
 from skfedauc.inference.rates import wilson
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay
-from skfedauc.report import GroupAUC, responses_of
+from skfedauc.report import GroupAUC, estimates_of, responses_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,8 +112,9 @@ class ReliabilityDisplay(ReportDisplay):
         cells = cells_of_probabilities(report.counts, f"{type(self).__name__}.from_report")
         found = equal_count_bins(cells, bins)
         _, low, high = wilson(found.share, found.n_rows, _TAIL)
-        if report.pairs.clusters is not None:
-            own = ClusterCells(report.pairs.clusters, cells)
+        clusters = estimates_of(report).pairs.clusters
+        if clusters is not None:
+            own = ClusterCells(clusters, cells)
             _, low, high = own.limits_of_bins(found, _TAIL)
         means = mean_scores(cells, 1.0 - 2.0 * _TAIL)
         edges = np.flatnonzero(np.diff(found.groups)) + 1

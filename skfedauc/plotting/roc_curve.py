@@ -21,7 +21,7 @@ from skfedauc.plotting.curves import (
     group_curves,
     outline,
 )
-from skfedauc.report import GroupAUC
+from skfedauc.report import GroupAUC, estimates_of
 from skfedauc.report.threshold_sweep import operating_points
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        pairs, adjusted = self.report.pairs, self.adjusted
+        pairs, adjusted = estimates_of(self.report).pairs, self.adjusted
         if not isinstance(adjusted, bool):
             raise TypeError(f"adjusted must be True or False; got {_words.shortened(adjusted)}.")
         self.threshold_rates: NDArray[np.float64] | None = None

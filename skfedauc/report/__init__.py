@@ -2,7 +2,15 @@
 
 from skfedauc.report.agreement import Agreement
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_auc import GroupAUC, first_lines_of
+from skfedauc.report.group_auc import (
+    GroupAUC,
+    estimates_of,
+    first_lines_of,
+    group_names_of,
+    index_of,
+    null_difference_of,
+    spread_of,
+)
 from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.listing import by_number, listed
 from skfedauc.report.measure_statistics import (
@@ -28,6 +36,7 @@ from skfedauc.report.statistics import (
     StatisticName,
     all_statistics,
     check_statistic,
+    determined_statistics,
     shares,
 )
 from skfedauc.report.undefined import (
@@ -64,10 +73,16 @@ __all__ = [
     "check_replacement",
     "check_statistic",
     "check_undefined",
+    "determined_statistics",
+    "estimates_of",
     "first_lines_of",
+    "group_names_of",
+    "index_of",
     "large_groups",
     "listed",
+    "null_difference_of",
     "of_one_label",
     "responses_of",
     "shares",
+    "spread_of",
 ]

@@ -16,7 +16,7 @@ from skfedauc.inference.effects import Rows, near_one
 from skfedauc.inference.limits import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Floats, Variances
-from skfedauc.report.group_auc import GroupAUC
+from skfedauc.report.group_auc import GroupAUC, estimates_of
 from skfedauc.report.statistics import AVERAGES, shares
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class ClassIntervals:
 
     def _pooled(self, share: Floats) -> dict[str, Any]:
         """Return the interval of the pooled value, with the rows of all groups as one sample."""
-        parts = [report.estimates.pooled.rows for report in self._reports.values()]
+        parts = [estimates_of(report).pooled.rows for report in self._reports.values()]
         aucs = _aucs_of(parts, [np.zeros(1, np.intp)] * len(parts), 1)
         value = np.array([share @ aucs.spread.auc[0]])
         freedom = np.min(aucs.spread.degrees_of_freedom, axis=1)
@@ -113,13 +113,13 @@ class ClassIntervals:
         weights = np.zeros((self._n_groups, len(share)))
         value, freedom = 0.0, np.inf
         for k, report in enumerate(self._reports.values()):
-            of_groups = shares(report.estimates, name)
+            of_groups = shares(estimates_of(report), name)
             if of_groups is None:
                 return None
             used = of_groups > 0
-            value += share[k] * float(of_groups[used] @ report.estimates.group_aucs[0][used])
+            value += share[k] * float(of_groups[used] @ estimates_of(report).group_aucs[0][used])
             weights[self._places[k], k] = share[k] * of_groups
-            freedom = min(freedom, report.variances.average_freedom(of_groups))
+            freedom = min(freedom, estimates_of(report).variances.average_freedom(of_groups))
         of_all = np.array([value]), weights, self._aucs, np.array([freedom])
         found = self._limits(*of_all, is_average=True)
         return {"value": value, **{key: column[0] for key, column in found.items()}}
@@ -163,7 +163,7 @@ class ClassIntervals:
 
     @functools.cached_property
     def _aucs(self) -> _AUCs:
-        parts = [report.variances for report in self._reports.values()]
+        parts = [estimates_of(report).variances for report in self._reports.values()]
         return _aucs_of(parts, self._places, self._n_groups)
 
     @functools.cached_property

@@ -21,6 +21,7 @@ from skfedauc.inference.differences import (
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.variances import Extremes
 from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.listing import listed, order_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,19 +56,27 @@ def comparison_table(
     import pandas as pd
 
     confidence_level = check_confidence_level(confidence_level)
-    n_groups = len(labels)
+    n_groups, order = len(labels), order_of(counts)
     if isinstance(reference, str) and reference == "rest":
-        return _comparison_table(compare_with_rest(extremes, confidence_level), labels)
+        return listed(
+            counts, _comparison_table(compare_with_rest(extremes, confidence_level), labels)
+        )
     if reference is not None:
         number = number_of_group(reference, counts)
         found = compare_with_reference(extremes, number, confidence_level)
-        return _comparison_table(found, labels.delete(number))
+        table = _comparison_table(found, labels.delete(number))
+        if order is None:
+            return table
+        others = order[order != number]
+        return table.iloc[others - (others > number)]
     if n_groups > _MOST_IN_PAIRS:
         raise ValueError(
             f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
             f"{n_groups:,} groups. Pass reference='rest', or the label of one group."
         )
     first, second = np.triu_indices(n_groups, 1)
+    if order is not None:
+        first, second = order[first], order[second]
     flat = labels.to_flat_index()
     index = pd.MultiIndex.from_arrays([flat[first], flat[second]], names=["group", "reference"])
     return _comparison_table(compare_pairs(extremes, first, second, confidence_level), index)

@@ -17,11 +17,10 @@ from skfedauc.inference.differences import DifferenceTest
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.margins import MarginTest
 from skfedauc.inference.null_difference import null_difference
-from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
-from skfedauc.report.bias import abroca_table, bias_score, bias_table
+from skfedauc.report.bias import abroca_table, bias_table
 from skfedauc.report.bounds import bounds_table, group_bounds_table
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.estimates import GroupEstimates
@@ -40,7 +39,6 @@ from skfedauc.report.statistics import (
     average,
     check_statistic,
     decomposition,
-    determined_statistics,
 )
 from skfedauc.report.text import FirstLines, first_lines
 from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
@@ -125,10 +123,9 @@ class GroupAUC:
     Clusters with the same label are the same cluster, in all groups and in all merged counts. A
     cluster can therefore have rows in several groups and at several sites. If sites number their
     patients from 1, the labels of different patients are equal. Then pass site and patient together
-    as clusters. `n_clusters` is the number of clusters. The representation of the report shows the
-    number of clusters, and the number of clusters with rows in several groups.
+    as clusters. The repr shows how many clusters there are, and how many of them span groups.
 
-    `test_equal_groups`, `tau`, `heterogeneity`, `ranking`, `null_difference`,
+    `test_equal_groups`, `tau`, `ranking`,
     ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
     `agreement`, the p values of `abroca`, ``method="exact"``,
     audits, intervals of measures other than AUCs, and the pilot
@@ -173,8 +170,8 @@ class GroupAUC:
     ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=[("a", 17), ("a", 17), ("a", 4), ("a", 9)]
     ... )
     >>> by_patient = GroupAUC(counts, group_names=["site", "patient"], clusters="patient")
-    >>> by_patient.n_groups, by_patient.n_clusters
-    (1, 3)
+    >>> print(repr(by_patient).splitlines()[0])
+    AUC over 1 group by site: 4 rows, 2 positives and 2 negatives, in 3 clusters
     """
 
     def __init__(
@@ -218,29 +215,9 @@ class GroupAUC:
         """Counts by group, the source of the report.
 
         The counts do not include the clusters of the rows. ``GroupAUC(report.counts)`` assumes
-        independent rows; ``GroupAUC(report.pairs)`` keeps the clusters.
+        independent rows.
         """
-        return self.pairs.counts
-
-    @property
-    def pairs(self) -> GroupPairs:
-        """Pairs of a positive and a negative, which determine the AUCs."""
-        return self._estimates.pairs
-
-    @property
-    def variances(self) -> Variances:
-        """Variances of the group AUCs and of the pooled AUC, from placement values."""
-        return self._estimates.variances
-
-    @property
-    def estimates(self) -> GroupEstimates:
-        """Pairs, variances and group AUCs, which determine the statistics."""
-        return self._estimates
-
-    @property
-    def undefined(self) -> Undefined:
-        """Treatment of groups that lack a class in averages and gaps."""
-        return self._estimates.policy.undefined
+        return self._estimates.pairs.counts
 
     @classmethod
     def from_predictions(
@@ -450,7 +427,7 @@ class GroupAUC:
         >>> report.average({"a": 0.9, "b": 0.1})
         0.9
         """
-        of_group = average_weights(weights, self.pairs)
+        of_group = average_weights(weights, self._estimates.pairs)
         return self._estimates.value_of(lambda found: average(found, lambda _: of_group))
 
     @functools.cached_property
@@ -463,38 +440,10 @@ class GroupAUC:
         """Largest minus smallest group AUC; NaN with fewer than two defined groups."""
         return self.statistic("difference")
 
-    @functools.cached_property
-    def ratio(self) -> float:
-        """Smallest over largest group AUC; NaN with fewer than two defined groups."""
-        return self.statistic("ratio")
-
-    @functools.cached_property
-    def cross_difference(self) -> float:
-        """Largest absolute difference between the two cross AUCs of a pair of groups.
-
-        Access raises a ValueError if the cross matrix does not fit in memory.
-        """
-        return self.statistic("cross_difference")
-
     @property
     def n_groups(self) -> int:
         """Number of groups; 1 for rows without groups."""
         return len(self.counts)
-
-    @property
-    def n_clusters(self) -> int | None:
-        """Number of clusters; None if all rows are independent."""
-        return None if self.pairs.clusters is None else self.pairs.clusters.n_clusters
-
-    @property
-    def n_missing(self) -> int:
-        """Number of rows left out because they have no group label."""
-        return self.counts.n_missing
-
-    @property
-    def n_undefined(self) -> int:
-        """Number of groups without an AUC, because they lack a class."""
-        return int((~self.pairs.defined).sum())
 
     def statistic(self, name: StatisticName) -> float:
         """Return a statistic by name.
@@ -526,24 +475,6 @@ class GroupAUC:
         1.0
         """
         return self._estimates.value_of(STATISTICS[check_statistic(name)].compute)
-
-    @property
-    def determined_statistics(self) -> tuple[str, ...]:
-        """Names of the statistics that the counts determine at their level of disclosure.
-
-        Exact and binned counts determine all statistics. A summary by group determines statistics
-        of the group AUCs, but not "pooled", "cross", "cross_difference" and "bias_score", which
-        compare rows of different groups.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC, ScoreCounts
-        >>> counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
-        >>> GroupAUC(counts.reduced("summary")).determined_statistics
-        ('macro', 'samples', 'positives', 'negatives', 'within', 'worst', 'ratio', 'difference', \
-'tau')
-        """
-        return determined_statistics(self.pairs)
 
     # Tables --------------------------------------------------------------------------
 
@@ -582,7 +513,7 @@ class GroupAUC:
         """
         import pandas as pd
 
-        self._estimates.policy.report_groups(self.pairs)
+        self._estimates.policy.report_groups(self._estimates.pairs)
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
 
     def measured(self, measure: Measure) -> GroupMeasure:
@@ -709,8 +640,8 @@ class GroupAUC:
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
-            return group_bounds_table(self._estimates, self.index)
-        self._estimates.policy.report_groups(self.pairs)
+            return group_bounds_table(self._estimates, self._index())
+        self._estimates.policy.report_groups(self._estimates.pairs)
         table = bounds_table(self._estimates)
         return cover_withheld(table, self._estimates) if withheld else table
 
@@ -727,7 +658,7 @@ class GroupAUC:
 
         table = pd.DataFrame(
             {
-                "auc": self.pairs.auc,
+                "auc": self._estimates.pairs.auc,
                 "n_positives": self.counts.n_positives,
                 "n_negatives": self.counts.n_negatives,
             },
@@ -754,8 +685,8 @@ class GroupAUC:
         >>> report.decomposition()
         Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
-        self.pairs.check_has_scores("decomposition")
-        return decomposition(self.pairs)
+        self._estimates.pairs.check_has_scores("decomposition")
+        return decomposition(self._estimates.pairs)
 
     @property
     def cross_matrix(self) -> pd.DataFrame:
@@ -771,9 +702,9 @@ class GroupAUC:
         """
         import pandas as pd
 
-        self.pairs.check_has_scores("cross_matrix")
+        self._estimates.pairs.check_has_scores("cross_matrix")
         table = pd.DataFrame(
-            self.pairs.cross_auc.copy(),
+            self._estimates.pairs.cross_auc.copy(),
             index=self._index("positives"),
             columns=self._index("negatives"),
         )
@@ -830,54 +761,7 @@ class GroupAUC:
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        return listed(self.counts, bias_table(self.pairs, self.index))
-
-    def bias_score(self, power: float = -5.0, pooled_share: float = 0.25) -> float:
-        """Return a weighted mean of the pooled AUC and the generalized means of the bias AUCs.
-
-        Parameters
-        ----------
-        power : float, default=-5.0
-            Exponent of the generalized means ``mean(value ** power) ** (1 / power)`` of the three
-            bias AUCs over groups [1]_. 1 gives the arithmetic mean, 0 the geometric mean, and a
-            lower power gives more weight to the worst groups.
-        pooled_share : float, default=0.25
-            Weight of the pooled AUC, from 0 to 1. The three means have equal weights, which sum to
-            ``1 - pooled_share``.
-
-        Returns
-        -------
-        float
-            Score from 0 to 1, greater is better; NaN if one of the four terms is NaN.
-
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-
-        Notes
-        -----
-        The defaults give the score of the competition "Jigsaw Unintended Bias in Toxicity
-        Classification" (2019). The groups of the competition are identities, which may overlap.
-        The means have equal weights and omit groups without an AUC. If `undefined` is a number, it
-        is the AUC of groups that lack a class.
-
-        References
-        ----------
-        .. [1] Borkan, D., Dixon, L., Sorensen, J., Thain, N. and Vasserman, L. (2019). Nuanced
-           metrics for measuring unintended bias with real data for text classification.
-           Companion of The Web Conference. https://doi.org/10.1145/3308560.3317593
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1], [0.6, 0.8, 0.1, 0.7], groups=["a", "a", "b", "b"]
-        ... )
-        >>> report.bias_score()
-        1.0
-        """
-        return self._estimates.value_of(lambda found: bias_score(found, power, pooled_share))
+        return listed(self.counts, bias_table(self._estimates.pairs, self._index()))
 
     def abroca(
         self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
@@ -944,7 +828,9 @@ class GroupAUC:
         group
         b      0.0            1.0     1.0
         """
-        return abroca_table(self.pairs, self.index, reference, n_resamples, random_state)
+        return abroca_table(
+            self._estimates.pairs, self._index(), reference, n_resamples, random_state
+        )
 
     # Intervals -------------------------------------------------------------------------
 
@@ -1128,7 +1014,7 @@ class GroupAUC:
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
-        table = group_intervals(self._estimates, self.index, confidence_level, way)
+        table = group_intervals(self._estimates, self._index(), confidence_level, way)
         return listed(self.counts, table)
 
     # Are the groups equal? --------------------------------------------------------------
@@ -1253,89 +1139,27 @@ class GroupAUC:
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
         """
-        return difference_test(self._estimates, self.index, confidence_level)
+        return difference_test(self._estimates, self._index(), confidence_level)
 
     # Tests with a margin ------------------------------------------------------------------
 
-    def test_worst(
-        self, reference: float, *, margin: float = 0.0, confidence_level: float = 0.95
+    def test_margin(
+        self, margin: float, *, reference: float | None = None, confidence_level: float = 0.95
     ) -> MarginTest:
-        """Test that the worst group is not inferior to a reference AUC.
+        """Test that all groups differ by less than a margin, or that none is inferior.
 
-        The null hypothesis is that the smallest true AUC is at most ``reference - margin``. A
-        rejection supports the claim that the AUC of every group exceeds this bound.
-
-        Parameters
-        ----------
-        reference : float
-            AUC to compare the groups with, between 0 and 1, such as a required or a published AUC.
-            The reference has no sampling error.
-        margin : float, default=0.0
-            Non-inferiority margin: how far below the reference an AUC may be.
-        confidence_level : float, default=0.95
-            Confidence level of the one-sided limit. The error rate of the test is ``1 -
-            confidence_level``.
-
-        Returns
-        -------
-        MarginTest
-            Result with `is_shown`, `pvalue`, `estimate` (the smallest AUC), its lower confidence
-            `limit`, and `groups`, the group with the smallest lower limit. NaN if no group has an
-            AUC.
-
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-
-        See Also
-        --------
-        rows_needed : Number of rows that the test requires.
-
-        Notes
-        -----
-        The method is an intersection-union test [1]_: the test of each group has the full error
-        rate, because the claim requires all groups to pass. The `limit` is the lower limit of
-        `worst` in ``confidence_intervals(2 * confidence_level - 1, of="statistics")``. The p value
-        is the smallest error rate at which the limit exceeds the bound.
-
-        The error rate is above ``1 - confidence_level`` if few positives have a larger standard
-        deviation than the negatives. With 8 to 20 positives and three or four times the standard
-        deviation, the simulated error rate at 5 % is 9.7 to 14.8 %.
-
-        With many groups, the power is low: each group has to pass. Failing to show the claim does
-        not show that a group is inferior. The claim does not cover groups that lack a class.
-
-        For binned scores, the limit is the limit of the lowest AUCs that the bins permit, as in
-        `confidence_intervals`.
-
-        References
-        ----------
-        .. [1] Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling.
-           Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
-        >>> report.test_worst(0.75, margin=0.15).is_shown
-        True
-        """
-        return worst_test(self._estimates, self.index, reference, margin, confidence_level)
-
-    def test_equivalence(self, margin: float, *, confidence_level: float = 0.95) -> MarginTest:
-        """Test that the AUCs of all groups differ by less than a margin (equivalence).
-
-        The null hypothesis is that the true AUCs of two groups differ by `margin` or more.
+        Without `reference`, the claim is that the true AUCs of every two groups differ by less than
+        `margin` (equivalence). With `reference`, the claim is that the true AUC of every group
+        exceeds ``reference - margin`` (non-inferiority).
 
         Parameters
         ----------
         margin : float
-            Equivalence margin, between 0 and 1.
+            Equivalence margin, between 0 and 1, or how far below the reference an AUC may be, which
+            may be 0.
+        reference : float, default=None
+            AUC to compare the groups with, between 0 and 1, such as a required or a published AUC.
+            The reference has no sampling error.
         confidence_level : float, default=0.95
             Confidence level of the one-sided limit. The error rate of the test is ``1 -
             confidence_level``.
@@ -1343,9 +1167,9 @@ class GroupAUC:
         Returns
         -------
         MarginTest
-            Result with `is_shown`, `pvalue`, `estimate` (the largest difference), its upper
-            confidence `limit`, and `groups`, the pair of groups with the largest upper limit. NaN
-            with fewer than two groups that have an AUC.
+            Result with `is_shown`, `pvalue`, `estimate` (the largest difference, or the smallest
+            AUC), its one-sided confidence `limit`, and the `groups` with the limit. NaN if too few
+            groups have an AUC.
 
         Raises
         ------
@@ -1359,17 +1183,16 @@ class GroupAUC:
 
         Notes
         -----
-        The method consists of two one-sided tests (TOST) [2]_ of every pair of groups. The method
-        is also an intersection-union test [1]_: the test of each pair has the full error rate,
-        because the claim requires all pairs to pass. The `limit` is the upper limit of `difference`
-        in ``confidence_intervals(2 * confidence_level - 1, of="statistics")``. The p value is the
-        smallest error rate at which the limit is below the margin.
+        Both are intersection-union tests [1]_: the test of each pair of groups, two one-sided tests
+        (TOST) [2]_, or of each group has the full error rate, because the claim requires all of
+        them to pass. The `limit` is the limit of ``confidence_intervals(confidence_level=2 *
+        confidence_level - 1, of="statistics")``, and the p value is the smallest error rate at
+        which the limit supports the claim. Binned scores use the limit at their extremes.
 
-        A large p value of `test_difference` does not show that groups are equivalent. A small p
-        value of `test_equivalence` shows that groups are equivalent.
-
-        For binned scores, the limit belongs to the AUCs that differ most, as in
-        `confidence_intervals`.
+        With many groups, the power is low. Failing to show the claim does not show the opposite,
+        and the claim does not cover groups that lack a class. The page "Calibration of intervals
+        and tests" has error rates: up to 14.8 % for 5 % if few positives have a much larger
+        standard deviation than the negatives.
 
         References
         ----------
@@ -1387,10 +1210,14 @@ class GroupAUC:
         >>> report = GroupAUC.from_predictions(
         ...     devices.y_true, devices.y_score, groups=devices.groups
         ... )
-        >>> report.test_equivalence(0.1).is_shown
+        >>> report.test_margin(0.1).is_shown
+        True
+        >>> report.test_margin(0.15, reference=0.75).is_shown
         True
         """
-        return equivalence_test(self._estimates, self.index, margin, confidence_level)
+        if reference is None:
+            return equivalence_test(self._estimates, self._index(), margin, confidence_level)
+        return worst_test(self._estimates, self._index(), reference, margin, confidence_level)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
@@ -1414,9 +1241,9 @@ class GroupAUC:
             `difference`, with the confidence limits `ci_low` and `ci_high`, the `statistic` and the
             `pvalue` of this comparison alone. `simultaneous_low` and `simultaneous_high` are
             limits of all comparisons together, and belong to `pvalue_adjusted`; `adjustment` names
-            the method. There is no test of
-            groups with fewer than two rows of a class: their rows have NaN. "rest" also gives NaN
-            if there are no other groups.
+            the method. Comparisons with a group that lacks a class are NaN, and so is "rest"
+            without other groups. A group with a single row of a class has the largest possible
+            variance, as in `confidence_intervals`.
 
         Raises
         ------
@@ -1483,7 +1310,7 @@ class GroupAUC:
         return comparison_table(
             self.counts,
             self._estimates.variances_at_extremes,
-            self.index,
+            self._index(),
             reference,
             confidence_level,
         )
@@ -1535,7 +1362,7 @@ class GroupAUC:
         sampling variance v. Morris's estimate [1]_ is ``auc - b (auc - mu)`` with ``b = (k - 3) /
         (k - 1) v / (v + tau^2)`` for k groups. The first factor corrects the bias of b due to the
         sampling error of `tau`. Sampling variances come from placement values pooled over groups,
-        as in `heterogeneity`. With fewer than four ranked groups, there is no shrinkage, as `note`
+        as in `tau`. With fewer than four ranked groups, there is no shrinkage, as `note`
         says, and the limits are those of `confidence_intervals`.
 
         The limits are quantiles of the posterior distribution of the true AUC [5]_. True AUCs are
@@ -1620,10 +1447,10 @@ class GroupAUC:
         [0.509, 0.512, 200.0]
         """
         confidence_level = limits.check_confidence_level(confidence_level)
-        if self.undefined == "raise":
+        if self._estimates.policy.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
-            self._estimates.policy.report_groups(self.pairs)
-        return ranking_table(self._estimates, self.index, confidence_level)
+            self._estimates.policy.report_groups(self._estimates.pairs)
+        return ranking_table(self._estimates, self._index(), confidence_level)
 
     # Standard deviation of the true AUCs -------------------------------------------------
 
@@ -1634,7 +1461,7 @@ class GroupAUC:
         For binned scores, tau describes the binned scores, and has no certain interval.
 
         A tiny group has little influence on the estimate, because weights increase with the numbers
-        of rows. `heterogeneity` gives the interval of tau. The estimate is at
+        of rows. The estimate is at
         most one half, the largest possible standard deviation of AUCs. The estimate omits groups
         with fewer than two rows of a class; NaN with fewer than two remaining groups.
 
@@ -1643,83 +1470,6 @@ class GroupAUC:
         negative.
         """
         return self.statistic("tau")
-
-    @functools.cached_property
-    def null_difference(self) -> float:
-        """Expected `difference` from sampling error alone, if all true AUCs are equal.
-
-        If a group has fewer than 30 rows of a class, the expectation is from a simulation with a
-        fixed seed. For binned scores, rows of a bin count as tied. The simulation needs scores: for
-        a summary by group with such a group, access raises a `DisclosureError`.
-        """
-        self.pairs.counts_for("null_difference")
-        return null_difference(self.counts, self.variances)
-
-    def heterogeneity(self, confidence_level: float = 0.95) -> pd.Series:
-        """Estimate the standard deviation of the groups' true AUCs.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level of the interval of `tau`.
-
-        Returns
-        -------
-        pandas.Series
-            `tau` is the standard deviation of the true AUCs, estimated by restricted maximum
-            likelihood [1]_, and `ci_low` and `ci_high` are its limits from the profile of the
-            likelihood. `mean` is the mean AUC of the groups with its `standard_error` (Knapp and
-            Hartung's). `i2` is the share of the observed variance that sampling error does not
-            explain, and `q` is Cochran's Q. All are NaN, with a warning, if fewer than two groups
-            have two rows of each class.
-
-        Raises
-        ------
-        ValueError
-            If `confidence_level` is not between 0 and 1.
-
-        Notes
-        -----
-        The estimate uses the group AUCs without a transformation. The variances of the AUCs come
-        from placement values pooled over groups. A group's own variance estimate has a downward
-        bias if sampling error makes the group's AUC high. Software for meta-analysis that uses each
-        group's own variance overestimates tau for tiny groups. With 100 groups of 5/15
-        positives/negatives and a true tau of 0, the mean estimate was .063, and .017 with pooled
-        placement values.
-
-        The interval assumes normal true AUCs. The 95 % interval then covers the true value in 92
-        to 99 % of simulations. For true AUCs with a Beta distribution of mean .9, the coverage is
-        91 to 96 % with a standard deviation of .03, 84 to 92 % with .05, and 79 to 86 % with .08.
-        The coverage is lower with more groups.
-
-        For binned scores, the result describes the AUCs of the binned scores. The estimate and
-        limits for the exact scores differ by an unknown amount, without a certain interval. Compare
-        the width of ``bounds(of="groups")`` with `tau`.
-
-        References
-        ----------
-        .. [1] Viechtbauer, W. (2005). Bias and efficiency of meta-analytic variance estimators
-           in the random-effects model. Journal of Educational and Behavioral Statistics
-           30(3). https://doi.org/10.3102/10769986030003261
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
-        >>> report.heterogeneity().index.tolist()
-        ['tau', 'ci_low', 'ci_high', 'mean', 'standard_error', 'i2', 'q']
-        """
-        import pandas as pd
-
-        confidence_level = limits.check_confidence_level(confidence_level)
-        found = heterogeneity.heterogeneity(self.variances, confidence_level)
-        if np.isnan(found.tau):
-            self._estimates.policy.nan(NotDefined(NO_SPREAD), self.pairs)
-        return pd.Series(found._asdict())
 
     # Equivalence of averages and the pooled AUC --------------------------------------------
 
@@ -1790,16 +1540,6 @@ class GroupAUC:
 
     # Display ----------------------------------------------------------------------
 
-    @property
-    def group_names(self) -> tuple[str, ...]:
-        """Names of the group columns in tables."""
-        return self._group_names
-
-    @property
-    def index(self) -> pd.Index:
-        """Labels of the groups as an index, in the order of ``counts.groups``."""
-        return self._index()
-
     def _index(self, name: str | None = None) -> pd.Index:
         """Index of group labels, named `name` or by the columns that the labels come from."""
         import pandas as pd
@@ -1815,6 +1555,12 @@ class GroupAUC:
         index: pd.Index = pd.Index(labels, name=name or own_name)
         return index
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            hint = f"; use statistic({name!r})" if name in STATISTICS else ""
+            raise AttributeError(f"GroupAUC has no attribute {name!r}{hint}")
+
     def __repr__(self) -> str:
         return first_lines_of(self).text()
 
@@ -1825,7 +1571,45 @@ class GroupAUC:
         return first_lines_of(self).markdown()
 
 
+# For the other modules of the package, which compute from the same estimates ----------------------
+
+
+def estimates_of(report: GroupAUC) -> GroupEstimates:
+    """Return the pairs, variances and group AUCs that determine the statistics of a report."""
+    return report._estimates  # noqa: SLF001
+
+
+def index_of(report: GroupAUC) -> pd.Index:
+    """Return the labels of the groups as an index, in the order of ``counts.groups``."""
+    return report._index()  # noqa: SLF001
+
+
+def group_names_of(report: GroupAUC) -> tuple[str, ...]:
+    """Return the names of the group columns in tables."""
+    return report._group_names  # noqa: SLF001
+
+
+def null_difference_of(report: GroupAUC) -> float:
+    """Return the expected difference from sampling error alone, if all true AUCs are equal."""
+    estimates = estimates_of(report)
+    counts = estimates.pairs.counts_for("null_difference")
+    return null_difference(counts, estimates.variances)
+
+
+def spread_of(report: GroupAUC, confidence_level: float = 0.95) -> pd.Series:
+    """Return tau with its limits, the mean AUC, the share of variance `i2`, and Cochran's Q."""
+    import pandas as pd
+
+    estimates = estimates_of(report)
+    found = heterogeneity.heterogeneity(
+        estimates.variances, limits.check_confidence_level(confidence_level)
+    )
+    if np.isnan(found.tau):
+        estimates.policy.nan(NotDefined(NO_SPREAD), estimates.pairs)
+    return pd.Series(found._asdict())
+
+
 def first_lines_of(report: GroupAUC) -> FirstLines:
     """Return what a report shows first."""
     left_out = report._left_out.in_words()  # noqa: SLF001
-    return first_lines(report.estimates, report.index, left_out)
+    return first_lines(estimates_of(report), index_of(report), left_out)

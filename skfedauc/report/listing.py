@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 def listed(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with the groups of counts in the order of their categories."""
-    order = _order_of(counts)
+    order = order_of(counts)
     return table if order is None else table.iloc[order]
 
 
 def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
     """Return a listed table with the groups in the order of the counts."""
-    order = _order_of(counts)
+    order = order_of(counts)
     return table if order is None else table.iloc[np.argsort(order)]
 
 
-def _order_of(counts: ScoreCounts) -> NDArray[np.intp] | None:
+def order_of(counts: ScoreCounts) -> NDArray[np.intp] | None:
     """Return the numbers of the groups in the order of the categories, or None without an order."""
     orders, groups = counts.origin.orders, counts.groups
     if not any(orders) or not groups:

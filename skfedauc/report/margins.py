@@ -1,4 +1,4 @@
-"""Tests with a margin, see `GroupAUC.test_worst` and `GroupAUC.test_equivalence`."""
+"""Tests with a margin, see `GroupAUC.test_margin`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def worst_test(
     margin: Any,
     confidence_level: Any,
 ) -> margins.MarginTest:
-    """Return the result of `GroupAUC.test_worst`."""
+    """Return the result of `GroupAUC.test_margin`."""
     confidence_level = check_confidence_level(confidence_level)
     reference = _input.check_share(reference, "reference")
     if not _input.is_number(margin) or not 0 <= margin < reference:
@@ -45,7 +45,7 @@ def worst_test(
 def equivalence_test(
     estimates: GroupEstimates, index: pd.Index, margin: Any, confidence_level: Any
 ) -> margins.MarginTest:
-    """Return the result of `GroupAUC.test_equivalence`."""
+    """Return the result of `GroupAUC.test_margin`."""
     confidence_level = check_confidence_level(confidence_level)
     bound = _input.check_share(margin, "margin")
     auc, used = estimates.group_aucs

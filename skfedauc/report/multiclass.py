@@ -16,7 +16,7 @@ from skfedauc.inference import intervals, limits
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.class_intervals import ClassIntervals
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_auc import GroupAUC
+from skfedauc.report.group_auc import GroupAUC, estimates_of, index_of
 from skfedauc.report.statistics import STATISTICS, StatisticName, check_statistic
 from skfedauc.report.undefined import Undefined, UndefinedPolicy, check_undefined
 
@@ -366,7 +366,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             NaN with a warning if the function has no value for a report.
         """
         weights = self._weights(class_average).sum(axis=0)
-        values = np.array([report.estimates.value_of(compute) for report in self.values()])
+        values = np.array([estimates_of(report).value_of(compute) for report in self.values()])
         return float(weights @ values / weights.sum()) if weights.any() else np.nan
 
     def statistics(self) -> pd.DataFrame:
@@ -389,7 +389,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """AUC of each group (rows) and class, or pair of classes (columns); NaN if undefined."""
         import pandas as pd
 
-        table = self._by_group(lambda report: report.pairs.auc, np.nan)
+        table = self._by_group(lambda report: estimates_of(report).pairs.auc, np.nan)
         return pd.DataFrame(table, index=self._places[0], columns=self._keys())
 
     def average_by_group(self, class_average: ClassAverage = "macro") -> pd.Series:
@@ -513,8 +513,13 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         if check_class_average(class_average) == "macro":
             return np.ones((len(self._places[0]), len(self)))
         if self.counts.multi_class == "ovr":
-            return self._by_group(lambda report: report.pairs.positives, 0.0)
-        return self._by_group(lambda report: report.pairs.positives + report.pairs.negatives, 0.0)
+            return self._by_group(lambda report: estimates_of(report).pairs.positives, 0.0)
+        return self._by_group(
+            lambda report: (
+                estimates_of(report).pairs.positives + estimates_of(report).pairs.negatives
+            ),
+            0.0,
+        )
 
     def _by_group(self, values_of: Callable[[GroupAUC], Any], absent: float) -> Floats:
         """Values of the groups (rows) in each report (columns); some groups can be absent."""
@@ -534,9 +539,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         labels = [part.labels for part in self.counts.parts.values() if part.labels is not None]
         filled = [report for report in reports if report.n_groups] or reports[:1]
         if not labels:
-            return filled[0].index, [np.arange(report.n_groups) for report in reports]
+            return index_of(filled[0]), [np.arange(report.n_groups) for report in reports]
         numbers, _ = _input.unite_labels(labels)
-        first, *others = (report.index for report in filled)
+        first, *others = (index_of(report) for report in filled)
         _, where = np.unique(np.concatenate(numbers), return_index=True)
         return first.append(others)[where], numbers
 

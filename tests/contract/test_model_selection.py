@@ -695,5 +695,5 @@ def test_tau_in_a_search_is_averaged_as_a_square():
         model = clone(search.estimator).set_params(logisticregression__C=1.0)
         scores = model.fit(X.iloc[train], y[train]).decision_function(X.iloc[test])
         report = GroupAUC.from_predictions(y[test], scores, groups=X["device"].iloc[test])
-        square = report.by_group["auc"].var() - report.variances.unbiased.mean()
+        square = report.by_group["auc"].var() - report._estimates.variances.unbiased.mean()
         assert search.cv_results_[f"split{number}_test_neg_tau"][1] == pytest.approx(-square)

@@ -44,7 +44,7 @@ class Mutant(NamedTuple):
     new: str
 
 
-NUMPY, PAIRS = "_kernel/_numpy.py", "_kernel/pairs.h"
+NUMPY = "_kernel/_numpy.py"
 FEW = [
     Mutant("ties count as concordant", NUMPY, "(ranks[1 - side][0] +", "(ranks[1 - side][1] +"),
     Mutant("negatives of groups before count", NUMPY, "up_to -= np.repeat(", "_ = np.repeat("),
@@ -107,9 +107,9 @@ COMPILED = [
     Mutant("-0.0 is kept", "_kernel/keys.h", "(score + 0.0)", "(score)"),
     Mutant(
         "ties count as concordant",
-        PAIRS,
-        "2 * below + cells.negatives[i]",
-        "2 * (below + cells.negatives[i])",
+        "_kernel/sums.h",
+        "(rank.under.negatives + rank.up_to.negatives)",
+        "(rank.up_to.negatives + rank.up_to.negatives)",
     ),
     Mutant("sums of pairs wrap around", "_kernel/__init__.py", "> 2.0**62", "> 2.0**99"),
     Mutant(
