@@ -2,7 +2,8 @@
 
 There are two doors. A report from counts takes everything from sums of placement values by group
 (``skfedauc._kernel``). Where rows must be paired, for several models and for clusters, the
-effects of rows add up (`effects.py`). Both fill one frozen `Variances`, which everything else reads.
+effects of rows add up (`effects.py`). Both fill one frozen `Variances`, which everything else
+reads.
 
 One model:
 
