@@ -31,6 +31,7 @@ from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
     OverGroups,
     StudentT,
+    _quantile_over_groups,
     studentized_range_quantile,
     studentized_range_tail,
     variance_over_groups,
@@ -459,6 +460,23 @@ def test_the_statistic_over_groups_has_its_simulated_distribution(n_groups, shap
     assert (np.diff(tails) <= 1e-12).all()
     assert min(tails) > 0
     assert OverGroups(share.copy()).quantile(0.025) == null.quantile(0.025)
+
+
+@pytest.mark.parametrize("shape", ["linear", "one large", "two sizes"])
+def test_many_groups_have_a_scaled_t_distribution(shape):
+    share = {
+        "linear": 1 + np.arange(200.0) / 100,
+        "one large": np.r_[3.0, np.full(1000, 1.0)],
+        "two sizes": np.r_[np.full(80, 3.0), np.full(800, 1.0)],
+    }[shape]
+    null = OverGroups(share / share.sum())
+    assert null._student is not None
+    for tail in (0.25, 0.025, 0.005):
+        # The draws err by 0.05 %. Normal quantiles are up to 1.1 % too small.
+        drawn = _quantile_over_groups(null.share.tobytes(), tail)
+        assert null.quantile(tail) == pytest.approx(drawn, rel=1.5e-3)
+        assert null.tail(drawn) == pytest.approx(tail, rel=1e-2)
+    assert OverGroups(np.r_[0.6, np.full(1000, 0.4 / 1000)])._student is None
 
 
 def test_equal_shares_have_students_distribution():

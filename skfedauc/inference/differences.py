@@ -365,7 +365,8 @@ def reach_of_difference(first: Floats, second: Floats, correlation: Floats | Non
         found: Floats = np.copysign(np.sqrt(np.abs(squared)), squared)
         return found
     if correlation is None:
-        found = np.hypot(first, second)
+        # Distances are at most 1, so squares do not overflow; `hypot` takes five times as long.
+        found = np.sqrt(np.square(first) + np.square(second))
         return found
     # This sum of two terms of at least 0 does not overflow or cancel for nearly equal distances.
     squared = (first - second) ** 2 + 2.0 * (1.0 - correlation) * first * second

@@ -102,14 +102,27 @@ def estimable_aucs(variances: Variances) -> tuple[Floats, Floats, NDArray[np.boo
 # Restricted maximum likelihood ---------------------------------------------------------------
 
 
-def reml(y: Floats, v: Floats) -> float:
-    """Return the variance of the true values that maximizes the restricted likelihood [1]_."""
-    tau2 = max(float(y.var(ddof=1) - v.mean()), 0.0)
+def distinct(y: Floats, v: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.intp]]:
+    """Return the distinct pairs of a value and its variance, their numbers, and each pair's index.
+
+    Among many small groups, few pairs are distinct.
+    """
+    pairs, place, n = np.unique(y + 1j * v, return_inverse=True, return_counts=True)
+    return pairs.real, pairs.imag, n.astype(np.float64), place
+
+
+def reml(y: Floats, v: Floats, n: Floats | float = 1.0) -> float:
+    """Return the variance of the true values that maximizes the restricted likelihood [1]_.
+
+    Each value and its variance are those of `n` groups.
+    """
+    n = np.broadcast_to(n, y.shape)
+    tau2 = max(float(_cochran_q(y, n) / (n.sum() - 1.0) - (n * v).sum() / n.sum()), 0.0)
     for _ in range(10_000):
-        weight = 1.0 / (v + tau2)
-        mean = weight @ y / weight.sum()
-        squares = weight**2
-        found = squares @ ((y - mean) ** 2 - v) / squares.sum() + 1.0 / weight.sum()
+        weight = n / (v + tau2)
+        mean = (weight * y).sum() / weight.sum()
+        squares = weight / (v + tau2)
+        found = (squares * ((y - mean) ** 2 - v)).sum() / squares.sum() + 1.0 / weight.sum()
         found = max(float(found), 0.0)
         change, tau2 = abs(found - tau2), found
         if change <= 1e-15 + 1e-12 * tau2:
@@ -117,19 +130,21 @@ def reml(y: Floats, v: Floats) -> float:
     return tau2
 
 
-def reml_limits(y: Floats, v: Floats, confidence_level: float) -> tuple[float, float]:
+def reml_limits(
+    y: Floats, v: Floats, confidence_level: float, n: Floats | float = 1.0
+) -> tuple[float, float]:
     """Return the smallest and the largest tau that the likelihood ratio test does not reject [1]_.
 
     The interval includes the estimate of `reml`, up to LARGEST_TAU.
     """
     from scipy.optimize import brentq
 
-    estimate = min(reml(y, v), LARGEST_TAU**2)
+    estimate = min(reml(y, v, n), LARGEST_TAU**2)
     drop = normal_quantile((1.0 - confidence_level) / 2.0) ** 2 / 2.0
-    least = restricted_log_likelihood(y, v, estimate) - drop
+    least = restricted_log_likelihood(y, v, estimate, n) - drop
 
     def above(tau2: float) -> float:
-        return restricted_log_likelihood(y, v, tau2) - least
+        return restricted_log_likelihood(y, v, tau2, n) - least
 
     limits = []
     for end in (0.0, LARGEST_TAU**2):
@@ -138,17 +153,18 @@ def reml_limits(y: Floats, v: Floats, confidence_level: float) -> tuple[float, f
     return float(np.sqrt(limits[0])), float(np.sqrt(limits[1]))
 
 
-def restricted_log_likelihood(y: Floats, v: Floats, tau2: float) -> float:
+def restricted_log_likelihood(y: Floats, v: Floats, tau2: float, n: Floats | float = 1.0) -> float:
     """Return the log density of the values given tau2, except for a constant.
 
     The density is an integral over the mean with a uniform prior.
     """
     variance = v + tau2
-    weight = 1.0 / variance
-    excess = _cochran_q(y, weight) + np.log(weight.sum()) + np.log(variance).sum()
+    weight = n / variance
+    excess = _cochran_q(y, weight) + np.log(weight.sum()) + (n * np.log(variance)).sum()
     return -float(excess) / 2.0
 
 
 def _cochran_q(values: Floats, weight: Floats) -> float:
-    mean = weight @ values / weight.sum()
-    return float(weight @ (values - mean) ** 2)
+    # Avoid dot products, because their rounding depends on the number of threads.
+    mean = (weight * values).sum() / weight.sum()
+    return float((weight * (values - mean) ** 2).sum())

@@ -188,6 +188,8 @@ class LargestDifference(NamedTuple):
 _NUMBERS, _NUMBERS_AT_ONCE, _LEAST_DRAWS, _MOST_DRAWS = 1 << 23, 1 << 20, 400, 20_000
 # Logarithm of the largest quantile, in standard errors
 _FURTHEST = 20.0
+# Student's t replaces the draws from about this many degrees of freedom.
+_LEAST_FREEDOM = 100.0
 
 
 def variance_over_groups(values: Floats, share: Floats) -> float:
@@ -213,22 +215,47 @@ class OverGroups(NamedTuple):
     degrees of freedom is far too wide: 10.9 instead of 3.0 for one of ten groups with 60 % of the
     weight. Draws with a fixed seed give the part of the groups' values that is independent of the
     mean; given this part, the statistic exceeds a limit where a quadratic function of the mean is
-    positive. With equal shares, the distribution is Student's t.
+    positive. With equal shares, the distribution is Student's t. With many groups and none that
+    dominates, it is Student's t times a scale, see `_student`.
     """
 
     share: Floats
 
     @property
-    def _student(self) -> StudentT | None:
-        is_equal = np.ptp(self.share) <= 1e-9 * self.share.max()
-        return StudentT(self.share.size - 1) if is_equal else None
+    def _student(self) -> tuple[StudentT, float] | None:
+        """Return Student's t and its scale; None if the distribution is too far from it.
+
+        Degrees of freedom and scale give the statistic its variance and kurtosis, up to squares of
+        the reciprocal number of groups. With `_LEAST_FREEDOM`, quantiles for tails from 0.25 to
+        0.0005 were within 0.1 % of those of 400,000 draws; 20,000 draws err by 0.05 %.
+        """
+        share = self.share
+        if np.ptp(share) <= 1e-9 * share.max():
+            return StudentT(share.size - 1), 1.0
+        squares, weight = (share**2).sum(), _weights(share)
+        # The estimated over the true variance is ``own x**2 + 2 p x + rest`` with the mean x in
+        # standard deviations, and p and rest independent of x.
+        slope = weight * (share / squares - 1.0)
+        own = (slope**2 / weight).sum()
+        of_product = ((slope**2).sum() - (slope * share).sum() ** 2 / squares) / squares
+        of_rest = (weight**2 * (1.0 - 2.0 * share**2 / squares)).sum()
+        of_rest = 2.0 * (of_rest + ((weight * share**2).sum() / squares) ** 2) / squares**2
+        kurtosis = 108.0 * of_product + 3.0 * of_rest - 12.0 * own
+        if _LEAST_FREEDOM * (kurtosis + 24.0 * own) > 6.0:
+            return None
+        kurtosis = max(kurtosis, 1e-9)
+        variance = 1.0 - 2.0 * own + 12.0 * of_product + of_rest
+        return StudentT(6.0 / kurtosis), float(np.sqrt(variance / (1.0 + kurtosis / 3.0)))
 
     def tail(self, statistic: float) -> float:
         """Return the probability of exceeding `statistic`, a number of at least 0."""
+        found = self._student
+        return found[0].tail(statistic / found[1]) if found else self.drawn_tail(statistic)
+
+    def drawn_tail(self, statistic: float) -> float:
+        """Return this probability from draws."""
         from scipy.special import ndtr
 
-        if self._student:
-            return self._student.tail(statistic)
         if statistic == 0.0:
             return 0.5
         square, product, rest = _draws(self.share.tobytes())
@@ -248,8 +275,9 @@ class OverGroups(NamedTuple):
 
     def quantile(self, tail: float) -> float:
         """Return the upper quantile; infinite if `tail` is too small."""
-        if self._student:
-            return self._student.quantile(tail)
+        found = self._student
+        if found:
+            return found[0].quantile(tail) * found[1]
         return _quantile_over_groups(self.share.tobytes(), tail)
 
 
@@ -260,7 +288,7 @@ def _quantile_over_groups(shares: bytes, tail: float) -> float:
     null = OverGroups(np.frombuffer(shares))
 
     def excess(logarithm: float) -> float:
-        return null.tail(float(np.exp(logarithm))) - tail
+        return null.drawn_tail(float(np.exp(logarithm))) - tail
 
     if excess(_FURTHEST) >= 0:
         return float("inf")

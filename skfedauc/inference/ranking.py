@@ -31,6 +31,7 @@ from skfedauc.counts.moments import ratio
 from skfedauc.inference.differences import MOST_GROUPS, all_pairs
 from skfedauc.inference.heterogeneity import (
     LARGEST_TAU,
+    distinct,
     estimable_aucs,
     reml,
     reml_limits,
@@ -125,10 +126,9 @@ def n_clearly_different(
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
     for start in range(0, n_groups, 256):
         here = slice(start, start + 256)
-        reach = np.hypot((lowest - low)[here, None], high - highest)
         # Row g, column h: True if the AUC of group g is clearly larger than the AUC of group h. No
         # AUC is larger than itself.
-        is_larger = lowest[here, None] - highest - reach > 0.0
+        is_larger = _exceeds((lowest - low)[here], lowest[here], highest, high - highest)
         n_smaller[here] = is_larger.sum(axis=1)
         n_larger += is_larger.sum(axis=0)
     return n_larger, n_smaller
@@ -149,15 +149,24 @@ def may_be_smallest(spreads: Spreads, confidence_level: float) -> NDArray[np.boo
     low, high = spreads.limits(deviate)
     others = np.argsort(high, kind="stable")[:_MOST_OTHERS]
     of_others = (high - highest)[others]
-    found = np.empty(lowest.size, np.bool_)
-    for start in range(0, lowest.size, _AT_ONCE):
-        here = slice(start, start + _AT_ONCE)
-        # Compare squares, because `hypot` takes most of the time of large rankings.
-        apart = lowest[here, None] - highest[others]
-        squared_reach = np.square(lowest - low)[here, None] + np.square(of_others)
-        is_larger = (apart > 0.0) & (np.square(apart) > squared_reach)
+    found = np.ones(lowest.size, np.bool_)
+    # Only these groups can be ruled out, because either distance is at most the reach.
+    tested = np.flatnonzero((low > highest[others].min()) & (lowest > high[others].min()))
+    for start in range(0, tested.size, _AT_ONCE):
+        here = tested[start : start + _AT_ONCE]
+        is_larger = _exceeds((lowest - low)[here], lowest[here], highest[others], of_others)
         found[here] = ~is_larger.any(axis=1)
     return found
+
+
+def _exceeds(below: Floats, auc: Floats, other: Floats, above: Floats) -> NDArray[np.bool_]:
+    """Return whether the lower limit of each difference, AUC minus other AUC, is above 0.
+
+    `below` and `above` are the distances of the AUCs to their lower and upper limits. Compare
+    squares, because roots take most of the time of large rankings.
+    """
+    apart = auc[:, None] - other
+    return (apart > 0.0) & (np.square(apart) > np.square(below)[:, None] + np.square(above))
 
 
 # Shrunken AUCs -------------------------------------------------------------------------------
@@ -177,11 +186,13 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
         found[:, kept] = auc, low[kept], high[kept], np.ones(auc.size)
         return found
     variance = np.maximum(variance, _without_variation(variances)[kept])
-    estimate, reliability, *_ = empirical_bayes(auc, variance)
-    low, high = posterior_limits(auc, variance, confidence_level)
+    auc, variance, n, place = distinct(auc, variance)
+    estimate, reliability, *_ = empirical_bayes(auc, variance, n)
+    low, high = posterior_limits(auc, variance, confidence_level, n)
     # At a low confidence level, the estimate can be outside of the limits.
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
-    found[:, kept] = estimate, *np.clip([low, high], 0.0, 1.0), reliability
+    of_pairs = np.array([estimate, *np.clip([low, high], 0.0, 1.0), reliability])
+    found[:, kept] = of_pairs[:, place]
     return found
 
 
@@ -201,28 +212,32 @@ class EmpiricalBayes(NamedTuple):
     tau2: float
 
 
-def empirical_bayes(values: ArrayLike, variances: ArrayLike) -> EmpiricalBayes:
-    """Estimate the true values of at least four groups [1]_.
+def empirical_bayes(
+    values: ArrayLike, variances: ArrayLike, n: Floats | float = 1.0
+) -> EmpiricalBayes:
+    """Estimate the true values of at least four groups [1]_; each value is that of `n` groups.
 
     With k groups, ``w = 1 / (v + tau2)`` and the weighted mean m, the weight of m is ``b = (k - 3)
     / (k - 1) v w``. The first factor makes b unbiased if all variances are equal.
     """
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
-    tau2 = min(reml(y, v), LARGEST_TAU**2)
-    weight = 1.0 / (v + tau2)
-    mean = float(weight @ y / weight.sum())
-    of_mean = (y.size - 3) / (y.size - 1) * v * weight
+    tau2 = min(reml(y, v, n), LARGEST_TAU**2)
+    k, weight = np.broadcast_to(n, y.shape).sum(), 1.0 / (v + tau2)
+    mean = float((n * weight * y).sum() / (n * weight).sum())
+    of_mean = (k - 3) / (k - 1) * v * weight
     return EmpiricalBayes(y - of_mean * (y - mean), 1.0 - of_mean, mean, tau2)
 
 
-def posterior_limits(y: Floats, v: Floats, confidence_level: float) -> tuple[Floats, Floats]:
-    """Return limits of the true values from their posterior [2]_.
+def posterior_limits(
+    y: Floats, v: Floats, confidence_level: float, n: Floats | float = 1.0
+) -> tuple[Floats, Floats]:
+    """Return limits of the true values from their posterior [2]_; `n` as in `empirical_bayes`.
 
     Given tau2, a true value is normal with mean ``y - v w (y - m)`` and variance ``tau2 v w + (v
     w)**2 / sum(w)``. The posterior of tau2 is proportional to the restricted likelihood. Limits at
     a single estimate of tau2, which is often 0 by chance, would be too narrow.
     """
-    share, tau2, mean, mean_variance = _posterior(y, v)
+    share, tau2, mean, mean_variance = _posterior(y, v, n)
     tail = (1.0 - confidence_level) / 2.0
     low, high = np.empty((2, y.size))
     for start in range(0, y.size, _GROUPS_AT_ONCE):
@@ -235,22 +250,22 @@ def posterior_limits(y: Floats, v: Floats, confidence_level: float) -> tuple[Flo
     return low, high
 
 
-def _posterior(y: Floats, v: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _posterior(y: Floats, v: Floats, n: Floats | float) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the posterior on nodes of Gauss and Legendre's rule for ``log(v + tau2)``.
 
     The result holds the probability of each node, and columns of tau2, of the mean of the true
     values and of the variance of this mean.
     """
-    typical = v.size / (1.0 / v).sum()
-    ends = np.log(np.square(reml_limits(y, v, _NEARLY_SURE)) + typical)
+    typical = np.broadcast_to(n, v.shape).sum() / (n / v).sum()
+    ends = np.log(np.square(reml_limits(y, v, _NEARLY_SURE, n)) + typical)
     points, lengths = np.polynomial.legendre.leggauss(_N_NODES)
     variance = np.exp(ends.mean() + np.ptp(ends) / 2.0 * points)
     nodes = np.maximum(variance - typical, 0.0)
     found = np.empty((3, _N_NODES))
     for i, tau2 in enumerate(nodes.tolist()):
-        weight = 1.0 / (v + tau2)
-        total = weight.sum()
-        found[:, i] = restricted_log_likelihood(y, v, tau2), weight @ y / total, 1.0 / total
+        weight = n / (v + tau2)
+        total, likelihood = weight.sum(), restricted_log_likelihood(y, v, tau2, n)
+        found[:, i] = likelihood, (weight * y).sum() / total, 1.0 / total
     # A uniform density of tau2 is proportional to the variance on the logarithmic scale.
     share = lengths * variance * np.exp(found[0] - found[0].max())
     columns = (column[:, None] for column in (nodes, *found[1:]))
