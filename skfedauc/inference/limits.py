@@ -52,19 +52,25 @@ def limits(
     the AUC. Such limits stay between 0 and 1. For an AUC of 0 or 1, and with "delong", the function
     returns limits of the AUC itself, clipped to [0, 1].
     """
+    low, high = (_limit(end, auc, variance, quantile, method) for end in (0.0, 1.0))
+    return low, high
+
+
+def _limit(
+    end: float, auc: ArrayLike, variance: ArrayLike, quantile: ArrayLike, method: Method
+) -> Floats:
+    """Return the limits towards one end of the scale, 0 or 1."""
     from scipy.special import expit
 
     auc, variance = np.asarray(auc, np.float64), np.asarray(variance, np.float64)
-    reach = np.asarray(quantile) * np.sqrt(variance)
-    low, high = np.clip(auc - reach, 0.0, 1.0), np.clip(auc + reach, 0.0, 1.0)
+    reach = np.asarray(quantile) * np.sqrt(variance) * (1.0 if end else -1.0)
+    found: Floats = np.clip(auc + reach, 0.0, 1.0)
     if method == "logit":
         inside = (auc > 0) & (auc < 1)
         auc, reach = np.where(inside, auc, 0.5), np.where(inside, reach, 0.0)
-        reach /= auc * (1.0 - auc)
         odds = np.log(auc / (1.0 - auc))
-        low = np.where(inside, expit(odds - reach), low)
-        high = np.where(inside, expit(odds + reach), high)
-    return low, high
+        found = np.where(inside, expit(odds + reach / (auc * (1.0 - auc))), found)
+    return found
 
 
 def exact_limits(auc: ArrayLike, n_smaller_class: ArrayLike, tail: float) -> tuple[Floats, Floats]:
@@ -152,7 +158,7 @@ class AUCSpread(NamedTuple):
         """
         deviate = np.asarray(deviate, np.float64)
         quantile = self.quantile(deviate)
-        found = limits(self.auc, self.variance, quantile, method)[int(end)]
+        found = _limit(end, self.auc, self.variance, quantile, method)
         if method == "logit":
             further = np.maximum if end else np.minimum
             found = further(found, self._newcombe(end, quantile))
@@ -205,28 +211,29 @@ class AUCSpread(NamedTuple):
         (m n)``, or ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in
         standard errors increases from the estimate to either end, so the solution is unique.
         Newton's method starts at Wilson's limit, the solution for a constant factor ``(1 + 2 u) /
-        (2 + u)``, and bisects if a step leaves the bracket.
+        (2 + u)``. It goes half way to an end if a step leaves the range.
         """
-        near, far, squared = np.broadcast_arrays(self.auc, end, np.square(deviate))
+        low, high = np.minimum(self.auc, end), np.maximum(self.auc, end)
+        squared = np.square(deviate)
+        # With ``w = 1 / (2 + u)``, the last factor of the variance is ``2 - 3 w``.
+        constant, often = squared * (self.once + 2.0 * self.often), 3.0 * squared * self.often
         u = self.auc * (1.0 - self.auc)
-        scale = squared * (self.once + self.often * (1.0 + 2.0 * u) / (2.0 + u))
+        scale = constant - often / (2.0 + u)
         # The product of two roots does not overflow for the largest deviates.
         reach = np.sqrt(scale) * np.sqrt(u + scale / 4.0)
         found: Floats = self.auc + scale / 2.0 + (reach if end else -reach)
         found = np.clip(found / (1.0 + scale), 0.0, 1.0)
         for _ in range(100):
-            u, slope = found * (1.0 - found), 1.0 - 2.0 * found
-            relative = (1.0 + 2.0 * u) / (2.0 + u)
-            excess = (found - self.auc) ** 2 - squared * u * (self.once + self.often * relative)
-            derivative = self.once + self.often * (relative + 3.0 * u / (2.0 + u) ** 2)
-            derivative = 2.0 * (found - self.auc) - squared * slope * derivative
-            inside = excess <= 0.0
-            near, far = np.where(inside, found, near), np.where(inside, far, found)
+            u, apart = found * (1.0 - found), found - self.auc
+            w = 1.0 / (2.0 + u)
+            excess = apart * apart - u * (constant - often * w)
+            derivative = (2.0 * found - 1.0) * (constant - 2.0 * often * w * w) + 2.0 * apart
             with np.errstate(divide="ignore", invalid="ignore"):
                 step = found - excess / derivative
-            allowed = (np.minimum(near, far) <= step) & (step <= np.maximum(near, far))
-            step = np.where(allowed, step, (near + far) / 2.0)
-            step = np.where(excess == 0.0, found, step)
+            allowed = (low <= step) & (step <= high)
+            if not allowed.all():
+                middle = (found + np.where(excess > 0.0, self.auc, end)) / 2.0
+                step = np.where(allowed, step, np.where(excess == 0.0, found, middle))
             # Convergence is quadratic, so a small step means a negligible error. Ignore steps of
             # NaN.
             moved = np.abs(step - found) > 1e-10
