@@ -201,7 +201,6 @@ def make_uniform_scores(
 
     See Also
     --------
-    auc_critical_difference : The critical difference of two equally good models.
     make_group_scores : Simulate rows of several devices with normal scores.
 
     Notes

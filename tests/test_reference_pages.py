@@ -81,7 +81,7 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         (rates(unequal, "logit", of=many), 1, [page]),
         (rates(unequal, "logit", of="mixture"), 1, [page]),
         (rates(unequal, "low limit too high", of=few), 1, [page]),
-        (rates(unequal, "worst", of=few), 1, [page, plans, report.test_worst.__doc__]),
+        (rates(unequal, "worst", of=few), 1, [page, plans, report.test_margin.__doc__]),
         (rates(unequal, "worst", of=many), 1, [page]),
         (rates("Equal groups of weighted rows", "equal groups"), 1,
          [page, report.test_equal_groups.__doc__]),

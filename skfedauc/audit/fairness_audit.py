@@ -504,7 +504,7 @@ class FairnessAudit:
         >>> [audit.n_claims for audit in audits]
         [7, 7]
         >>> [audit.n_claims for audit in FairnessAudit.adjusted_together(audits)]
-        [16, 16]
+        [14, 14]
         """
         return FairnessAudit._adjusted([(audit, audit.comparison) for audit in audits])
 

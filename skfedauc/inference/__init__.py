@@ -1,30 +1,31 @@
 """Inference for AUCs over groups: which file answers which question, by which method.
 
 There are two doors. A report from counts takes everything from sums of placement values by group
-(`skfedauc._kernel`). Where rows must be paired, for several models and for clusters, the effects of
-rows add up (`effects.py`). Both fill one frozen `Variances`, which everything else reads.
+(``skfedauc._kernel``). Where rows must be paired, for several models and for clusters, the
+effects of rows add up (`effects.py`). Both fill one frozen `Variances`, which everything else
+reads.
 
 One model:
 
-==================  =======================================================================
-`variances`         DeLong 1988; unbiased; bounded (Birnbaum and Klose 1957); pooled over groups;
-                    the pooled AUC for fixed groups (strata) and for random groups
-`folds`             the same over the pairs of rows of the same fold
-`clusters`          Obuchowski 1997
-`effects`           placement values of rows, units, corrections (Bell and McCaffrey 2002)
-`limits`            hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding 1963)
-`intervals`         pooled; averages by MOVER (Zou and Donner 2008); worst group
-`differences`       all pairs (Kramer 1956), reference and rest (Sidak 1967), largest difference
-`equal_groups`      ANOVA-type statistic, Box's approximation (Brunner, Dette and Munk 1997)
-`margins`           non-inferiority of the worst group, equivalence (Berger 1982)
-`heterogeneity`     tau by REML (Viechtbauer 2005)
-`null_difference`   expected difference of equal groups
-`ranking`           shrunken AUCs (Morris 1983; Morris and Lysy 2012), rank sets (Mogstad 2024),
-                    worst group (Gupta 1965)
-`cross_gap`         xAUC disparities (Kallus and Zhou 2019)
-`agreement`         averages and the pooled AUC (TOST); Anderson and Darling's test
-`class_averages`    averages over comparisons of classes
-==================  =======================================================================
+===================  ======================================================================
+``variances``        DeLong 1988; unbiased; bounded (Birnbaum and Klose 1957); pooled over groups;
+                     the pooled AUC for fixed groups (strata) and for random groups
+``folds``            the same over the pairs of rows of the same fold
+``clusters``         Obuchowski 1997
+``effects``          placement values of rows, units, corrections (Bell and McCaffrey 2002)
+``limits``           hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding 1963)
+``intervals``        pooled; averages by MOVER (Zou and Donner 2008); worst group
+``differences``      all pairs (Kramer 1956), reference and rest (Sidak 1967), largest difference
+``equal_groups``     ANOVA-type statistic, Box's approximation (Brunner, Dette and Munk 1997)
+``margins``          non-inferiority of the worst group, equivalence (Berger 1982)
+``heterogeneity``    tau by REML (Viechtbauer 2005)
+``null_difference``  expected difference of equal groups
+``ranking``          shrunken AUCs (Morris 1983; Morris and Lysy 2012), rank sets (Mogstad 2024),
+                     worst group (Gupta 1965)
+``cross_gap``        xAUC disparities (Kallus and Zhou 2019)
+``agreement``        averages and the pooled AUC (TOST); Anderson and Darling's test
+``class_averages``   averages over comparisons of classes
+===================  ======================================================================
 
 Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; also of clustered
 rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an AUC
@@ -32,7 +33,14 @@ for any number of rows).
 
 Two or more models on the same rows:
 
-==================  ================================================================
+===================  ======================================================================
+``models``           pooled, averages, by group and over groups (Hothorn et al. 2008)
+``paired_measures``  the same for other measures than the AUC
+``largest_gap``      change of the largest difference between groups
+``paired_rates``     changes of rates of decisions
+``changed_pairs``    pairs of rows whose order differs
+===================  ======================================================================
+
 Curves and calibration:
 
 * `curves.py`: ROC curves of all groups, the area between two curves, variances of a summary;

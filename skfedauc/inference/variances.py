@@ -121,7 +121,8 @@ class Variances:
     unbiased : ndarray of float64
         Unbiased variance, possibly negative; with clusters `delong`.
     bounded : ndarray of float64
-        `delong`, with an upper bound in place of 0 and of NaN [3]_; 0 for a known AUC.
+        `delong`, with an upper bound (Birnbaum and Klose 1957) in place of 0 and of NaN; 0 for a
+        known AUC.
     shared : ndarray of float64
         Variance from placement values pooled over groups; NaN if no group is estimable. The own
         variance is too small where sampling error makes the AUC high, so rankings and tests

@@ -68,7 +68,7 @@ class ReportDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **drawing : dict
-            Options of the display, such as `max_groups`: the other arguments of the class.
+            Options of the display, such as ``max_groups``: the other arguments of the class.
 
         Returns
         -------

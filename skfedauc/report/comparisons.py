@@ -68,7 +68,8 @@ def comparison_table(
         if order is None:
             return table
         others = order[order != number]
-        return table.iloc[others - (others > number)]
+        ordered: pd.DataFrame = table.iloc[others - (others > number)]
+        return ordered
     if n_groups > _MOST_IN_PAIRS:
         raise ValueError(
             f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "

@@ -385,7 +385,7 @@ def test_scores_that_are_labels_are_a_warning(tmp_path, capsys, low):
     assert printed.err.startswith(f"skfedauc: warning: column 's' holds only {low} and 1")
     assert printed.err.endswith("pass that column as --score\n")
     assert printed.err.count("\n") == 1
-    assert "pooled 0.7500 " in " ".join(printed.out.split())
+    assert "pooled 0.750 " in " ".join(printed.out.split())
 
 
 def test_a_warning_about_several_groupings_is_printed_once(tmp_path, capsys):

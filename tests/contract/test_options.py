@@ -91,6 +91,7 @@ GIVEN = {
     "n_positives": 20,
     "n_negatives": 30,
     "labels": (0, 1, 2),
+    "margin": 0.05,
     "name": "pooled",
     "compute": lambda report: report.pooled,
     "sensitive_features": "site",
