@@ -141,12 +141,12 @@ def _anova_type(
     from scipy.special import fdtrc
 
     total = weight.sum()
-    between = float(weight @ (auc - weight @ auc / total) ** 2)
+    between = float((weight * (auc - (weight * auc).sum() / total) ** 2).sum())
     factor, spread = weight * (1 - weight / total), weight * variance
-    expected = float(factor @ variance)
+    expected = float((factor * variance).sum())
     if expected <= 0:
         return None
-    squares = (spread**2 * (1 - 2 * weight / total)).sum() + (weight @ spread) ** 2 / total**2
+    squares = (spread**2 * (1 - 2 * weight / total)).sum() + (weight * spread).sum() ** 2 / total**2
     of_expected = float(((factor * variance) ** 2 / of_variance).sum())
     degrees_of_freedom = expected**2 / float(squares)
     pvalue = float(fdtrc(degrees_of_freedom, expected**2 / of_expected, between / expected))
@@ -161,7 +161,7 @@ def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[fl
     from scipy.special import ndtr
 
     share = weight / weight.sum()
-    mean = np.dot(share, auc)
+    mean = (share * auc).sum()
     terms = share * ((auc - mean) ** 2 - (1 - share) * unbiased)
     norm = np.sqrt((terms**2).sum())
     if norm == 0:

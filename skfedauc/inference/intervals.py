@@ -229,7 +229,7 @@ def average_interval(
     `quantiles.OverGroups`.
     """
     used, auc = share > 0, variances.auc
-    value, tail, note = float(np.dot(share[used], auc[used])), (1.0 - confidence_level) / 2.0, ""
+    value, tail, note = float((share[used] * auc[used]).sum()), (1.0 - confidence_level) / 2.0, ""
     varies = used & (variances.bounded > 0)
     if not new_groups and used.sum() == varies.sum() == 1:
         low, high, notes = (part[used][0] for part in group_limits(variances, tail, method))
