@@ -96,8 +96,8 @@ def group_roc_auc_score(
           largest), ``"cross_difference"`` (largest difference between the two cross AUCs of two
           groups), ``"tau"`` (standard deviation of the true AUCs);
         - ``"cross"``: the AUC over pairs of rows from different groups;
-        - ``"bias_score"``: a weighted mean of the pooled AUC and of generalized means of the bias
-          AUCs, see `GroupAUC.bias_score`;
+        - ``"bias_score"``: the mean of the pooled AUC and of three generalized means, with power
+          -5, of the ``A_g`` and of the two AUCs against other groups of `GroupAUC.bias_by_group`;
         - None: the AUC of each group.
     measure : Measure, default=None
         Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` or ``AveragePrecision()``
