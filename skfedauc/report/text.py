@@ -94,7 +94,7 @@ class FirstLines:
         def cells(row: Sequence[str], tag: str) -> str:
             return "".join(
                 f"<{tag} style='text-align:{'left' if self._is_text(i) else 'right'};"
-                f"padding:.1em .6em'>{escape(cell)}</{tag}>"
+                f"padding:.1em .4em;white-space:nowrap'>{escape(cell)}</{tag}>"
                 for i, cell in enumerate(row)
             )
 
