@@ -925,7 +925,7 @@ def test_small_groups_are_left_out_and_named():
             size = f"{label} ({of_group['n_positives']:.0f} and {of_group['n_negatives']:.0f})"
             assert size in repr(kept)
         if len(others) > 5:
-            n_rows = others[5:][["n_positives", "n_negatives"]].sum(axis=None)
+            n_rows = others[5:][["n_positives", "n_negatives"]].to_numpy().sum()
             assert f"and {len(others) - 5} more group" in repr(kept)
             assert f" with {n_rows} rows." in repr(kept)
     with pytest.raises(ValueError, match="min_per_class must be a whole number of at least 1"):

@@ -116,9 +116,11 @@ def is_whole(number: Any) -> bool:
 
 def position_of(label: Any, known: Sequence[Any]) -> int | None:
     """Return the position of a label, or None if it is not known, whatever its type."""
+    if isinstance(label, np.ndarray):  # compares by element
+        return None
     try:
         return known.index(label)
-    except (ValueError, TypeError):  # Arrays compare by element, and pandas.NA is neither.
+    except (ValueError, TypeError):  # Tables compare by element, and pandas.NA is neither.
         return None
 
 
