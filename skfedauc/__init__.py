@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from skfedauc.mitigation import MitigatedClassifier
     from skfedauc.model_selection import (
         RepeatedWithinGroupStratifiedKFold,
+        SelectSimplest,
+        SelectWithinGap,
         WithinGroupStratifiedKFold,
         compare_candidates,
         cross_validate_group_auc,
-        select_simplest,
-        select_within_gap,
     )
     from skfedauc.planning import rows_needed
     from skfedauc.report import GroupAUC, MulticlassGroupAUC
@@ -48,6 +48,8 @@ __all__ = [
     "MulticlassGroupAUC",
     "RepeatedWithinGroupStratifiedKFold",
     "ScoreCounts",
+    "SelectSimplest",
+    "SelectWithinGap",
     "WithinGroupStratifiedKFold",
     "auc_critical_difference",
     "auc_difference_pvalue",
@@ -58,8 +60,6 @@ __all__ = [
     "group_roc_auc_score",
     "make_group_auc_scorer",
     "rows_needed",
-    "select_simplest",
-    "select_within_gap",
     "show_versions",
 ]
 
@@ -84,8 +84,8 @@ _MODULES = {
     "group_roc_auc_score": "metrics",
     "make_group_auc_scorer": "scoring",
     "rows_needed": "planning",
-    "select_simplest": "model_selection",
-    "select_within_gap": "model_selection",
+    "SelectSimplest": "model_selection",
+    "SelectWithinGap": "model_selection",
     "show_versions": "_versions",
 }
 

@@ -593,12 +593,12 @@ def planning(_: Data) -> Iterator[tuple[str, Any]]:
         lambda: skfedauc.compare_candidates(results, "auc", margin=0.01, **fraction),
     )
     yield (
-        "select_simplest",
-        lambda: skfedauc.select_simplest("auc", simplest="depth", **fraction)(results),
+        "SelectSimplest",
+        lambda: skfedauc.SelectSimplest("auc", simplest="depth", **fraction)(results),
     )
     yield (
-        "select_within_gap",
-        lambda: skfedauc.select_within_gap("auc", gap="difference", at_most=0.12)(results),
+        "SelectWithinGap",
+        lambda: skfedauc.SelectWithinGap("auc", gap="difference", at_most=0.12)(results),
     )
     for case in ("identical", "same_negatives", "same_positives", "different"):
         made = make_group_scores(case, 20, 30, random_state=0)

@@ -17,11 +17,11 @@ from skfedauc import (
     DisclosureError,
     GroupAUC,
     ScoreCounts,
+    SelectWithinGap,
     cross_validate_group_auc,
     group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
-    select_within_gap,
 )
 from skfedauc.inference import measures as measuring
 from skfedauc.inference.curves import GroupCurves
@@ -767,7 +767,7 @@ def test_scorers_of_several_measures_in_a_search():
     for measure in measures:
         names = ["macro", "neg_difference"]
         scoring |= group_auc_scoring(names, groups="site", measure=measure)
-    rule = select_within_gap("macro", gap="difference_partial_auc_max_fpr_0.3", at_most=1)
+    rule = SelectWithinGap("macro", gap="difference_partial_auc_max_fpr_0.3", at_most=1)
     search = GridSearchCV(
         LogisticRegression(), {"C": [0.1, 1]}, scoring=scoring, refit=rule, cv=3
     ).fit(X, y)
@@ -776,7 +776,7 @@ def test_scorers_of_several_measures_in_a_search():
     assert len({values[0] for values in found}) == len(scoring) == 7
     assert search.best_index_ == np.argmax(search.cv_results_["mean_test_macro"])
     with pytest.raises(ValueError, match=r"such as 'difference_average_precision'; .* Leave out"):
-        select_within_gap("macro", gap=f"neg_{rule.gap}", at_most=1)
+        SelectWithinGap("macro", gap=f"neg_{rule.gap}", at_most=1)
 
 
 def test_reports_within_folds_have_whole_aucs_only():

@@ -27,10 +27,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skfedauc import (
     MitigatedClassifier,
+    SelectWithinGap,
     WithinGroupStratifiedKFold,
     group_auc_scoring,
     make_group_auc_scorer,
-    select_within_gap,
 )
 
 FEATURES = ["dose", "level"]
@@ -199,7 +199,7 @@ def test_mitigators_are_candidates_of_one_search(people):
         piped(reduction()),
         grid_of(mitigators + others),
         scoring=group_auc_scoring(["pooled", "neg_difference"], groups="sex"),
-        refit=select_within_gap("pooled", gap="difference", at_most=1.0),
+        refit=SelectWithinGap("pooled", gap="difference", at_most=1.0),
         cv=WithinGroupStratifiedKFold(2, groups="sex"),
         error_score="raise",
     ).fit(X, y)
