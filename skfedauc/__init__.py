@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from skfedauc.audit import AuditComparison, FairnessAudit
     from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
-    from skfedauc.inference.critical_difference import (
-        auc_critical_difference,
-        auc_difference_pvalue,
-    )
+    from skfedauc.inference.critical_difference import auc_critical_difference
     from skfedauc.metrics import group_roc_auc_score
     from skfedauc.mitigation import MitigatedClassifier
     from skfedauc.model_selection import (
@@ -52,7 +49,6 @@ __all__ = [
     "SelectWithinGap",
     "WithinGroupStratifiedKFold",
     "auc_critical_difference",
-    "auc_difference_pvalue",
     "compare_candidates",
     "compare_models",
     "cross_validate_group_auc",
@@ -76,7 +72,6 @@ _MODULES = {
     "ScoreCounts": "counts",
     "WithinGroupStratifiedKFold": "model_selection",
     "auc_critical_difference": "inference.critical_difference",
-    "auc_difference_pvalue": "inference.critical_difference",
     "compare_candidates": "model_selection",
     "compare_models": "comparison",
     "cross_validate_group_auc": "model_selection",
