@@ -300,7 +300,9 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
         for method in ("delong", "exact"):
             yield (
                 f"intervals of {of}, {method}",
-                lambda of=of, method=method: found.confidence_intervals(0.9, method, of=of),
+                lambda of=of, method=method: found.confidence_intervals(
+                    confidence_level=0.9, method=method, of=of
+                ),
             )
     yield (
         "intervals of statistics over groups",

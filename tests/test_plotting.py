@@ -144,7 +144,7 @@ def random_search(n_candidates, seed=0):
 def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
     report = report_of(n_groups, weighted=weighted)
     display = GroupAUCDisplay.from_report(report, confidence_level=0.9, ax=axes(8, 9))
-    intervals = report.confidence_intervals(0.9)
+    intervals = report.confidence_intervals(confidence_level=0.9)
     in_order = intervals.dropna(subset="auc").sort_values("auc", kind="stable")
     if n_groups == 200:
         in_order = pd.concat([in_order[:15], in_order[-15:]])
@@ -225,7 +225,7 @@ def test_ranking_shows_the_numbers_of_the_table(n_groups, kind):
     display = RankingDisplay.from_report(report, kind=kind, confidence_level=0.9, ax=axes(8, 9))
     columns = ["shrunken_auc", "ci_low", "ci_high"] if kind == "auc" else []
     columns = columns or ["rank", "rank_low", "rank_high"]
-    table = report.ranking(0.9).dropna(subset="rank")
+    table = report.ranking(confidence_level=0.9).dropna(subset="rank")
     in_order = table.sort_values("shrunken_auc" if kind == "auc" else "auc", kind="stable")
     if n_groups == 200:
         in_order = pd.concat([in_order[:15], in_order[-15:]])

@@ -70,15 +70,17 @@ USES = """
     GroupAUCDisplay.from_estimator(None, y, y, groups=site, missing="skip")  # error
     GroupAUCDisplay(display.report, bins=3)  # error
     report = GroupAUC.from_predictions(y, score, groups=site, missing="drop")
-    report.confidence_intervals(0.9, "delong", of="statistics", over="groups")
+    report.confidence_intervals(confidence_level=0.9, of="statistics", over="groups")
     compare_models(y, {"a": score, "b": score}, missing="group", over="rows")
-    cross_validate_group_auc(None, y, y, groups=site, missing="drop").confidence_intervals(0.9)
+    folds = cross_validate_group_auc(None, y, y, groups=site, missing="drop")
+    folds.confidence_intervals(method="delong")
     report.confidence_intervals(method="newcombe")  # error
     report.confidence_intervals(of="group")  # error
     report.confidence_intervals(over="sites")  # error
     compare_models(y, {"a": score, "b": score}, over="sites")  # error
     compare_models(y, {"a": score, "b": score}, missing="skip")  # error
-    cross_validate_group_auc(None, y, y, groups=site).confidence_intervals(0.9, "exact")  # error
+    folds.confidence_intervals(method="exact")  # error
+    folds.confidence_intervals(0.9)  # error
     cross_validate_group_auc(None, y, y, groups=site, missing="skip")  # error
     ScoreCounts.from_predictions(y, score, groups=site, missing="skip")  # error
     ScoreCounts.from_batches([], missing="skip")  # error
