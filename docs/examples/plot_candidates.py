@@ -40,7 +40,7 @@ X = data[finances + others].assign(group=np.where(data["white"] == 1, "white", "
 search = GridSearchCV(
     MitigatedClassifier(
         CorrelationRemover(),
-        sensitive_features="group",
+        groups="group",
         estimator=make_pipeline(StandardScaler(), LogisticRegression(C=0.1)),
     ),
     {"mitigator__alpha": [0.0, 0.2, 0.3, 0.4, 0.6, 1.0]},

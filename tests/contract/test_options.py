@@ -94,7 +94,6 @@ GIVEN = {
     "margin": 0.05,
     "name": "pooled",
     "compute": lambda report: report.pooled,
-    "sensitive_features": "site",
 }
 
 
