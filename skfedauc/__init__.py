@@ -17,19 +17,16 @@ if TYPE_CHECKING:
     from skfedauc.audit import AuditComparison, FairnessAudit
     from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
-    from skfedauc.inference.critical_difference import (
-        auc_critical_difference,
-        auc_difference_pvalue,
-    )
+    from skfedauc.inference.critical_difference import auc_critical_difference
     from skfedauc.metrics import group_roc_auc_score
     from skfedauc.mitigation import MitigatedClassifier
     from skfedauc.model_selection import (
         RepeatedWithinGroupStratifiedKFold,
+        SelectSimplest,
+        SelectWithinGap,
         WithinGroupStratifiedKFold,
         compare_candidates,
         cross_validate_group_auc,
-        select_simplest,
-        select_within_gap,
     )
     from skfedauc.planning import rows_needed
     from skfedauc.report import GroupAUC, MulticlassGroupAUC
@@ -48,9 +45,10 @@ __all__ = [
     "MulticlassGroupAUC",
     "RepeatedWithinGroupStratifiedKFold",
     "ScoreCounts",
+    "SelectSimplest",
+    "SelectWithinGap",
     "WithinGroupStratifiedKFold",
     "auc_critical_difference",
-    "auc_difference_pvalue",
     "compare_candidates",
     "compare_models",
     "cross_validate_group_auc",
@@ -58,8 +56,6 @@ __all__ = [
     "group_roc_auc_score",
     "make_group_auc_scorer",
     "rows_needed",
-    "select_simplest",
-    "select_within_gap",
     "show_versions",
 ]
 
@@ -76,7 +72,6 @@ _MODULES = {
     "ScoreCounts": "counts",
     "WithinGroupStratifiedKFold": "model_selection",
     "auc_critical_difference": "inference.critical_difference",
-    "auc_difference_pvalue": "inference.critical_difference",
     "compare_candidates": "model_selection",
     "compare_models": "comparison",
     "cross_validate_group_auc": "model_selection",
@@ -84,8 +79,8 @@ _MODULES = {
     "group_roc_auc_score": "metrics",
     "make_group_auc_scorer": "scoring",
     "rows_needed": "planning",
-    "select_simplest": "model_selection",
-    "select_within_gap": "model_selection",
+    "SelectSimplest": "model_selection",
+    "SelectWithinGap": "model_selection",
     "show_versions": "_versions",
 }
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy
+import scipy.stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import skfedauc
@@ -300,7 +300,9 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
         for method in ("delong", "exact"):
             yield (
                 f"intervals of {of}, {method}",
-                lambda of=of, method=method: found.confidence_intervals(0.9, method, of=of),
+                lambda of=of, method=method: found.confidence_intervals(
+                    confidence_level=0.9, method=method, of=of
+                ),
             )
     yield (
         "intervals of statistics over groups",
@@ -536,6 +538,12 @@ def classes(data: Data) -> Iterator[tuple[str, Any]]:
             yield f"{kind} {key} test_equal_groups", part.test_equal_groups
 
 
+def pvalue_of_difference(a: float, b: float, positives: int, negatives: int) -> float:
+    """The recipe of the guide for two published AUCs, here with a correlation."""
+    critical = skfedauc.auc_critical_difference((a + b) / 2, positives, negatives, correlation=0.3)
+    return 2 * float(scipy.stats.norm.sf(scipy.stats.norm.ppf(0.975) * abs(a - b) / critical))
+
+
 def planning(_: Data) -> Iterator[tuple[str, Any]]:
     for auc, positives, negatives in ((0.8, 40, 160), (0.55, 300, 300), (0.97, 15, 1000)):
         yield (
@@ -548,7 +556,7 @@ def planning(_: Data) -> Iterator[tuple[str, Any]]:
         yield (
             f"p of a difference {auc}",
             [
-                skfedauc.auc_difference_pvalue(auc, other, positives, negatives, correlation=0.3)
+                pvalue_of_difference(auc, other, positives, negatives)
                 for other in (auc - 0.1, auc, auc + 0.01)
             ],
         )
@@ -593,12 +601,12 @@ def planning(_: Data) -> Iterator[tuple[str, Any]]:
         lambda: skfedauc.compare_candidates(results, "auc", margin=0.01, **fraction),
     )
     yield (
-        "select_simplest",
-        lambda: skfedauc.select_simplest("auc", simplest="depth", **fraction)(results),
+        "SelectSimplest",
+        lambda: skfedauc.SelectSimplest("auc", simplest="depth", **fraction)(results),
     )
     yield (
-        "select_within_gap",
-        lambda: skfedauc.select_within_gap("auc", gap="difference", at_most=0.12)(results),
+        "SelectWithinGap",
+        lambda: skfedauc.SelectWithinGap("auc", gap="difference", at_most=0.12)(results),
     )
     for case in ("identical", "same_negatives", "same_positives", "different"):
         made = make_group_scores(case, 20, 30, random_state=0)

@@ -435,7 +435,7 @@ def test_tests_of_perfect_groups_with_few_clusters():
     scores = 1.5 * np.array(y)
     one = GroupAUC.from_predictions(y, scores, groups=[0] * 19, clusters=clusters)
     assert one.test_margin(0.0, reference=0.7).is_shown == (
-        one.confidence_intervals(0.9).ci_low[0] > 0.7
+        one.confidence_intervals(confidence_level=0.9).ci_low[0] > 0.7
     )
     groups, both = np.repeat([0, 1], 19), clusters + [10 + c for c in clusters]
     scores = np.concatenate([scores, scores])

@@ -1097,7 +1097,7 @@ def test_intervals_of_means_over_folds_add_up_the_folds_variances(devices):
         assert row["value"] == pytest.approx(result.by_fold[name].mean(), rel=1e-12)
         reach = 1.959963984540054 * np.sqrt(np.sum(variances)) / result.n_folds
         assert row["ci_high"] - row["value"] == pytest.approx(reach, rel=1e-9)
-    half = result.confidence_intervals(0.5)
+    half = result.confidence_intervals(confidence_level=0.5)
     assert (half["ci_low"] > table["ci_low"]).all()
     with pytest.raises(ValueError, match=r"'logit' or 'delong'.*A mean over folds has no other"):
         result.confidence_intervals(method="exact")
@@ -1240,9 +1240,9 @@ def test_a_single_fold_has_the_limits_of_its_report():
     ):
         result = folds_result(1, scores_of)
         for method in ("logit", "delong"):
-            found = result.confidence_intervals(0.9, method)
+            found = result.confidence_intervals(confidence_level=0.9, method=method)
             expected = result.folds[0].confidence_intervals(
-                0.9, method, of="statistics", over="rows"
+                confidence_level=0.9, method=method, of="statistics", over="rows"
             )
             columns = ["value", "ci_low", "ci_high"]
             assert_allclose(found[columns], expected.loc[found.index, columns], rtol=1e-12)

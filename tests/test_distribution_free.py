@@ -124,7 +124,7 @@ def test_exact_limits_of_weighted_rows_cover():
     for _ in range(100):
         weights = rng.gamma(0.5, size=y.size) + 1e-6
         report = report_of(y, rng.normal(size=y.size) + y, sample_weight=weights)
-        table = report.confidence_intervals(0.9, "exact").iloc[0]
+        table = report.confidence_intervals(confidence_level=0.9, method="exact").iloc[0]
         sizes = [weights[own].sum() ** 2 / (weights[own] ** 2).sum() for own in (y, ~y)]
         reach = math.sqrt(math.log(2 / 0.1) * (1 / sizes[0] + 1 / sizes[1]) / 2)
         assert table["ci_low"] == pytest.approx(max(table["auc"] - reach, 0))

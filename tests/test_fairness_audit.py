@@ -831,7 +831,7 @@ def deciding(fitted):
     assert abs(tuned.best_threshold_ - 0.5) > 0.1
     fixed = FixedThresholdClassifier(FrozenEstimator(model), threshold=0.8).fit(X, y)
     reduction = ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=3)
-    drawn = MitigatedClassifier(reduction, sensitive_features="sex", random_state=0).fit(X, y)
+    drawn = MitigatedClassifier(reduction, groups="sex", random_state=0).fit(X, y)
     return tuned, fixed, drawn
 
 

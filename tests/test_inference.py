@@ -327,14 +327,14 @@ def test_one_discordant_pair_is_variation():
 @pytest.mark.parametrize("confidence_level", [0.5, 0.9, 0.95, 0.999])
 def test_perfect_separation_has_the_exact_limit(confidence_level):
     rows = {"y": [0, 0, 0, 1, 1], "scores": [1, 2, 3, 4, 5]}
-    row = report_of(**rows).confidence_intervals(confidence_level).iloc[0]
+    row = report_of(**rows).confidence_intervals(confidence_level=confidence_level).iloc[0]
     # At this true AUC, two independent pairs are concordant with the probability of one tail.
     assert row.ci_low == pytest.approx(((1 - confidence_level) / 2) ** 0.5, rel=1e-12)
     assert row.ci_high == 1.0
     assert "perfect" in row.note
     row = (
         report_of(rows["y"], -np.array(rows["scores"]))
-        .confidence_intervals(confidence_level)
+        .confidence_intervals(confidence_level=confidence_level)
         .iloc[0]
     )
     assert row.ci_low == 0.0
@@ -373,7 +373,9 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, wei
     for seed in range(2):
         report = report_of(*simulated(seed, weighted=weighted))
         narrow, wide = (
-            report.confidence_intervals(confidence_level, method, of="statistics", over=over)
+            report.confidence_intervals(
+                confidence_level=confidence_level, method=method, of="statistics", over=over
+            )
             for confidence_level in (0.5, 0.99)
         )
         known = narrow["ci_low"].notna()
@@ -571,7 +573,7 @@ def test_limits_are_the_hull_of_logit_and_newcombe(confidence_level):
     y, scores, groups = map(np.concatenate, zip(*rows, strict=True))
     report = report_of(y, scores, groups)
     table, deviate = (
-        report.confidence_intervals(confidence_level),
+        report.confidence_intervals(confidence_level=confidence_level),
         stats.norm.isf((1 - confidence_level) / 2),
     )
     v = report._estimates.variances
@@ -746,7 +748,7 @@ def test_the_difference_of_very_many_groups_compares_limits():
     test, n_groups = report.test_difference(), report.n_groups - report._estimates.pairs.n_undefined
     assert n_groups > differences.MOST_GROUPS
     assert test.method == "Bonferroni limits of all groups"
-    table = report.confidence_intervals(1 - 0.05 / n_groups)
+    table = report.confidence_intervals(confidence_level=1 - 0.05 / n_groups)
     assert test.ci_low == max(table["ci_low"].max() - table["ci_high"].min(), 0.0)
     assert (test.ci_low > 0) == (test.pvalue < 0.05)
     inside, outside = (

@@ -84,7 +84,7 @@ def test_limit_and_p_value_of_the_worst(seed, level):
 def test_limits_are_those_of_the_intervals(level):
     case = rows_of(3)
     report = GroupAUC.from_predictions(*case[:2], groups=case[2])
-    table = report.confidence_intervals(2 * level - 1, of="statistics")
+    table = report.confidence_intervals(confidence_level=2 * level - 1, of="statistics")
     worst = report.test_margin(0.0, reference=0.6, confidence_level=level)
     equivalence = report.test_margin(0.2, confidence_level=level)
     assert worst.limit == pytest.approx(table.at["worst", "ci_low"], abs=1e-12)
@@ -95,7 +95,7 @@ def test_limits_are_those_of_the_intervals(level):
 def test_the_group_that_decides_is_named():
     y, scores, groups = rows_of(1, ((40, 80), (3, 80)), (1.0, 1.6))
     report = GroupAUC.from_predictions(y, scores, groups=groups)
-    low = report.confidence_intervals(0.9)["ci_low"]
+    low = report.confidence_intervals(confidence_level=0.9)["ci_low"]
     test = report.test_margin(0.0, reference=0.5)
     assert test.groups == (low.idxmin(),)
     assert f"by {low.idxmin()!r}" in repr(test)
@@ -206,7 +206,7 @@ def test_more_than_2000_groups():
     y = np.tile(np.arange(30) < 15, 2_100)
     report = GroupAUC.from_predictions(y, rng.normal(size=y.size) + 3 * y, groups=groups)
     test = report.test_margin(0.6)
-    table = report.confidence_intervals(0.9, of="statistics", over="rows")
+    table = report.confidence_intervals(confidence_level=0.9, of="statistics", over="rows")
     assert test.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
     assert test.is_shown == (test.pvalue < 0.05)
 
@@ -227,7 +227,7 @@ def test_binned_scores_use_the_extremes():
     worst, equivalence = both_tests(binned)
     assert worst.limit == pytest.approx(both_tests(GroupAUC(lowest))[0].limit, abs=1e-12)
     assert worst.pvalue == pytest.approx(both_tests(GroupAUC(lowest))[0].pvalue, rel=1e-9)
-    table = binned.confidence_intervals(0.9, of="statistics")
+    table = binned.confidence_intervals(confidence_level=0.9, of="statistics")
     assert equivalence.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
     assert equivalence.limit >= max(both_tests(GroupAUC(end))[1].limit for end in (lowest, highest))
     assert equivalence.is_shown == (equivalence.pvalue < 0.05)

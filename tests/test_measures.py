@@ -17,11 +17,11 @@ from skfedauc import (
     DisclosureError,
     GroupAUC,
     ScoreCounts,
+    SelectWithinGap,
     cross_validate_group_auc,
     group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
-    select_within_gap,
 )
 from skfedauc.inference import measures as measuring
 from skfedauc.inference.curves import GroupCurves
@@ -390,10 +390,10 @@ def test_limits_of_the_difference_combine_those_of_the_groups(measure):
     ), strict=True))  # fmt: skip
     score += 3.0 * y * (groups == 2)
     found = GroupAUC.from_predictions(y, score, groups=groups).measured(measure)
-    row = found.confidence_intervals(0.9, of="statistics").loc["difference"]
-    each = found.confidence_intervals(1 - 0.1 / (2 * 3))
+    row = found.confidence_intervals(confidence_level=0.9, of="statistics").loc["difference"]
+    each = found.confidence_intervals(confidence_level=1 - 0.1 / (2 * 3))
     assert row["ci_low"] == pytest.approx(max(each["ci_low"].max() - each["ci_high"].min(), 0))
-    pair = found.confidence_intervals(1 - 0.1 / 2)
+    pair = found.confidence_intervals(confidence_level=1 - 0.1 / 2)
     assert row["ci_high"] == pytest.approx(pair["ci_high"].max() - pair["ci_low"].min())
     assert row["ci_low"] < row["value"] < row["ci_high"]
     assert row["value"] == found.statistic("difference")
@@ -438,7 +438,11 @@ def test_the_interval_of_an_average_adds_variances():
     total = (share**2 * variance).sum()
     degrees = total**2 / ((share**2 * variance) ** 2 / freedom).sum()
     reach = t.isf(0.05, degrees) * np.sqrt(total) / (index * (1 - index))
-    found = report.measured(measure).confidence_intervals(0.9, of="statistics").loc["positives"]
+    found = (
+        report.measured(measure)
+        .confidence_intervals(confidence_level=0.9, of="statistics")
+        .loc["positives"]
+    )
     assert found["value"] == pytest.approx(value)
     limits = low + (high - low) * expit(logit(index) + np.array([-reach, reach]))
     assert found[["ci_low", "ci_high"]].to_numpy(float) == pytest.approx(limits)
@@ -767,7 +771,7 @@ def test_scorers_of_several_measures_in_a_search():
     for measure in measures:
         names = ["macro", "neg_difference"]
         scoring |= group_auc_scoring(names, groups="site", measure=measure)
-    rule = select_within_gap("macro", gap="difference_partial_auc_max_fpr_0.3", at_most=1)
+    rule = SelectWithinGap("macro", gap="difference_partial_auc_max_fpr_0.3", at_most=1)
     search = GridSearchCV(
         LogisticRegression(), {"C": [0.1, 1]}, scoring=scoring, refit=rule, cv=3
     ).fit(X, y)
@@ -776,7 +780,7 @@ def test_scorers_of_several_measures_in_a_search():
     assert len({values[0] for values in found}) == len(scoring) == 7
     assert search.best_index_ == np.argmax(search.cv_results_["mean_test_macro"])
     with pytest.raises(ValueError, match=r"such as 'difference_average_precision'; .* Leave out"):
-        select_within_gap("macro", gap=f"neg_{rule.gap}", at_most=1)
+        SelectWithinGap("macro", gap=f"neg_{rule.gap}", at_most=1)
 
 
 def test_reports_within_folds_have_whole_aucs_only():

@@ -93,7 +93,7 @@ def public_functions():
         "GroupAUC": GroupAUC.from_predictions(**ROWS),
         "FairnessAudit": FairnessAudit.from_predictions(**ROWS),
         "WithinGroupStratifiedKFold": WithinGroupStratifiedKFold(2, groups="g"),
-        "MitigatedClassifier": MitigatedClassifier(LogisticRegression(), sensitive_features="g"),
+        "MitigatedClassifier": MitigatedClassifier(LogisticRegression(), groups="g"),
     }
     for name in skfedauc.__all__:
         public = getattr(skfedauc, name)

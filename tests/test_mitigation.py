@@ -82,11 +82,11 @@ every_mitigator = pytest.mark.parametrize("name", MITIGATORS)
 every_fit = pytest.mark.parametrize("name", list(MITIGATORS)[1:])
 
 
-def mitigated(name, sensitive_features="sex", **options):
+def mitigated(name, groups="sex", **options):
     options = {"random_state": 3, **options}
     if name == "CorrelationRemover":
         options = {"estimator": LogisticRegression(), **options}
-    return MitigatedClassifier(MITIGATORS[name](), sensitive_features=sensitive_features, **options)
+    return MitigatedClassifier(MITIGATORS[name](), groups=groups, **options)
 
 
 def outputs(model, X):
@@ -240,9 +240,9 @@ class Seen(LogisticRegression):
 @pytest.mark.parametrize("convert", FRAMES.values(), ids=FRAMES)
 def test_classifier_after_the_correlation_remover_is_given_the_kind_of_table(people, convert):
     X, y = people
-    model = MitigatedClassifier(
-        CorrelationRemover(), sensitive_features=["sex", "band"], estimator=Seen()
-    ).fit(convert(X), y)
+    model = MitigatedClassifier(CorrelationRemover(), groups=["sex", "band"], estimator=Seen()).fit(
+        convert(X), y
+    )
     seen = model.estimator_.seen_
     assert type(seen) is type(convert(X))
     assert list(getattr(seen, "column_names", seen.columns)) == FEATURES
@@ -388,11 +388,11 @@ def test_tags_are_those_of_the_classifier(people):
     boosted = LGBMClassifier()
     as_boosted = get_tags(boosted).input_tags.allow_nan
     for model, allow_nan, is_random in (
-        (MitigatedClassifier(gradient(boosted), sensitive_features="sex"), as_boosted, True),
-        (MitigatedClassifier(grid(boosted), sensitive_features="sex"), as_boosted, False),
-        (MitigatedClassifier(thresholds(), sensitive_features="sex"), False, True),
+        (MitigatedClassifier(gradient(boosted), groups="sex"), as_boosted, True),
+        (MitigatedClassifier(grid(boosted), groups="sex"), as_boosted, False),
+        (MitigatedClassifier(thresholds(), groups="sex"), False, True),
         (
-            MitigatedClassifier(CorrelationRemover(), sensitive_features="sex", estimator=boosted),
+            MitigatedClassifier(CorrelationRemover(), groups="sex", estimator=boosted),
             False,
             False,
         ),
@@ -422,7 +422,7 @@ def test_tags_are_those_of_the_classifier(people):
     ],
 )
 def test_scores_that_an_estimator_says_it_has(people, mitigator, estimator, methods):
-    model = MitigatedClassifier(mitigator, sensitive_features="sex", estimator=estimator)
+    model = MitigatedClassifier(mitigator, groups="sex", estimator=estimator)
     scores = ("predict_proba", "decision_function")
     assert {method for method in scores if hasattr(model, method)} == methods
     assert is_classifier(model)
@@ -460,7 +460,7 @@ def test_frozen_model_survives_clone(people, prefit, method):
     plain.fit(X, y, sensitive_features=X["band"])
     expected = plain.predict(X, sensitive_features=X["band"], random_state=3)
     frozen = thresholds(estimator=FrozenEstimator(fitted), prefit=prefit, predict_method=method)
-    model = MitigatedClassifier(frozen, sensitive_features="band", drop=False, random_state=3)
+    model = MitigatedClassifier(frozen, groups="band", drop=False, random_state=3)
     assert_array_equal(clone(model).fit(X, y).predict(X), expected)
     with pytest.raises(ValueError, match=r"fitted to 3 features, but gets 2; drop=False"):
         clone(model).set_params(drop=True).fit(X, y)
@@ -512,7 +512,7 @@ def test_parameters_that_fairlearn_reads_in_its_constructor(people):
 def fit(mitigator=None, change=lambda X, y: (X, y), columns="sex", **options):
     X, y = make_people(60)
     mitigator = thresholds() if mitigator is None else mitigator
-    return MitigatedClassifier(mitigator, sensitive_features=columns, **options).fit(*change(X, y))
+    return MitigatedClassifier(mitigator, groups=columns, **options).fit(*change(X, y))
 
 
 def refused(*, error=ValueError, match, **options):
@@ -544,7 +544,7 @@ def refused(*, error=ValueError, match, **options):
         refused(
             mitigator=CorrelationRemover(sensitive_feature_ids=["band"]),
             estimator=LogisticRegression(),
-            match=r"sensitive_feature_ids=\['band'\] .* differ from sensitive_features='sex'",
+            match=r"sensitive_feature_ids=\['band'\] .* differ from groups='sex'",
         ),
         refused(
             mitigator=ExponentiatedGradient(
@@ -581,19 +581,19 @@ def refused(*, error=ValueError, match, **options):
         ),
         refused(
             change=lambda X, y: (X.assign(sex=X["sex"].where(X["dose"] < 1)), y),
-            match=r"sensitive_features has \d+ missing labels of 60",
+            match=r"groups has \d+ missing labels of 60",
         ),
         refused(
             columns="dose",
             error=TypeError,
-            match=r"sensitive_features must hold booleans, .* cut other numbers into bands",
+            match=r"groups must hold booleans, .* cut other numbers into bands",
         ),
         refused(
             mitigator=CorrelationRemover(),
             estimator=LogisticRegression(),
             columns="dose",
             change=lambda X, y: (X.assign(dose=X["dose"].where(X["dose"] < 1)), y),
-            match=r"sensitive_features must be finite; got \d+ NaN",
+            match=r"groups must be finite; got \d+ NaN",
         ),
         refused(
             mitigator=grid(),
@@ -683,9 +683,9 @@ SELECT = sensitive.select
 
 CHECKED = [
     mitigated("CorrelationRemover", 0),
-    MitigatedClassifier(grid(grid_size=2), sensitive_features=0, drop=False),
-    MitigatedClassifier(gradient(max_iter=1), sensitive_features=0, drop=False, random_state=0),
-    MitigatedClassifier(thresholds(), sensitive_features=0, drop=False, random_state=0),
+    MitigatedClassifier(grid(grid_size=2), groups=0, drop=False),
+    MitigatedClassifier(gradient(max_iter=1), groups=0, drop=False, random_state=0),
+    MitigatedClassifier(thresholds(), groups=0, drop=False, random_state=0),
 ]
 # Checks of predictions. The other tests check the validation of input, which GridSearch and
 # ExponentiatedGradient share.
@@ -777,7 +777,7 @@ def in_experiment(name, baseline):
             predict_method="predict",
         )
         options = {"drop": False, "random_state": 20}
-    return MitigatedClassifier(mitigator, sensitive_features="s", **options)
+    return MitigatedClassifier(mitigator, groups="s", **options)
 
 
 def parity_gaps(model, X, y):
@@ -816,7 +816,7 @@ def test_experiment(experiment, name):
 )
 def test_fitted_to_a_frame_an_array_is_refused_with_the_remedy(people, mitigator):
     X, y = people
-    fitted = MitigatedClassifier(mitigator, sensitive_features="sex").fit(X, y)
+    fitted = MitigatedClassifier(mitigator, groups="sex").fit(X, y)
     with (
         pytest.warns(UserWarning, match="feature names"),
         pytest.raises(TypeError, match=r"'sex' of X, but X arrived as ndarray.*pass a DataFrame"),
@@ -826,7 +826,7 @@ def test_fitted_to_a_frame_an_array_is_refused_with_the_remedy(people, mitigator
 
 def test_repeated_names_of_columns_are_refused(people):
     X, y = people
-    model, twice = MitigatedClassifier(gradient(), sensitive_features="sex"), X.columns[-1]
+    model, twice = MitigatedClassifier(gradient(), groups="sex"), X.columns[-1]
     for call in (lambda of: model.fit(of, y), model.fit(X, y).predict):
         with pytest.raises(ValueError, match=f"several columns of one name, '{twice}' 2 times"):
             call(pd.concat([X, X[[twice]]], axis=1))
@@ -843,7 +843,7 @@ def test_repeated_names_of_columns_are_refused(people):
 def test_skops_refuses_mitigators_that_hold_pandas_objects(people, mitigator):
     # The guide says so. If this fails, the guide can list the types to trust.
     X, y = people
-    fitted = MitigatedClassifier(mitigator, sensitive_features="sex").fit(X, y)
+    fitted = MitigatedClassifier(mitigator, groups="sex").fit(X, y)
     with pytest.raises(TypeError, match="__reduce__"):
         skops.io.dumps(fitted)
 
@@ -851,7 +851,7 @@ def test_skops_refuses_mitigators_that_hold_pandas_objects(people, mitigator):
 @pytest.mark.parametrize("namespace", [narwhals, narwhals.stable.v1, narwhals.stable.v2])
 def test_frames_of_narwhals_are_those_within(people, namespace):
     X, y = people
-    model = MitigatedClassifier(gradient(), sensitive_features="sex", random_state=0)
+    model = MitigatedClassifier(gradient(), groups="sex", random_state=0)
     expected = model.fit(X, y)
     names = expected.feature_names_in_
     scores = expected.predict_proba(X)

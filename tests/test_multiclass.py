@@ -658,7 +658,7 @@ def test_intervals_of_special_groups(multi_class):
     report = MulticlassGroupAUC.from_predictions(
         y, score, groups=groups, multi_class=multi_class, undefined="ignore"
     )
-    found = report.confidence_intervals(0.9)
+    found = report.confidence_intervals(confidence_level=0.9)
     assert found["note"].to_dict() == {
         "a": "", "perfect": "perfect separation", "absent": "a class is absent",
         "single": "a variance is 0 or unknown: bounded",

@@ -22,8 +22,8 @@ from skfedauc import (
     DisclosureError,
     GroupAUC,
     ScoreCounts,
+    SelectWithinGap,
     cross_validate_group_auc,
-    select_within_gap,
 )
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import (
@@ -131,7 +131,7 @@ def random_search(n_candidates, seed=0):
         for i in range(n_candidates)
     ]
     scores = 0.7 + 0.25 * np.sqrt(gaps) * rng.uniform(0.6, 1, n_candidates)
-    rule = select_within_gap("pooled", at_most=0.15)
+    rule = SelectWithinGap("pooled", at_most=0.15)
     return search_of(scores, gaps, refit=rule, params=params)
 
 
@@ -144,7 +144,7 @@ def random_search(n_candidates, seed=0):
 def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
     report = report_of(n_groups, weighted=weighted)
     display = GroupAUCDisplay.from_report(report, confidence_level=0.9, ax=axes(8, 9))
-    intervals = report.confidence_intervals(0.9)
+    intervals = report.confidence_intervals(confidence_level=0.9)
     in_order = intervals.dropna(subset="auc").sort_values("auc", kind="stable")
     if n_groups == 200:
         in_order = pd.concat([in_order[:15], in_order[-15:]])
@@ -225,7 +225,7 @@ def test_ranking_shows_the_numbers_of_the_table(n_groups, kind):
     display = RankingDisplay.from_report(report, kind=kind, confidence_level=0.9, ax=axes(8, 9))
     columns = ["shrunken_auc", "ci_low", "ci_high"] if kind == "auc" else []
     columns = columns or ["rank", "rank_low", "rank_high"]
-    table = report.ranking(0.9).dropna(subset="rank")
+    table = report.ranking(confidence_level=0.9).dropna(subset="rank")
     in_order = table.sort_values("shrunken_auc" if kind == "auc" else "auc", kind="stable")
     if n_groups == 200:
         in_order = pd.concat([in_order[:15], in_order[-15:]])
@@ -641,7 +641,7 @@ def test_errors_of_pairs_are_those_of_two_groups_of_equal_scores():
 
 def test_candidates_are_drawn_where_they_are():
     scores, gaps = [0.7, 0.8, 0.9, 0.75, np.nan], [0.1, 0.2, 0.3, 0.25, np.nan]
-    search = search_of(scores, gaps, refit=select_within_gap("pooled", at_most=0.21))
+    search = search_of(scores, gaps, refit=SelectWithinGap("pooled", at_most=0.21))
     display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
     np.testing.assert_array_equal(display.within_.get_offsets(), [[0.1, 0.7], [0.2, 0.8]])
     np.testing.assert_array_equal(display.beyond_.get_offsets(), [[0.3, 0.9], [0.25, 0.75]])
@@ -658,7 +658,7 @@ def test_candidates_are_drawn_where_they_are():
 
 def test_no_limit_is_drawn_unless_it_is_of_this_gap():
     search = search_of(
-        [0.7, 0.8], [0.04, 0.09], gap="tau", refit=select_within_gap("pooled", gap="tau", at_most=1)
+        [0.7, 0.8], [0.04, 0.09], gap="tau", refit=SelectWithinGap("pooled", gap="tau", at_most=1)
     )
     display = CandidatesDisplay.from_search(search, score="pooled", gap="tau", ax=axes())
     # Scorers return the square of tau.

@@ -209,7 +209,7 @@ def test_sets_of_ranks_count_the_significant_differences(weighted, bins, confide
     counts = counts_of(weighted=weighted)
     counts = counts if bins is None else counts.reduced(bins)
     report = GroupAUC(counts)
-    table = report.ranking(confidence_level)
+    table = report.ranking(confidence_level=confidence_level)
     assert table.columns.tolist() == COLUMNS
     assert table.index.equals(report.by_group.index)
     expected = ranks_by_comparisons(report, confidence_level)
@@ -244,7 +244,7 @@ def may_be_worst_by_pairs(counts, confidence_level=0.95):
 def test_groups_that_may_be_worst_are_those_of_all_one_sided_comparisons(bins, confidence_level):
     counts = counts_of(n_groups=5, spread=0.4)
     counts = counts if bins is None else counts.reduced(bins)
-    found = GroupAUC(counts).ranking(confidence_level)["may_be_worst"]
+    found = GroupAUC(counts).ranking(confidence_level=confidence_level)["may_be_worst"]
     assert_array_equal(found, may_be_worst_by_pairs(counts, confidence_level))
     assert 0 < found.sum() < len(found)
 
@@ -260,7 +260,7 @@ def test_fewer_comparisons_rule_out_fewer_groups(monkeypatch):
 
 
 def test_a_level_below_one_half_keeps_the_smallest_auc():
-    table = GroupAUC(counts_of(n_groups=2)).ranking(0.2)
+    table = GroupAUC(counts_of(n_groups=2)).ranking(confidence_level=0.2)
     assert table["may_be_worst"].tolist() == (table["auc"] == table["auc"].min()).tolist()
 
 
@@ -281,7 +281,7 @@ def test_groups_without_variation_have_bounded_variances(is_perfect):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_shrunken_aucs_shrink_to_the_mean_of_the_heterogeneity(weighted):
     report = GroupAUC(counts_of(seed=1, weighted=weighted))
-    table, of_all = report.ranking(0.9), spread_of(report)
+    table, of_all = report.ranking(confidence_level=0.9), spread_of(report)
     k, v = report.n_groups, report._estimates.variances.shared
     b = (k - 3) / (k - 1) * v / (v + report.tau**2)
     assert_allclose(table["reliability"], 1 - b, rtol=1e-8)
@@ -299,7 +299,7 @@ def test_shrunken_aucs_shrink_to_the_mean_of_the_heterogeneity(weighted):
 
 @pytest.mark.parametrize("n_groups", [4, 8])
 def test_limits_contain_the_shrunken_auc_at_any_confidence_level(n_groups):
-    table = GroupAUC(counts_of(n_groups=n_groups)).ranking(0.01)
+    table = GroupAUC(counts_of(n_groups=n_groups)).ranking(confidence_level=0.01)
     assert (table["ci_low"] <= table["shrunken_auc"]).all()
     assert (table["shrunken_auc"] <= table["ci_high"]).all()
 
@@ -372,7 +372,10 @@ def test_weights_of_one_row_are_no_sample():
 def test_fewer_than_four_groups_are_not_shrunken(n_groups):
     counts = counts_of(n_groups=n_groups)
     report = GroupAUC(counts)
-    table, intervals = report.ranking(0.8), report.confidence_intervals(0.8)
+    table, intervals = (
+        report.ranking(confidence_level=0.8),
+        report.confidence_intervals(confidence_level=0.8),
+    )
     assert_array_equal(table["shrunken_auc"], table["auc"])
     assert_array_equal(table["reliability"], 1.0)
     assert_array_equal(table["ci_low"], intervals["ci_low"])
@@ -410,8 +413,8 @@ def test_many_groups_are_compared_by_their_intervals(monkeypatch):
     k = report.n_groups
     monkeypatch.setattr(differences, "MOST_GROUPS", 3)
     monkeypatch.setattr(ranking, "MOST_GROUPS", 3)
-    table = report.ranking(0.9)
-    intervals = report.confidence_intervals(1 - 0.1 / k)
+    table = report.ranking(confidence_level=0.9)
+    intervals = report.confidence_intervals(confidence_level=1 - 0.1 / k)
     low, high = (intervals[name].to_numpy() for name in ("ci_low", "ci_high"))
     assert_array_equal(table["rank_low"], 1 + (low[:, None] > high).sum(axis=0))
     assert_array_equal(table["rank_high"], k - (high[:, None] < low).sum(axis=0))
@@ -449,7 +452,7 @@ def test_reports_within_folds():
 def test_wrong_arguments_are_an_error():
     report = GroupAUC(counts_of())
     with pytest.raises(ValueError, match=r"confidence_level .* got 95. Pass 0.95 for 95 %"):
-        report.ranking(95)
+        report.ranking(confidence_level=95)
 
 
 def test_sets_of_ranks_and_intervals_cover_the_truth():

@@ -26,10 +26,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import (
+    SelectSimplest,
+    SelectWithinGap,
     compare_candidates,
     group_auc_scoring,
-    select_simplest,
-    select_within_gap,
 )
 from skfedauc.plotting import CandidatesDisplay
 from skfedauc.plotting.candidates import front_of
@@ -61,9 +61,9 @@ def best_within(scores, gaps, at_most):
 
 
 RULES = {
-    "gap": select_within_gap("pooled", gap="cross_difference", at_most=0.05),
-    "tied": select_simplest("pooled", simplest="C", test_fraction=0.2, confidence_level=0.9),
-    "margin": select_simplest("pooled", simplest="C", test_fraction=0.2, margin=0.02),
+    "gap": SelectWithinGap("pooled", gap="cross_difference", at_most=0.05),
+    "tied": SelectSimplest("pooled", simplest="C", test_fraction=0.2, confidence_level=0.9),
+    "margin": SelectSimplest("pooled", simplest="C", test_fraction=0.2, margin=0.02),
 }
 each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 
@@ -105,17 +105,17 @@ def test_rules_do_not_change(rule):
 def test_rules_are_equal_if_all_parameters_are():
     within, tied = {"gap": "difference", "at_most": 0.1}, {"simplest": "C", "confidence_level": 0.9}
     rules = [
-        select_within_gap("pooled", **within),
-        select_within_gap("macro", **within),
-        select_within_gap("pooled", **{**within, "gap": "tau"}),
-        select_within_gap("pooled", **{**within, "at_most": 0.2}),
-        select_simplest("pooled", **tied),
-        select_simplest("macro", **tied),
-        select_simplest("pooled", **{**tied, "simplest": "-C"}),
-        select_simplest("pooled", **{**tied, "confidence_level": 0.95}),
-        select_simplest("pooled", **tied, test_fraction=0.2),
-        select_simplest("pooled", **tied, margin=0.02),
-        select_simplest("pooled", simplest=len),
+        SelectWithinGap("pooled", **within),
+        SelectWithinGap("macro", **within),
+        SelectWithinGap("pooled", **{**within, "gap": "tau"}),
+        SelectWithinGap("pooled", **{**within, "at_most": 0.2}),
+        SelectSimplest("pooled", **tied),
+        SelectSimplest("macro", **tied),
+        SelectSimplest("pooled", **{**tied, "simplest": "-C"}),
+        SelectSimplest("pooled", **{**tied, "confidence_level": 0.95}),
+        SelectSimplest("pooled", **tied, test_fraction=0.2),
+        SelectSimplest("pooled", **tied, margin=0.02),
+        SelectSimplest("pooled", simplest=len),
     ]
     copies = [copy.deepcopy(rule) for rule in rules]
     for i, rule in enumerate(rules):
@@ -145,23 +145,23 @@ def test_no_format_takes_a_rule_for_the_name(rule):
     ("rule", "text"),
     [
         (
-            select_within_gap("pooled", at_most=0.05),
-            "select_within_gap('pooled', gap='difference', at_most=0.05)",
+            SelectWithinGap("pooled", at_most=0.05),
+            "SelectWithinGap('pooled', gap='difference', at_most=0.05)",
         ),
         (
-            select_within_gap('my "own"', gap="cross_difference", at_most=0.5),
-            "select_within_gap('my \"own\"', gap='cross_difference', at_most=0.5)",
+            SelectWithinGap('my "own"', gap="cross_difference", at_most=0.5),
+            "SelectWithinGap('my \"own\"', gap='cross_difference', at_most=0.5)",
         ),
         (
-            select_within_gap("macro", at_most=0.123456789),
-            "select_within_gap('macro', gap='difference', at_most=0.123456789)",
+            SelectWithinGap("macro", at_most=0.123456789),
+            "SelectWithinGap('macro', gap='difference', at_most=0.123456789)",
         ),
     ],
     ids=["default", "cross", "digits"],
 )
 def test_repr_makes_the_rule_again(rule, text):
     assert repr(rule) == text
-    assert eval(repr(rule), {"select_within_gap": select_within_gap}) == rule
+    assert eval(repr(rule), {"SelectWithinGap": SelectWithinGap}) == rule
 
 
 def through_skops(x):
@@ -182,9 +182,9 @@ COPIES = {
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 def test_copies_of_a_rule_pick_alike(copied):
-    rule = select_within_gap("macro", gap="cross_difference", at_most=0.07)
+    rule = SelectWithinGap("macro", gap="cross_difference", at_most=0.07)
     other = copied(rule)
-    assert type(other) is select_within_gap
+    assert type(other) is SelectWithinGap
     assert repr(other) == repr(rule)
     assert other == rule
     assert other == "macro"
@@ -210,18 +210,18 @@ def test_copies_of_a_rule_pick_alike(copied):
 )
 def test_rules_that_cannot_be(arguments, error, message):
     with pytest.raises(error, match=message):
-        select_within_gap(**{"score": "pooled", "at_most": 0.1, **arguments})
+        SelectWithinGap(**{"score": "pooled", "at_most": 0.1, **arguments})
 
 
 def test_limit_has_to_be_given():
     with pytest.raises(TypeError, match="at_most"):
-        select_within_gap("pooled")
+        SelectWithinGap("pooled")
 
 
 def test_limit_of_numpy():
-    rule = select_within_gap("pooled", at_most=np.float32(0.25))
+    rule = SelectWithinGap("pooled", at_most=np.float32(0.25))
     assert rule.at_most == 0.25
-    assert select_within_gap("pooled", at_most=np.int64(1)).at_most == 1.0
+    assert SelectWithinGap("pooled", at_most=np.int64(1)).at_most == 1.0
 
 
 # Selected candidates -------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_limit_of_numpy():
     ],
 )
 def test_best_score_within_the_limit(scores, gaps, at_most, picked):
-    index = select_within_gap("pooled", at_most=at_most)(results(scores, gaps))
+    index = SelectWithinGap("pooled", at_most=at_most)(results(scores, gaps))
     assert index == picked
     assert isinstance(index, int)
 
@@ -250,9 +250,9 @@ def test_other_gaps_and_scores_are_read_by_name():
     table = results([0.9, 0.8], [0.2, 0.0]) | results(
         [0.1, 0.2], [0.0, 0.0], score="ll", gap="cross_difference"
     )
-    assert select_within_gap("pooled", at_most=0.1)(table) == 1
-    assert select_within_gap("pooled", gap="cross_difference", at_most=0.1)(table) == 0
-    assert select_within_gap("ll", gap="cross_difference", at_most=0.1)(table) == 1
+    assert SelectWithinGap("pooled", at_most=0.1)(table) == 1
+    assert SelectWithinGap("pooled", gap="cross_difference", at_most=0.1)(table) == 0
+    assert SelectWithinGap("ll", gap="cross_difference", at_most=0.1)(table) == 1
 
 
 def test_random_tables():
@@ -261,12 +261,12 @@ def test_random_tables():
         n = int(rng.integers(1, 12))
         scores, gaps = rng.integers(0, 6, n) / 8, rng.integers(0, 6, n) / 8
         at_most = float(gaps.min() + rng.integers(0, 4) / 8)
-        picked = select_within_gap("pooled", at_most=at_most)(results(scores, gaps))
+        picked = SelectWithinGap("pooled", at_most=at_most)(results(scores, gaps))
         assert picked == best_within(scores, gaps, at_most)
 
 
 def test_none_within_the_limit():
-    rule = select_within_gap("pooled", at_most=0.05)
+    rule = SelectWithinGap("pooled", at_most=0.05)
     message = r"no candidate has a mean difference of at most 0\.05; .* smallest difference, 0\.12"
     with pytest.warns(UserWarning, match=message):
         picked = rule(results([0.9, 0.7, 0.8], [0.3, 0.2, 0.12]))
@@ -277,7 +277,7 @@ def test_lists_are_read():
     """Results that are read from a file can be lists."""
     table = results([0.9, 0.8], [0.3, 0.0])
     table = {key: value if key == "params" else list(value) for key, value in table.items()}
-    assert select_within_gap("pooled", at_most=0.1)(table) == 1
+    assert SelectWithinGap("pooled", at_most=0.1)(table) == 1
 
 
 # Candidates that failed ----------------------------------------------------------------------
@@ -292,11 +292,11 @@ def test_lists_are_read():
     ],
 )
 def test_failed_candidates_are_left_out(scores, gaps, picked):
-    assert select_within_gap("pooled", at_most=0.1)(results(scores, gaps)) == picked
+    assert SelectWithinGap("pooled", at_most=0.1)(results(scores, gaps)) == picked
 
 
 def test_failed_candidates_are_left_out_where_none_is_within():
-    rule = select_within_gap("pooled", at_most=0.1)
+    rule = SelectWithinGap("pooled", at_most=0.1)
     with pytest.warns(UserWarning, match=r"no candidate .* smallest difference, 0\.2"):
         assert rule(results([NAN, 0.8, 0.7], [NAN, 0.3, 0.2])) == 2
 
@@ -304,20 +304,20 @@ def test_failed_candidates_are_left_out_where_none_is_within():
 @pytest.mark.parametrize("scores", [[NAN, 0.8, 0.7], [0.7, NAN, 0.8], [0.7, 0.8, NAN]], ids=str)
 def test_candidates_whose_score_alone_failed_are_left_out(scores):
     """Another scorer can fail for a candidate whose group scorers succeed."""
-    rule = select_within_gap("ll", at_most=0.1)
+    rule = SelectWithinGap("ll", at_most=0.1)
     gaps = np.where(np.isnan(scores), 0.0, 0.05)
     assert rule(results(scores, gaps, score="ll")) == int(np.nanargmax(scores))
 
 
 def test_candidates_whose_score_alone_failed_do_not_have_the_smallest_gap():
-    rule = select_within_gap("ll", at_most=0.1)
+    rule = SelectWithinGap("ll", at_most=0.1)
     with pytest.warns(UserWarning, match=r"no candidate .* smallest difference, 0\.2"):
         assert rule(results([NAN, 0.8, 0.7], [0.15, 0.3, 0.2], score="ll")) == 2
 
 
 @pytest.mark.parametrize("gaps", [[NAN, 0.0], [0.0, NAN], [NAN, NAN]], ids=str)
 def test_undefined_gaps_are_an_error_that_says_why(gaps):
-    rule = select_within_gap("pooled", at_most=0.1)
+    rule = SelectWithinGap("pooled", at_most=0.1)
     n_undefined = int(np.isnan(gaps).sum())
     message = (
         rf"the difference of {n_undefined} of 2 candidates is NaN, because a fold had fewer than "
@@ -328,7 +328,7 @@ def test_undefined_gaps_are_an_error_that_says_why(gaps):
 
 
 def test_all_candidates_failed():
-    rule = select_within_gap("pooled", at_most=0.1)
+    rule = SelectWithinGap("pooled", at_most=0.1)
     with pytest.raises(ValueError, match=r"every candidate is NaN; .*error_score='raise'"):
         rule(results([NAN, NAN], [NAN, NAN]))
 
@@ -340,15 +340,15 @@ def test_all_candidates_failed():
     ("rule", "message"),
     [
         (
-            select_within_gap("macro", at_most=0.1),
+            SelectWithinGap("macro", at_most=0.1),
             r"no score named 'macro'; it has 'pooled', 'neg_difference'.*group_auc_scoring",
         ),
         (
-            select_within_gap("pooled", gap="cross_difference", at_most=0.1),
+            SelectWithinGap("pooled", gap="cross_difference", at_most=0.1),
             r"no score named 'neg_cross_difference'; it has 'pooled', 'neg_difference'",
         ),
         (
-            select_within_gap("macro", gap="cross_difference", at_most=0.1),
+            SelectWithinGap("macro", gap="cross_difference", at_most=0.1),
             r"no score named 'macro' or 'neg_cross_difference'; it has 'pooled'",
         ),
     ],
@@ -361,7 +361,7 @@ def test_absent_scores_are_an_error_that_names_what_is_there(rule, message):
 
 def test_search_with_a_single_score():
     table = {"params": [{}], "mean_test_score": np.array([0.5])}
-    rule = select_within_gap("pooled", at_most=0.1)
+    rule = SelectWithinGap("pooled", at_most=0.1)
     with pytest.raises(ValueError, match=r"'pooled' or 'neg_difference'; it has 'score'"):
         rule(table)
     with pytest.raises(ValueError, match=r"'pooled' or 'neg_difference'; it has 'score'"):
@@ -417,7 +417,7 @@ def test_what_is_picked_is_on_the_front():
         front = front_of(scores, gaps)
         for at_most in (gaps[front].min(), 0.5, 1.0):
             if at_most >= gaps[front].min():
-                assert select_within_gap("pooled", at_most=at_most)(table) in front
+                assert SelectWithinGap("pooled", at_most=at_most)(table) in front
 
 
 @pytest.mark.parametrize(
@@ -465,7 +465,7 @@ TIED = [[0.80, 0.83, 0.81], [0.84, 0.80, 0.82], [0.10, 0.12, 0.11], [0.79, 0.85,
 
 
 def simplest(column, table=TIED, **settings):
-    rule = select_simplest("pooled", **{"simplest": "depth", **settings})
+    rule = SelectSimplest("pooled", **{"simplest": "depth", **settings})
     return rule(split_results(table, [{"depth": value} for value in column]))
 
 
@@ -473,20 +473,20 @@ def simplest(column, table=TIED, **settings):
     ("rule", "text"),
     [
         (
-            select_simplest("pooled", simplest="clf__C"),
-            "select_simplest('pooled', simplest='clf__C', test_fraction=None, "
+            SelectSimplest("pooled", simplest="clf__C"),
+            "SelectSimplest('pooled', simplest='clf__C', test_fraction=None, "
             "confidence_level=0.95, margin=None)",
         ),
         (
-            select_simplest(
+            SelectSimplest(
                 "auc", simplest="-C", test_fraction=np.float64(0.2), confidence_level=0.9
             ),
-            "select_simplest('auc', simplest='-C', test_fraction=0.2, confidence_level=0.9, "
+            "SelectSimplest('auc', simplest='-C', test_fraction=0.2, confidence_level=0.9, "
             "margin=None)",
         ),
         (
-            select_simplest("auc", simplest=size_of),
-            "select_simplest('auc', simplest=size_of, test_fraction=None, confidence_level=0.95, "
+            SelectSimplest("auc", simplest=size_of),
+            "SelectSimplest('auc', simplest=size_of, test_fraction=None, confidence_level=0.95, "
             "margin=None)",
         ),
     ],
@@ -494,16 +494,16 @@ def simplest(column, table=TIED, **settings):
 )
 def test_repr_makes_the_tie_rule_again(rule, text):
     assert repr(rule) == text
-    again = eval(text, {"select_simplest": select_simplest, "size_of": size_of})
+    again = eval(text, {"SelectSimplest": SelectSimplest, "size_of": size_of})
     assert again == rule
 
 
 @pytest.mark.parametrize("key", ["-depth", size_of], ids=["name", "function"])
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 def test_copies_of_a_tie_rule_pick_alike(copied, key):
-    rule = select_simplest("pooled", simplest=key, test_fraction=0.3, confidence_level=0.9)
+    rule = SelectSimplest("pooled", simplest=key, test_fraction=0.3, confidence_level=0.9)
     other = copied(rule)
-    assert type(other) is select_simplest
+    assert type(other) is SelectSimplest
     assert repr(other) == repr(rule)
     assert other == rule == "pooled"
     table = split_results(TIED, [{"depth": value} for value in (1, 2, 3, 4)])
@@ -530,12 +530,12 @@ def test_copies_of_a_tie_rule_pick_alike(copied, key):
 )
 def test_tie_rules_that_cannot_be(arguments, error, message):
     with pytest.raises(error, match=message):
-        select_simplest(**{"score": "pooled", "simplest": "C", **arguments})
+        SelectSimplest(**{"score": "pooled", "simplest": "C", **arguments})
 
 
 def test_what_is_simple_has_to_be_given():
     with pytest.raises(TypeError, match="simplest"):
-        select_simplest("pooled")
+        SelectSimplest("pooled")
 
 
 @pytest.mark.parametrize(
@@ -582,7 +582,7 @@ def test_share_of_test_rows_is_that_of_folds_unless_given():
         for given in (None, 1 / 6, 0.5):
             report = compare_candidates(results_, "pooled", test_fraction=given or 1 / 6)
             index[given] = min(report.index[report["tied"]])
-            rule = select_simplest("pooled", simplest="depth", test_fraction=given)
+            rule = SelectSimplest("pooled", simplest="depth", test_fraction=given)
             assert rule(results_) == index[given]
         picked.add(index[None] == index[0.5])
     assert picked == {True, False}
@@ -593,10 +593,10 @@ def test_many_splits_are_hardly_folds():
     table = split_results(rng.random((3, 11)), [{"depth": i} for i in range(3)])
     message = r"in the test set of each of 11 splits; pass test_fraction, such as 0\.2"
     with pytest.raises(ValueError, match=message):
-        select_simplest("pooled", simplest="depth")(table)
-    select_simplest("pooled", simplest="depth", test_fraction=0.2)(table)
+        SelectSimplest("pooled", simplest="depth")(table)
+    SelectSimplest("pooled", simplest="depth", test_fraction=0.2)(table)
     del table["split10_test_pooled"]
-    select_simplest("pooled", simplest="depth")(table)
+    SelectSimplest("pooled", simplest="depth")(table)
 
 
 def test_failed_candidates_are_not_the_simplest():
@@ -625,17 +625,17 @@ def test_parameters_that_are_no_numbers(depths, message):
 
 def test_only_tied_candidates_need_the_parameter():
     params = [{"depth": 2}, {"depth": 1}, {"kernel": "rbf"}, {"depth": 3}]
-    rule = select_simplest("pooled", simplest="depth")
+    rule = SelectSimplest("pooled", simplest="depth")
     assert rule(split_results(TIED, params)) == 1
     message = r"simplest='depth' names no parameter of the tied candidate, which has 'kernel'; name"
     with pytest.raises(ValueError, match=message):
         rule(split_results(TIED, params[::-1]))
     with pytest.raises(ValueError, match=r"simplest='-C' names no parameter of the tied"):
-        select_simplest("pooled", simplest="-C")(split_results(TIED, params))
+        SelectSimplest("pooled", simplest="-C")(split_results(TIED, params))
 
 
 def test_scores_that_the_search_does_not_have():
-    rule = select_simplest("macro", simplest="depth")
+    rule = SelectSimplest("macro", simplest="depth")
     with pytest.raises(ValueError, match=r"no score named 'macro' .*; it has 'pooled'"):
         rule(split_results(TIED, [{"depth": 1}] * 4))
 
@@ -668,7 +668,7 @@ RULE = {"simplest": "logisticregression__C", "test_fraction": 1 / 3}
     ],
 )
 def test_search_refits_the_simplest_of_the_tied(score, scoring):
-    search = searching(select_simplest(score, **RULE), scoring=scoring).fit(X, Y)
+    search = searching(SelectSimplest(score, **RULE), scoring=scoring).fit(X, Y)
     report = compare_candidates(search, score)
     assert search.best_index_ == report.loc[report["tied"], "logisticregression__C"].idxmin()
     assert search.best_params_ == search.cv_results_["params"][search.best_index_]
@@ -679,8 +679,8 @@ def test_search_refits_the_simplest_of_the_tied(score, scoring):
     assert again.score(X, Y) == search.score(X, Y)
 
 
-SIMPLEST = select_simplest("pooled", **RULE)
-LIMITED = select_within_gap("pooled", at_most=0.5)
+SIMPLEST = SelectSimplest("pooled", **RULE)
+LIMITED = SelectWithinGap("pooled", at_most=0.5)
 rules_and_searches = pytest.mark.parametrize(
     ("rule", "kind"),
     [(SIMPLEST, GridSearchCV), (LIMITED, RandomizedSearchCV)],
@@ -760,7 +760,7 @@ def test_simplest_of_those_not_inferior(level, margin):
         assert set(report.index[report["not_inferior"]]) == expected
         assert "tied" not in report
         assert report.attrs["adjustment"] == "Bonferroni over 4 comparisons"
-        rule = select_simplest(
+        rule = SelectSimplest(
             "pooled", simplest="depth", test_fraction=0.2, confidence_level=level, margin=margin
         )
         assert rule(results_) == min(expected)
@@ -783,7 +783,7 @@ def test_the_best_is_selected_if_no_other_is_shown():
 def test_margins_that_cannot_be(margin):
     message = "margin must be a number above 0, or None to test whether scores differ; got "
     with pytest.raises(ValueError, match=message):
-        select_simplest("pooled", simplest="C", margin=margin)
+        SelectSimplest("pooled", simplest="C", margin=margin)
     with pytest.raises(ValueError, match=message):
         compare_candidates(split_results(TIED, [{}] * 4), "pooled", margin=margin)
 
@@ -792,7 +792,7 @@ def test_margin_of_the_worst_group_in_a_search():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"dose": rng.normal(size=600), "site": [1, 2, 3] * 200})
     y = X["dose"] + rng.normal(size=600) > 0
-    rule = select_simplest("worst", simplest="C", margin=0.05)
+    rule = SelectSimplest("worst", simplest="C", margin=0.05)
     search = GridSearchCV(
         LogisticRegression(),
         {"C": [0.01, 0.1, 1.0]},

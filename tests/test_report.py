@@ -1019,7 +1019,7 @@ def test_a_new_statistic_has_a_line_in_displays_and_a_row_of_intervals(monkeypat
         report = GroupAUC.from_predictions(
             [0, 1, 0, 1, 1, 0], [0.2, 0.6, 0.5, 0.4, 0.9, 0.3], groups=groups
         )
-        found = report.confidence_intervals(0.9, of="statistics", method="delong")
+        found = report.confidence_intervals(confidence_level=0.9, of="statistics", method="delong")
         return report, found.loc["median"].tolist()
 
     monkeypatch.setitem(TABLE, "median", Statistic(median, is_auc=True))

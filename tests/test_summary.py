@@ -104,7 +104,9 @@ TABLES = [
         of="statistics", over="groups", method="delong"
     ).drop("pooled", errors="ignore"),
     *(
-        lambda report, method=method: report.confidence_intervals(0.9, method)
+        lambda report, method=method: report.confidence_intervals(
+            confidence_level=0.9, method=method
+        )
         for method in ("logit", "delong", "exact")
     ),
     lambda report: report.compare_groups(),

@@ -47,7 +47,7 @@ USES = """
     import pandas as pd
     from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, WithinGroupStratifiedKFold
     from skfedauc import compare_models, cross_validate_group_auc, group_auc_scoring
-    from skfedauc import group_roc_auc_score, make_group_auc_scorer, select_within_gap
+    from skfedauc import group_roc_auc_score, make_group_auc_scorer, SelectWithinGap
     from skfedauc.plotting import GroupAUCDisplay
 
     y, score, site = [0, 1], [0.1, 0.9], [1, 1]
@@ -55,13 +55,13 @@ USES = """
     another: float = group_roc_auc_score(y, score, groups=site, statistic="worst")
     table: pd.Series = group_roc_auc_score(y, score, groups=site, statistic=None)
     group_auc_scoring(["pooled", "neg_difference"], groups="site")
-    select_within_gap("my score", gap="tau", at_most=0.1)
+    SelectWithinGap("my score", gap="tau", at_most=0.1)
     GroupAUCDisplay.from_predictions(y, score, groups=site, confidence_level=0.9, ax=None)
     wrong_type: float = group_roc_auc_score(y, score, groups=site, statistic=None)  # error
     group_roc_auc_score(y, score, groups=site, statistic="mean")  # error
     make_group_auc_scorer("difference", groups="site")  # error
     group_auc_scoring(["pooled", "neg_gap"], groups="site")  # error
-    select_within_gap("my score", gap=None, at_most=0.1)  # error
+    SelectWithinGap("my score", gap=None, at_most=0.1)  # error
     GroupAUC.from_predictions(y, score, groups=site).statistic("micro")  # error
     display: GroupAUCDisplay = GroupAUCDisplay.from_predictions(y, score, groups=site)
     GroupAUCDisplay.from_report(display.report, max_groups=5).plot()
@@ -70,15 +70,17 @@ USES = """
     GroupAUCDisplay.from_estimator(None, y, y, groups=site, missing="skip")  # error
     GroupAUCDisplay(display.report, bins=3)  # error
     report = GroupAUC.from_predictions(y, score, groups=site, missing="drop")
-    report.confidence_intervals(0.9, "delong", of="statistics", over="groups")
+    report.confidence_intervals(confidence_level=0.9, of="statistics", over="groups")
     compare_models(y, {"a": score, "b": score}, missing="group", over="rows")
-    cross_validate_group_auc(None, y, y, groups=site, missing="drop").confidence_intervals(0.9)
+    folds = cross_validate_group_auc(None, y, y, groups=site, missing="drop")
+    folds.confidence_intervals(method="delong")
     report.confidence_intervals(method="newcombe")  # error
     report.confidence_intervals(of="group")  # error
     report.confidence_intervals(over="sites")  # error
     compare_models(y, {"a": score, "b": score}, over="sites")  # error
     compare_models(y, {"a": score, "b": score}, missing="skip")  # error
-    cross_validate_group_auc(None, y, y, groups=site).confidence_intervals(0.9, "exact")  # error
+    folds.confidence_intervals(method="exact")  # error
+    folds.confidence_intervals(0.9)  # error
     cross_validate_group_auc(None, y, y, groups=site, missing="skip")  # error
     ScoreCounts.from_predictions(y, score, groups=site, missing="skip")  # error
     ScoreCounts.from_batches([], missing="skip")  # error

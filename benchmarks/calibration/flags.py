@@ -96,7 +96,7 @@ def no_gap(n_runs: int, seed: int, of: Design) -> list[str]:
         compared = comparison.compared
         if compared.n_groups < 2:
             continue
-        found["limit of tau"].append(spread_of(compared, 0.95)["ci_low"] > 0.0)
+        found["limit of tau"].append(spread_of(compared, confidence_level=0.95)["ci_low"] > 0.0)
         matrix = compared.cross_matrix.to_numpy()
         pairs = np.triu_indices(len(matrix), 1)
         errors = pair_errors(compared.counts)[pairs]

@@ -26,9 +26,9 @@ from sklearn.preprocessing import StandardScaler
 
 from skfedauc import (
     MitigatedClassifier,
+    SelectWithinGap,
     WithinGroupStratifiedKFold,
     group_auc_scoring,
-    select_within_gap,
 )
 from skfedauc.plotting import CandidatesDisplay
 
@@ -40,13 +40,13 @@ X = data[finances + others].assign(group=np.where(data["white"] == 1, "white", "
 search = GridSearchCV(
     MitigatedClassifier(
         CorrelationRemover(),
-        sensitive_features="group",
+        groups="group",
         estimator=make_pipeline(StandardScaler(), LogisticRegression(C=0.1)),
     ),
     {"mitigator__alpha": [0.0, 0.2, 0.3, 0.4, 0.6, 1.0]},
     cv=WithinGroupStratifiedKFold(5, groups="group", shuffle=True, random_state=0),
     scoring=group_auc_scoring(["pooled", "macro", "neg_cross_difference"], groups="group"),
-    refit=select_within_gap("pooled", gap="cross_difference", at_most=0.12),
+    refit=SelectWithinGap("pooled", gap="cross_difference", at_most=0.12),
     error_score="raise",
 ).fit(X, data["approve"])
 

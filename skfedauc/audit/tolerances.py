@@ -199,7 +199,7 @@ def _limits(
     if "tau" in tolerances:
         # In simulations, the limits with an error probability of 5 % miss the true value in up
         # to 8 % of runs.
-        spread = spread_of(compared, LEVEL)
+        spread = spread_of(compared, confidence_level=LEVEL)
         found["tau"] = spread["ci_low"], spread["ci_high"]
     if "xauc_disparity" in tolerances:
         _, low, high = comparison.cross_gaps.largest(alpha, alpha)

@@ -158,8 +158,7 @@ default="pooled"
     See Also
     --------
     compare_candidates : Compare the candidates of a search by the scores of its folds.
-    auc_critical_difference : The critical difference of two equally good models.
-    auc_difference_pvalue : The p value of the difference of two published AUCs, without rows.
+    auc_critical_difference : The critical difference of two published AUCs, without rows.
     AuditComparison : Compare the audits of two models.
 
     Notes

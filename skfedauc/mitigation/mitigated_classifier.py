@@ -49,7 +49,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         The unfitted fairlearn mitigator. `fit` copies the mitigator and never changes the original.
         In a search, name the parameters of the mitigator ``mitigator__eps``,
         ``mitigator__constraints``, ``mitigator__estimator__C``.
-    sensitive_features : str, int, or list or tuple of str or of int
+    groups : str, int, or list or tuple of str or of int
         Name or names of the columns of X with the sensitive features. Groups are the combinations
         of the labels in these columns. Pass names for a DataFrame, and positions from 0 for an
         array. Labels are booleans, integers, strings or dates. `CorrelationRemover` also takes
@@ -145,7 +145,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     >>> y = X["dose"] + (X["sex"] == "m") + rng.normal(size=60) > 0.5
     >>> fair = MitigatedClassifier(
     ...     ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=3),
-    ...     sensitive_features="sex",
+    ...     groups="sex",
     ...     random_state=0,
     ... )
     >>> search = GridSearchCV(
@@ -164,13 +164,13 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self,
         mitigator: Any,
         *,
-        sensitive_features: str | int | Sequence[str] | Sequence[int],
+        groups: str | int | Sequence[str] | Sequence[int],
         estimator: Any = None,
         drop: bool = True,
         random_state: Any = None,
     ) -> None:
         self.mitigator = mitigator
-        self.sensitive_features = sensitive_features
+        self.groups = groups
         self.estimator = estimator
         self.drop = drop
         self.random_state = random_state
@@ -206,7 +206,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             two classes. If `mitigator`, `estimator`, `drop` and `sample_weight` are not compatible.
         """
         strategy = self._new_strategy()
-        columns = sensitive.check_columns(self.sensitive_features)
+        columns = sensitive.check_columns(self.groups)
         X, sample_weight = sensitive.checked(self, X, reset=True), from_array_api(sample_weight)
         groups = sensitive.select(X, columns)
         self._other_columns = [name for name in sensitive.names_of(X) if name not in columns]
@@ -392,21 +392,21 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 "omit drop."
             )
         named = list(self.mitigator.sensitive_feature_ids)
-        if named and named != sensitive.check_columns(self.sensitive_features):
+        if named and named != sensitive.check_columns(self.groups):
             raise ValueError(
                 f"sensitive_feature_ids={_words.shortened(named)} of {name} differ from "
-                f"sensitive_features={_words.shortened(self.sensitive_features)}; pass "
+                f"groups={_words.shortened(self.groups)}; pass "
                 "CorrelationRemover(sensitive_feature_ids=[])."
             )
         return strategies.CorrelationRemoval(self.mitigator, self.estimator)
 
     def _parts(self, X: Any) -> tuple[Any, list[Any]]:
         """Return the features, and the sensitive columns for mitigators that need these columns."""
-        needed = self._strategy.reads_sensitive_features
+        needed = self._strategy.reads_groups
         names = sensitive.names_of(X)
         if names and names == self._other_columns and self.drop and not needed:
             return X, []
-        columns = sensitive.check_columns(self.sensitive_features)
+        columns = sensitive.check_columns(self.groups)
         X = sensitive.checked(self, X, reset=False)
         features = sensitive.without(X, columns) if self.drop else X
         return features, sensitive.select(X, columns) if needed else []

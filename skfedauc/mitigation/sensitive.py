@@ -17,26 +17,22 @@ from skfedauc import _input, _words
 # Names or positions of columns: all strings or all integers.
 Columns: TypeAlias = list[Any]
 
-_NAME = "sensitive_features"
 
-
-def check_columns(sensitive_features: Any, argument: str = _NAME) -> Columns:
+def check_columns(groups: Any) -> Columns:
     """Return the names or positions of the sensitive columns as a list."""
-    several = isinstance(sensitive_features, list | tuple)
-    columns = list(sensitive_features) if several else [sensitive_features]
+    several = isinstance(groups, list | tuple)
+    columns = list(groups) if several else [groups]
     are_positions = all(
         isinstance(c, int | np.integer) and not isinstance(c, bool) and c >= 0 for c in columns
     )
     if not columns or not (_input.is_column_names(columns) or are_positions):
         raise TypeError(
-            f"{argument} must be the name of a column of X or a list of names; if X is an array, "
+            "groups must be the name of a column of X or a list of names; if X is an array, "
             "it must be a position from 0 or a list of positions; got "
-            f"{_words.shortened(sensitive_features)}."
+            f"{_words.shortened(groups)}."
         )
     if len(set(columns)) < len(columns):
-        raise ValueError(
-            f"{argument} must name different columns; got {_words.shortened(sensitive_features)}."
-        )
+        raise ValueError(f"groups must name different columns; got {_words.shortened(groups)}.")
     return columns
 
 
@@ -65,7 +61,7 @@ def names_of(X: Any) -> list[str]:
         raise ValueError(f"X has several columns of one name, {repeated}; rename them.") from error
 
 
-def select(X: Any, columns: Columns, argument: str = _NAME) -> list[Any]:
+def select(X: Any, columns: Columns) -> list[Any]:
     """Return the sensitive columns of a DataFrame or an array.
 
     Raises
@@ -73,14 +69,14 @@ def select(X: Any, columns: Columns, argument: str = _NAME) -> list[Any]:
     ValueError, TypeError
         If X does not have these columns.
     """
-    _check_present(X, columns, argument)
+    _check_present(X, columns)
     if is_frame(X):
         frame = nw.from_native(X, eager_only=True)
         return [nw.to_native(frame.get_column(name)) for name in columns]
     return [X[:, position] for position in columns]
 
 
-def _check_present(X: Any, columns: Columns, argument: str) -> None:
+def _check_present(X: Any, columns: Columns) -> None:
     """Refuse names and positions that X lacks."""
     shown = ", ".join(map(repr, columns))
     plural = "s" if len(columns) > 1 else ""
@@ -88,24 +84,24 @@ def _check_present(X: Any, columns: Columns, argument: str) -> None:
         names = names_of(X)
         if not set(columns) <= set(names):
             raise ValueError(
-                f"{argument} requires the column{plural} {shown} of X; the columns of X are "
+                f"groups requires the column{plural} {shown} of X; the columns of X are "
                 f"{_words.listed(names)}."
             )
     elif _input.is_column_names(columns):
         raise TypeError(
-            f"{argument} names the column{plural} {shown} of X, but X arrived as "
+            f"groups names the column{plural} {shown} of X, but X arrived as "
             f"{type(X).__name__} without named columns: pass a DataFrame. If earlier steps of a "
             "pipeline return arrays, make them return DataFrames: "
             "pipeline.set_output(transform='pandas')."
         )
     elif max(columns) >= X.shape[1]:
         raise ValueError(
-            f"{argument} has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
+            f"groups has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
             "counted from 0."
         )
 
 
-def without(X: Any, columns: Columns, argument: str = _NAME) -> Any:
+def without(X: Any, columns: Columns) -> Any:
     """Return X without these columns.
 
     Raises
@@ -113,10 +109,10 @@ def without(X: Any, columns: Columns, argument: str = _NAME) -> Any:
     ValueError, TypeError
         If X does not have these columns, or no others.
     """
-    _check_present(X, columns, argument)
+    _check_present(X, columns)
     if len(columns) == X.shape[1]:
         raise ValueError(
-            f"X has {X.shape[1]} feature(s), all of them in {argument}, so that no feature is left "
+            f"X has {X.shape[1]} feature(s), all of them in groups, so that no feature is left "
             "to learn from; add features, or pass drop=False."
         )
     if is_frame(X):
@@ -139,7 +135,7 @@ def labels_of(columns: Sequence[Any]) -> NDArray[Any]:
     """Return labels of shape (n_rows,), or (n_rows, n_columns) with several columns."""
     labels = []
     for column in columns:
-        codes, known = _input.encode_groups(column, _NAME)
+        codes, known = _input.encode_groups(column, "groups")
         # Fairlearn compares labels, which fails for dates.
         labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
     if len(labels) == 1:
@@ -156,17 +152,17 @@ class KnownGroups:
     """
 
     def __init__(self, labels: NDArray[Any]) -> None:
-        self._groups = _input.encode_groups(labels, _NAME)[1].tolist()
+        self._groups = _input.encode_groups(labels, "groups")[1].tolist()
         self.size = len(self._groups)
 
     def check(self, labels: NDArray[Any], lack: str) -> None:
         """Raise a ValueError that names `lack` for rows of groups absent from fit."""
-        codes, groups = _input.encode_groups(labels, _NAME)
+        codes, groups = _input.encode_groups(labels, "groups")
         unknown = [group not in self._groups for group in groups.tolist()]
         if any(unknown):
             names = ", ".join(map(repr, groups[unknown].tolist()[:5]))
             raise ValueError(
-                f"{_NAME} has {int(np.asarray(unknown)[codes].sum())} of {codes.size} rows in "
+                f"groups has {int(np.asarray(unknown)[codes].sum())} of {codes.size} rows in "
                 f"groups that were absent in fit ({names}), so there is no {lack} for "
                 f"them; the groups of fit are {', '.join(map(repr, self._groups[:10]))}"
                 f"{', ...' if len(self._groups) > 10 else ''}."
@@ -207,7 +203,7 @@ class CenteredNumbers:
             values = labels_of([column])
             if known is None:
                 raise TypeError(
-                    f"{_NAME} held numbers in fit, but now holds labels such as "
+                    "groups held numbers in fit, but now holds labels such as "
                     f"{_words.shortened(values[:1].tolist()[0])}; pass columns of numbers."
                 )
             known.check(values, "correlation")
@@ -226,4 +222,4 @@ def _numbers(column: Any) -> NDArray[np.float64] | None:
         series = nw.from_native(column, series_only=True)
         is_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
         numbers = series.cast(nw.Float64).to_numpy() if is_number else None
-    return None if numbers is None else _input.check_scores(numbers, _NAME)
+    return None if numbers is None else _input.check_scores(numbers, "groups")

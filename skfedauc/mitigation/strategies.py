@@ -35,7 +35,7 @@ class Strategy(ABC):
     ----------
     is_random : bool
         Whether predictions are random.
-    reads_sensitive_features : bool
+    reads_groups : bool
         Whether predictions need the sensitive columns.
     takes_fit_params : bool
         Whether the classifier gets weights and other metadata of fit.
@@ -43,7 +43,7 @@ class Strategy(ABC):
 
     is_random = False
     takes_fit_params = True
-    reads_sensitive_features = False
+    reads_groups = False
 
     def __init__(self, mitigator: Any) -> None:
         self.mitigator = fresh(mitigator)
@@ -88,7 +88,7 @@ class GridReduction(Strategy):
         labels = labels_of(sensitive)
         if KnownGroups(labels).size < self._least_groups:
             raise ValueError(
-                f"{name} needs two groups or more, but sensitive_features has a single label, "
+                f"{name} needs two groups or more, but groups has a single label, "
                 f"{shortened(labels[:1].tolist()[0])}; in a search, stratify the folds by group."
             )
         self.mitigator.fit(X, target.codes, sensitive_features=labels)
@@ -136,7 +136,7 @@ class Thresholds(Strategy):
     """Strategy for ``ThresholdOptimizer``: per group, one threshold or two with a random choice."""
 
     is_random = True
-    reads_sensitive_features = True
+    reads_groups = True
 
     def fit(
         self, X: Any, target: Target, sensitive: Sequence[Any], fit_params: Mapping[str, Any]
@@ -192,7 +192,7 @@ class Thresholds(Strategy):
 class CorrelationRemoval(Strategy):
     """Strategy for ``CorrelationRemover``, with a classifier of the remover's output."""
 
-    reads_sensitive_features = True
+    reads_groups = True
 
     def __init__(self, mitigator: Any, estimator: Any) -> None:
         super().__init__(mitigator)

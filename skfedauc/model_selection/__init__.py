@@ -7,8 +7,8 @@ from skfedauc.model_selection.cross_validation import (
     cross_validate_group_auc,
 )
 from skfedauc.model_selection.refit import (
-    select_simplest,
-    select_within_gap,
+    SelectSimplest,
+    SelectWithinGap,
 )
 from skfedauc.model_selection.splitter import (
     RepeatedWithinGroupStratifiedKFold,
@@ -19,9 +19,9 @@ __all__ = [
     "FoldEffect",
     "GroupAUCCrossValidation",
     "RepeatedWithinGroupStratifiedKFold",
+    "SelectSimplest",
+    "SelectWithinGap",
     "WithinGroupStratifiedKFold",
     "compare_candidates",
     "cross_validate_group_auc",
-    "select_simplest",
-    "select_within_gap",
 ]

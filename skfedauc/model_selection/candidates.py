@@ -86,7 +86,7 @@ def compare_candidates(
 
     See Also
     --------
-    select_simplest : Refit rule for the simplest of the tied candidates.
+    SelectSimplest : Refit rule for the simplest of the tied candidates.
     auc_critical_difference : Return the critical difference of two test sets.
     compare_models : Compare models on the same test rows.
 

@@ -130,7 +130,7 @@ class GroupAUCCrossValidation:
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="fold"))
 
     def confidence_intervals(
-        self, confidence_level: float = 0.95, method: Literal["logit", "delong"] = "logit"
+        self, *, confidence_level: float = 0.95, method: Literal["logit", "delong"] = "logit"
     ) -> pd.DataFrame:
         """Return confidence intervals of the means over folds of the pooled AUC and averages.
 

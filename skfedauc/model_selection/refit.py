@@ -70,7 +70,7 @@ def _shown(value: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class select_within_gap(_RefitRule):
+class SelectWithinGap(_RefitRule):
     """Refit rule that selects the best score among candidates with a gap within a limit.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV` with several metrics. The
@@ -102,7 +102,7 @@ class select_within_gap(_RefitRule):
 
     See Also
     --------
-    select_simplest : Select the simplest candidate tied with the best.
+    SelectSimplest : Select the simplest candidate tied with the best.
     CandidatesDisplay : Plot the candidates and the front.
 
     Notes
@@ -125,7 +125,7 @@ class select_within_gap(_RefitRule):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skfedauc import (
-    ...     WithinGroupStratifiedKFold, group_auc_scoring, select_within_gap
+    ...     SelectWithinGap, WithinGroupStratifiedKFold, group_auc_scoring
     ... )
     >>> rng = np.random.default_rng(0)
     >>> X = pd.DataFrame({"dose": rng.normal(size=400), "site": [1, 2] * 200})
@@ -135,10 +135,10 @@ class select_within_gap(_RefitRule):
     ...     {"C": [0.001, 1.0]},
     ...     cv=WithinGroupStratifiedKFold(5, groups="site"),
     ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="site"),
-    ...     refit=select_within_gap("pooled", gap="difference", at_most=0.2),
+    ...     refit=SelectWithinGap("pooled", gap="difference", at_most=0.2),
     ... ).fit(X, y)
     >>> search.refit
-    select_within_gap('pooled', gap='difference', at_most=0.2)
+    SelectWithinGap('pooled', gap='difference', at_most=0.2)
     """
 
     _: KW_ONLY
@@ -175,14 +175,14 @@ _MOST_FOLDS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class select_simplest(_RefitRule):
+class SelectSimplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with, or not inferior to, the best.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`. A candidate is tied with
     the best candidate if the test detects no difference of their scores. With ``margin``, the rule
     selects among the candidates that the test shows not to be inferior to the best by ``margin`` or
     more. With the score "worst", the margin is for the AUC of the worst group. `compare_candidates`
-    lists these candidates. The rule equals the name of its score, as `select_within_gap` does.
+    lists these candidates. The rule equals the name of its score, as `SelectWithinGap` does.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class select_simplest(_RefitRule):
     See Also
     --------
     compare_candidates : List the candidates with their differences from the best and p values.
-    select_within_gap : Select the best candidate within a limit of the gap.
+    SelectWithinGap : Select the best candidate within a limit of the gap.
 
     Notes
     -----
@@ -248,21 +248,21 @@ class select_simplest(_RefitRule):
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
-    >>> from skfedauc import select_simplest
+    >>> from skfedauc import SelectSimplest
     >>> X, y = make_classification(200, random_state=0)
     >>> search = GridSearchCV(
     ...     LogisticRegression(),
     ...     {"C": [0.0001, 0.01, 1.0]},
     ...     scoring="roc_auc",
     ...     cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0),
-    ...     refit=select_simplest("score", simplest="C", test_fraction=0.2),
+    ...     refit=SelectSimplest("score", simplest="C", test_fraction=0.2),
     ... ).fit(X, y)
     >>> search.best_params_
     {'C': 0.0001}
 
     Select the simplest candidate that the test shows to be worse than the best by less than .1:
 
-    >>> rule = select_simplest("score", simplest="C", test_fraction=0.2, margin=0.1)
+    >>> rule = SelectSimplest("score", simplest="C", test_fraction=0.2, margin=0.1)
     >>> search.cv_results_["params"][rule(search.cv_results_)]
     {'C': 0.0001}
     """
@@ -305,7 +305,7 @@ class select_simplest(_RefitRule):
     def _fraction_of_folds(self, n_splits: int) -> float:
         if n_splits > _MOST_FOLDS:
             raise ValueError(
-                f"select_simplest does not know the share of the rows in the test set of each of "
+                f"SelectSimplest does not know the share of the rows in the test set of each of "
                 f"{n_splits} splits; pass test_fraction, such as 0.2 for 5 folds that are repeated."
             )
         return 1 / n_splits

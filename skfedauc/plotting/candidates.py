@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
-from skfedauc.model_selection import select_within_gap
+from skfedauc.model_selection import SelectWithinGap
 from skfedauc.model_selection.refit import checked_gap, scores_and_gaps
 from skfedauc.plotting import drawing
 
@@ -59,7 +59,7 @@ class CandidatesDisplay:
 
     See Also
     --------
-    select_within_gap : Refit rule for the best score within a limit of the gap.
+    SelectWithinGap : Refit rule for the best score within a limit of the gap.
 
     Examples
     --------
@@ -107,10 +107,10 @@ class CandidatesDisplay:
         score : str
             Name of the score, a key of ``scoring``.
         gap : str, default="difference"
-            Name of the gap, as in `select_within_gap`.
+            Name of the gap, as in `SelectWithinGap`.
         at_most : float, default=None
             Limit of the gap to draw. None uses the limit of ``search.refit`` if ``search.refit`` is
-            a `select_within_gap` for this gap.
+            a `SelectWithinGap` for this gap.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -132,7 +132,7 @@ class CandidatesDisplay:
         results = search.cv_results_
         scores, gaps = scores_and_gaps(results, score, checked_gap(gap))
         rule = search.refit
-        if at_most is None and isinstance(rule, select_within_gap) and rule.gap == gap:
+        if at_most is None and isinstance(rule, SelectWithinGap) and rule.gap == gap:
             at_most = rule.at_most
         display = cls(
             scores=scores,

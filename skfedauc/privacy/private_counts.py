@@ -317,7 +317,7 @@ class PrivateCounts:
     # Estimates ---------------------------------------------------------------------
 
     def confidence_intervals(
-        self, confidence_level: float = 0.95, *, of: Literal["groups", "statistics"] = "groups"
+        self, *, confidence_level: float = 0.95, of: Literal["groups", "statistics"] = "groups"
     ) -> pd.DataFrame:
         """Return AUCs with intervals for the sampling of the rows, the noise and the bins.
 

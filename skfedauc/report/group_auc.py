@@ -837,9 +837,9 @@ class GroupAUC:
 
     def confidence_intervals(
         self,
+        *,
         confidence_level: float = 0.95,
         method: limits.Method = "logit",
-        *,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
     ) -> pd.DataFrame:
@@ -1318,7 +1318,7 @@ class GroupAUC:
 
     # Which group is worst? ---------------------------------------------------------------
 
-    def ranking(self, confidence_level: float = 0.95) -> pd.DataFrame:
+    def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return shrunken group AUCs, and the ranks of the groups with confidence sets.
 
         The table answers which group is worst, and has the index of `by_group`. The smallest and
@@ -1597,7 +1597,7 @@ def null_difference_of(report: GroupAUC) -> float:
     return null_difference(counts, estimates.variances)
 
 
-def spread_of(report: GroupAUC, confidence_level: float = 0.95) -> pd.Series:
+def spread_of(report: GroupAUC, *, confidence_level: float = 0.95) -> pd.Series:
     """Return tau with its limits, the mean AUC, the share of variance `i2`, and Cochran's Q."""
     import pandas as pd
 

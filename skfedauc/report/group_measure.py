@@ -150,9 +150,9 @@ class GroupMeasure:
 
     def confidence_intervals(
         self,
+        *,
         confidence_level: float = 0.95,
         method: limits.Method | None = None,
-        *,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
     ) -> pd.DataFrame:

@@ -418,8 +418,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     def confidence_intervals(
         self,
-        confidence_level: float = 0.95,
         *,
+        confidence_level: float = 0.95,
         of: intervals.Of = "groups",
         class_average: ClassAverage = "macro",
     ) -> pd.DataFrame:

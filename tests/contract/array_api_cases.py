@@ -50,12 +50,12 @@ def weighted():
 
 def remover():
     remover = CorrelationRemover(sensitive_feature_ids=[])
-    return MitigatedClassifier(remover, sensitive_features=2, estimator=weighted())
+    return MitigatedClassifier(remover, groups=2, estimator=weighted())
 
 
 def optimizer():
     optimizer = ThresholdOptimizer(estimator=LogisticRegression(), predict_method="predict_proba")
-    return MitigatedClassifier(optimizer, sensitive_features=2, random_state=0)
+    return MitigatedClassifier(optimizer, groups=2, random_state=0)
 
 
 def results(X, y, groups, scores):

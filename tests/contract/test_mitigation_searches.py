@@ -27,10 +27,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skfedauc import (
     MitigatedClassifier,
+    SelectWithinGap,
     WithinGroupStratifiedKFold,
     group_auc_scoring,
     make_group_auc_scorer,
-    select_within_gap,
 )
 
 FEATURES = ["dose", "level"]
@@ -57,7 +57,7 @@ def people():
 
 def piped(mitigator, **options):
     """Return a pipeline that scales the features and passes the sensitive column unchanged."""
-    options = {"sensitive_features": "sex", "random_state": 0, **options}
+    options = {"groups": "sex", "random_state": 0, **options}
     scaled = make_column_transformer(
         (StandardScaler(), FEATURES), remainder="passthrough", verbose_feature_names_out=False
     )
@@ -199,7 +199,7 @@ def test_mitigators_are_candidates_of_one_search(people):
         piped(reduction()),
         grid_of(mitigators + others),
         scoring=group_auc_scoring(["pooled", "neg_difference"], groups="sex"),
-        refit=select_within_gap("pooled", gap="difference", at_most=1.0),
+        refit=SelectWithinGap("pooled", gap="difference", at_most=1.0),
         cv=WithinGroupStratifiedKFold(2, groups="sex"),
         error_score="raise",
     ).fit(X, y)
@@ -246,7 +246,7 @@ def test_sample_weight_is_routed_to_the_classifier_on_its_request(people, routin
         if asked is not None:
             classifier.set_fit_request(sample_weight=asked)
         model = MitigatedClassifier(
-            ThresholdOptimizer(estimator=classifier), sensitive_features="sex", random_state=0
+            ThresholdOptimizer(estimator=classifier), groups="sex", random_state=0
         )
         return GridSearchCV(
             make_pipeline(model),
@@ -274,7 +274,7 @@ def test_weights_pass_by_a_reduction_in_a_search(people, routing):
     """The scorer requests the weights; the reduction computes other weights."""
     X, y = people
     weight = np.linspace(0.1, 5, len(y))
-    model = MitigatedClassifier(reduction(), sensitive_features="sex", random_state=0)
+    model = MitigatedClassifier(reduction(), groups="sex", random_state=0)
     scorer = make_group_auc_scorer("pooled", groups="sex").set_score_request(sample_weight=True)
     search = GridSearchCV(
         model, {"mitigator__eps": [0.01]}, scoring=scorer, cv=FOLDS, error_score="raise"
@@ -294,7 +294,7 @@ def test_only_the_classifier_requests_metadata():
         (optimizer(), {}),
         (reduction(), {}),
     ):
-        model = MitigatedClassifier(mitigator, sensitive_features="sex", **options)
+        model = MitigatedClassifier(mitigator, groups="sex", **options)
         assert not hasattr(model, "set_fit_request")
         assert has_fit_parameter(model, "sample_weight")
         with pytest.raises(ValueError, match="enable_metadata_routing=True"):
@@ -307,7 +307,7 @@ AS_META_ESTIMATOR = {
     "metaestimator": MitigatedClassifier,
     "estimator_name": "estimator",
     "estimator": "classifier",
-    "init_args": {"mitigator": CorrelationRemover(), "sensitive_features": 0},
+    "init_args": {"mitigator": CorrelationRemover(), "groups": 0},
     "X": theirs.X,
     "y": theirs.y_binary,
     "estimator_routing_methods": ["fit"],
@@ -371,9 +371,9 @@ def test_pipeline_inside_is_weighted_as_its_last_step(people, name, weighted, ro
         if routing_on and not isinstance(classifier, Pipeline):
             classifier.set_fit_request(sample_weight=True)
         mitigator, options = mitigators_of(classifier)[name]
-        model = MitigatedClassifier(
-            mitigator, sensitive_features="sex", random_state=0, **options
-        ).fit(X, y, **params)
+        model = MitigatedClassifier(mitigator, groups="sex", random_state=0, **options).fit(
+            X, y, **params
+        )
         assert getattr(mitigator, "sample_weight_name", "sample_weight") == "sample_weight"
         scores = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
         answers.append(scores)
@@ -385,13 +385,13 @@ def test_named_weights_of_a_pipeline_inside(people):
     X, y = people
     named = mixture_of(scaled(False), sample_weight_name="logisticregression__sample_weight")
     filled_in, by_name = (
-        MitigatedClassifier(mitigator, sensitive_features="sex").fit(X, y).predict_proba(X)
+        MitigatedClassifier(mitigator, groups="sex").fit(X, y).predict_proba(X)
         for mitigator in (mitigators_of(scaled(False))["reduction"][0], named)
     )
     assert_allclose(filled_in, by_name)
     nested = make_pipeline(scaled(False))
     deeper = mitigators_of(nested)["reduction"][0]
-    model = MitigatedClassifier(deeper, sensitive_features="sex").fit(X, y)
+    model = MitigatedClassifier(deeper, groups="sex").fit(X, y)
     assert_allclose(model.predict_proba(X), by_name)
     assert model.mitigator_.sample_weight_name == "pipeline__logisticregression__sample_weight"
 
@@ -417,9 +417,7 @@ def test_inside_a_reduction_of_fairlearn_and_of_ours(people, routing_on):
     classifier = LogisticRegression()
     if routing_on:
         classifier.set_fit_request(sample_weight=True)
-    inner = MitigatedClassifier(
-        CorrelationRemover(), sensitive_features="band", estimator=classifier
-    )
+    inner = MitigatedClassifier(CorrelationRemover(), groups="band", estimator=classifier)
     by_hand = mitigators_of(DecorrelatedLogisticRegression())["reduction"][0]
     features = X.drop(columns="sex")
     by_hand.fit(features, y, sensitive_features=X["sex"])
@@ -427,7 +425,7 @@ def test_inside_a_reduction_of_fairlearn_and_of_ours(people, routing_on):
     plain = mitigators_of(inner)["reduction"][0].fit(features, y, sensitive_features=X["sex"])
     assert_allclose(plain.predict(features, random_state=0), expected)
     ours = MitigatedClassifier(
-        mitigators_of(inner)["reduction"][0], sensitive_features="sex", random_state=0
+        mitigators_of(inner)["reduction"][0], groups="sex", random_state=0
     ).fit(X, y)
     assert_allclose(ours.predict(X), expected)
     mixture = sum(
@@ -443,7 +441,7 @@ def test_inside_a_reduction_of_fairlearn_and_of_ours(people, routing_on):
 def test_arrays_between_the_steps(people):
     X, y = people
     lost = make_column_transformer((StandardScaler(), FEATURES), remainder="passthrough")
-    model = MitigatedClassifier(optimizer(), sensitive_features="sex")
+    model = MitigatedClassifier(optimizer(), groups="sex")
     with pytest.raises(
         TypeError, match=r"X arrived as ndarray .*\.set_output\(transform='pandas'\)"
     ):

@@ -49,10 +49,10 @@ from sklearn.preprocessing import StandardScaler
 
 from skfedauc import (
     GroupAUC,
+    SelectWithinGap,
     WithinGroupStratifiedKFold,
     group_auc_scoring,
     make_group_auc_scorer,
-    select_within_gap,
 )
 from skfedauc.datasets import make_group_scores
 
@@ -438,7 +438,7 @@ def features_of(search, index=None):
 @pytest.fixture(scope="module")
 def searched(hospitals, limit):
     X, y = hospitals
-    return hospital_search(select_within_gap("pooled", at_most=limit)).fit(X, y)
+    return hospital_search(SelectWithinGap("pooled", at_most=limit)).fit(X, y)
 
 
 def test_the_hospitals_are_a_case_where_the_rule_matters(truth, limit):
@@ -456,7 +456,7 @@ def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
     X, y = hospitals
     plain = hospital_search("pooled", kind=kind).fit(X, y)
     assert features_of(plain) == ["dose", "marker"]
-    search = hospital_search(select_within_gap("pooled", at_most=limit), kind=kind).fit(X, y)
+    search = hospital_search(SelectWithinGap("pooled", at_most=limit), kind=kind).fit(X, y)
     assert features_of(search) == ["dose"]
     for name in NAMES:
         means = search.cv_results_[f"mean_test_{name}"]
@@ -468,7 +468,7 @@ def test_other_gaps_and_limits(hospitals, truth):
     X, y = hospitals
     gaps = -truth["neg_cross_difference"]
     for at_most in np.sort(gaps)[1:] + 1e-9:
-        rule = select_within_gap("macro", gap="cross_difference", at_most=at_most)
+        rule = SelectWithinGap("macro", gap="cross_difference", at_most=at_most)
         search = hospital_search(rule).fit(X, y)
         within = np.where(gaps <= at_most, truth["macro"], 0)
         assert features_of(search) == FEATURES[int(np.argmax(within))]
@@ -478,7 +478,7 @@ def test_none_within_the_limit_is_told(hospitals, truth):
     X, y = hospitals
     smallest = int(np.argmin(-truth["neg_difference"]))
     with pytest.warns(UserWarning, match=r"no candidate has a mean difference of at most 0\.001"):
-        search = hospital_search(select_within_gap("pooled", at_most=0.001)).fit(X, y)
+        search = hospital_search(SelectWithinGap("pooled", at_most=0.001)).fit(X, y)
     assert features_of(search) == FEATURES[smallest]
 
 
@@ -494,7 +494,7 @@ def test_search_scores_and_predicts_by_the_rule(hospitals, searched):
 def test_nested_cross_validation(hospitals, limit):
     X, y = hospitals
     site = X["hospital"].to_numpy()
-    search = hospital_search(select_within_gap("pooled", at_most=limit))
+    search = hospital_search(SelectWithinGap("pooled", at_most=limit))
     outer = WithinGroupStratifiedKFold(3, groups="hospital")
     expected = []
     for train, test in splits_of(X, y, site):
@@ -509,7 +509,7 @@ def test_nested_cross_validation_with_routed_groups(routing, hospitals, limit):
     X, y = hospitals
     site = X["hospital"].to_numpy()
     search = hospital_search(
-        select_within_gap("pooled", at_most=limit),
+        SelectWithinGap("pooled", at_most=limit),
         scoring=group_auc_scoring(NAMES, groups=None),
         cv=WithinGroupStratifiedKFold(N_SPLITS),
     )
@@ -537,9 +537,9 @@ COPIES = {
 def test_copies_of_a_search_keep_the_rule(hospitals, searched, copied):
     X, y = hospitals
     search = copied(searched)
-    assert type(search.refit) is select_within_gap
+    assert type(search.refit) is SelectWithinGap
     assert repr(search.refit) == repr(searched.refit)
-    assert "select_within_gap" in repr(search)
+    assert "SelectWithinGap" in repr(search)
     if copied is not clone:
         assert search.score(X, y) == searched.score(X, y)
     assert features_of(search.fit(X, y)) == ["dose"]
@@ -548,7 +548,7 @@ def test_copies_of_a_search_keep_the_rule(hospitals, searched, copied):
 def test_rule_can_be_set_and_searched_over(hospitals, limit):
     X, y = hospitals
     search = hospital_search("pooled")
-    search.set_params(refit=select_within_gap("pooled", at_most=limit))
+    search.set_params(refit=SelectWithinGap("pooled", at_most=limit))
     assert search.get_params()["refit"].at_most == limit
     assert features_of(search.fit(X, y)) == ["dose"]
 
@@ -557,7 +557,7 @@ def test_undefined_gaps_are_an_error_that_says_why(hospitals, limit):
     """A fold with a single hospital has no gap."""
     X, y = hospitals
     search = hospital_search(
-        select_within_gap("pooled", at_most=limit),
+        SelectWithinGap("pooled", at_most=limit),
         scoring=group_auc_scoring(
             ["pooled", "neg_difference"], groups="hospital", undefined="ignore"
         ),
@@ -577,7 +577,7 @@ def test_undefined_gaps_are_an_error_that_says_why(hospitals, limit):
 def test_folds_of_two_hospitals_have_a_gap(hospitals):
     X, y = hospitals
     search = hospital_search(
-        select_within_gap("pooled", at_most=1.0),
+        SelectWithinGap("pooled", at_most=1.0),
         cv=list(GroupKFold(2).split(X, y, X["hospital"])),
     ).fit(X, y)
     assert features_of(search) == ["dose", "marker"]
@@ -586,7 +586,7 @@ def test_folds_of_two_hospitals_have_a_gap(hospitals):
 def test_failed_candidates_are_left_out(hospitals, limit):
     X, y = hospitals
     candidates = [[("keep", StandardScaler(), ["absent"])], *CANDIDATES[CHOICE]]
-    search = hospital_search(select_within_gap("pooled", at_most=limit), error_score=np.nan)
+    search = hospital_search(SelectWithinGap("pooled", at_most=limit), error_score=np.nan)
     search.set_params(param_grid={CHOICE: candidates})
     with (
         pytest.warns(UserWarning, match="non-finite"),
@@ -607,7 +607,7 @@ def test_candidates_where_another_scorer_failed_are_left_out(hospitals, limit):
     X, y = hospitals
     scoring = group_auc_scoring(["neg_difference"], groups="hospital")
     search = hospital_search(
-        select_within_gap("mine", at_most=limit),
+        SelectWithinGap("mine", at_most=limit),
         scoring={**scoring, "mine": raise_for_dose_alone},
         error_score=np.nan,
     )
@@ -640,7 +640,7 @@ def test_candidates_where_another_scorer_failed_are_left_out(hospitals, limit):
 )
 def test_absent_scores_are_an_error_that_names_what_is_there(hospitals, scoring, message):
     X, y = hospitals
-    search = hospital_search(select_within_gap("pooled", at_most=0.1), scoring=scoring)
+    search = hospital_search(SelectWithinGap("pooled", at_most=0.1), scoring=scoring)
     with pytest.raises(ValueError, match=message):
         search.fit(X, y)
 
@@ -648,7 +648,7 @@ def test_absent_scores_are_an_error_that_names_what_is_there(hospitals, scoring,
 def test_rule_of_a_score_that_is_not_ours(hospitals, truth, limit):
     X, y = hospitals
     scoring = {**group_auc_scoring(["neg_difference"], groups="hospital"), "auc": "roc_auc"}
-    search = hospital_search(select_within_gap("auc", at_most=limit), scoring=scoring).fit(X, y)
+    search = hospital_search(SelectWithinGap("auc", at_most=limit), scoring=scoring).fit(X, y)
     assert features_of(search) == ["dose"]
 
 
@@ -658,7 +658,7 @@ def halving(hospitals, scoring, limit):
         selecting_model(),
         CANDIDATES,
         scoring=scoring,
-        refit=select_within_gap("pooled", at_most=limit),
+        refit=SelectWithinGap("pooled", at_most=limit),
         cv=WithinGroupStratifiedKFold(3, groups="hospital"),
         min_resources=600,
         random_state=0,
@@ -688,7 +688,7 @@ def test_tau_in_a_search_is_averaged_as_a_square():
         {"logisticregression__C": [1e-6, 1.0]},
         cv=WithinGroupStratifiedKFold(3, groups="device"),
         scoring=group_auc_scoring(["pooled", "neg_tau"], groups="device"),
-        refit=select_within_gap("pooled", gap="tau", at_most=0.5),
+        refit=SelectWithinGap("pooled", gap="tau", at_most=0.5),
         error_score="raise",
     ).fit(X, y)
     for number, (train, test) in enumerate(search.cv.split(X, y)):

@@ -40,9 +40,9 @@ COUNTS = ScoreCounts.from_predictions(**ROWS)
 AUDIT = FairnessAudit.from_predictions(**ROWS, y_pred=MODEL.predict(X))
 
 
-def walk():
+def walk(names=MODULES):
     """Yield the qualified names of public functions and methods, the functions, and their owner."""
-    modules = [skfedauc, *(importlib.import_module(f"skfedauc.{name}") for name in MODULES)]
+    modules = [skfedauc, *(importlib.import_module(f"skfedauc.{name}") for name in names)]
     for module in modules:
         for name in module.__all__:
             owner = getattr(module, name)
@@ -94,7 +94,6 @@ GIVEN = {
     "margin": 0.05,
     "name": "pooled",
     "compute": lambda report: report.pooled,
-    "sensitive_features": "site",
 }
 
 
@@ -161,6 +160,29 @@ def test_arrays_are_no_labels_and_no_methods(name, argument):
             call(name, argument, value)
         assert not re.search("truth value|ambiguous|is not iterable", str(error.value)), value
         assert re.search(rf"\b{argument}\b", str(error.value)), (value, error.value)
+
+
+def test_confidence_levels_are_passed_by_name():
+    kinds = {}
+    for name, of, _ in walk((*MODULES, "privacy", "report")):
+        called = of.__init__ if inspect.isclass(of) else of
+        found = inspect.signature(called).parameters if callable(of) else {}
+        if "confidence_level" in found:
+            kinds[name] = found["confidence_level"].kind
+    assert {
+        "FairnessAudit.rates",
+        "GroupAUC.confidence_intervals",
+        "GroupAUCCrossValidation.confidence_intervals",
+        "GroupAUCDisplay",
+        "GroupMeasure.confidence_intervals",
+        "MulticlassGroupAUC.confidence_intervals",
+        "PrivateCounts.confidence_intervals",
+        "SelectSimplest",
+        "compare_models",
+    } <= set(kinds)
+    assert [
+        name for name, kind in kinds.items() if kind is not inspect.Parameter.KEYWORD_ONLY
+    ] == []
 
 
 def test_there_are_many_options():
