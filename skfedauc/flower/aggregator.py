@@ -13,7 +13,6 @@ from skfedauc.counts.disclosure import check_disclosure
 from skfedauc.counts.limits import LimitError, Limits, check_limits
 from skfedauc.counts.score_counts import merge_named
 from skfedauc.flower.modules import flwr
-from skfedauc.report import estimates_of
 
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict
@@ -288,7 +287,7 @@ class GroupAUCAggregator:
             `expected_groups` is a mapping, and a reply has another source or groups of another
             source. With ``on_missing="raise"``, if groups are missing or unexpected.
         """
-        from skfedauc.report import GroupAUC
+        from skfedauc.report import GroupAUC, estimates_of
         from skfedauc.report.bounds import statistic_bounds
 
         self._n_calls += 1
