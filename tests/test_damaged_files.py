@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from saved_cases import CASES
+from skfedauc.counts.pages import size_of_pages
 
 from skfedauc import Bins, ScoreCounts
 from skfedauc.counts import Limits, files, pages
-from skfedauc.counts.pages import size_of_pages
 from skfedauc.counts.tables import RANGE_COLUMNS
 
 # Number of changes in each test below; tests/fuzz/test_files.py makes changes until a time limit.

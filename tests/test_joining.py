@@ -5,11 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
+from skfedauc.counts.small_groups import withheld_of
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import Withheld
 from skfedauc.counts.score_counts import select_groups, with_n_missing
-from skfedauc.counts.small_groups import withheld_of
 
 
 def make_rows(rng, n_rows, n_groups=3):

@@ -9,7 +9,7 @@ from typing import Any
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, versions_of
 from skfedauc.cli.errors import CommandError
-from skfedauc.counts.origin import Source
+from skfedauc.counts.provenance import Source
 from skfedauc.privacy import PrivateCounts
 from skfedauc.privacy.releases import Release
 
@@ -47,7 +47,7 @@ def private_lines(path: str) -> list[str]:
         "private counts",
         f"Positive label: {positive}",
         _group_line(counts),
-        f"Bins: {shortened_text(repr(counts.bins))}, {counted(n_bins, 'bin')}",
+        f"Bins: {shortened_text(repr(counts.disclosure.bins))}, {counted(n_bins, 'bin')}",
         f"Size: {counted(2 * counts.negatives.size, 'count')} of a group, a bin and a class; "
         f"{counted(os.path.getsize(path), 'byte')}",
         "",

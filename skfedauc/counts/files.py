@@ -341,7 +341,7 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         "group_columns": None,
         "labels_seen": list(state.classes.seen),
         "pos_label": state.classes.pos_label,
-        "sources": [_facts_of_source(source) for source in state.sources],
+        "sources": [source.to_dict() for source in state.sources],
     }
     if state.labels is not None:
         facts["group_columns"] = [
@@ -361,11 +361,6 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         known = None if labels is None else [entry_of(label) for label in labels]
         facts["withheld"] = {**rule.withheld._asdict(), "labels": known}
     return facts
-
-
-def _facts_of_source(source: Source) -> dict[str, Any]:
-    facts = {**source._asdict(), "metadata": dict(source.metadata) or None}
-    return _without_none(facts)
 
 
 def _without_none(facts: dict[str, Any]) -> dict[str, Any]:
@@ -673,12 +668,7 @@ def _known_facts(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
 
 
 def _sources_of(facts: Mapping[str, Any]) -> tuple[Source, ...]:
-    sources = []
-    for given in facts["sources"]:
-        known = {name: given.get(name) for name in Source._fields}
-        pairs = tuple(sorted((known["metadata"] or {}).items()))
-        sources.append(Source(**{**known, "metadata": pairs}))
-    return in_order(sources)
+    return in_order(map(Source.from_dict, facts["sources"]))
 
 
 def _table(

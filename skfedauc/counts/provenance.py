@@ -78,6 +78,18 @@ class Source(NamedTuple):
         """What a second counting of the same rows shares with the first."""
         return (self.identifier,) if self.name is None else (self.name, self.model, self.period)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the known facts as a mapping for JSON."""
+        facts = {**self._asdict(), "metadata": dict(self.metadata) or None}
+        return {name: value for name, value in facts.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Source:
+        """Return the source that `to_dict` describes; unknown facts are ignored."""
+        known = {name: facts.get(name) for name in cls._fields}
+        pairs = tuple(sorted((known["metadata"] or {}).items()))
+        return cls(**{**known, "metadata": pairs})
+
     def in_words(self) -> str:
         """Return the source for messages."""
         if self.name is None:

@@ -932,9 +932,9 @@ default=None
         >>> oslo.to_vector(bins, ["lima", "oslo"])
         array([0, 0, 1, 0, 0, 0, 1, 1])
         """
-        from skfedauc.counts.vectors import Grid, check_max_count, vector_of
+        from skfedauc.counts.vectors import Grid, vector_of
 
-        return vector_of(self._state, Grid(bins, groups), check_max_count(max_count))
+        return vector_of(self._state, Grid(bins, groups), max_count)
 
     @classmethod
     def from_vector(
@@ -1106,6 +1106,11 @@ default=None
     def ranges(self) -> Ranges | None:
         """Lowest and highest score of the rows of each cell, of shape (2, n_cells), or None."""
         return self._state.ranges
+
+    @property
+    def identified_sources(self) -> tuple[Source, ...]:
+        """Sources of all rows; rows without one get a random identifier, which is kept."""
+        return self._identified().sources
 
     @property
     def identifier(self) -> str:
@@ -1325,6 +1330,19 @@ def select_groups(
     if state.labels is not None:
         state = reducing.with_groups(state, reducing.positions_of(numbers, len(counts)))
     return counts._with(state)  # noqa: SLF001
+
+
+def merge_named(parts: Mapping[str, Any], **options: Any) -> tuple[ScoreCounts, tuple[str, ...]]:
+    """Merge named parts, and return the names of those that repeat other parts as well.
+
+    Parameters
+    ----------
+    parts : mapping of str to ScoreCounts or path
+    **options
+        As in `ScoreCounts.merge`.
+    """
+    counts, found = ScoreCounts._merged(parts, **options)  # noqa: SLF001
+    return counts, found.repeated
 
 
 def with_n_missing(counts: ScoreCounts, n_missing: int) -> ScoreCounts:

@@ -148,6 +148,8 @@ def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray
         If rows have weights, a range crosses bins of the grid, the grid lacks a group, or a count
         is above `max_count`.
     """
+    if max_count is not None:
+        max_count = _input.check_whole_number(max_count, "max_count")
     check_for_release(state)
     cells = at_level(state, Disclosure("bins", grid.bins)).cells
     numbers = grid.numbers_of_groups(state.labels)

@@ -316,7 +316,7 @@ class GroupMeasure:
         pairs, quiet = self._measured.pairs, self._estimates.quiet()
         lines = [
             f"{self.measure!r} of {_words.counted(pairs.n_groups, 'group')}"
-            f"{left_out(pairs.counts.n_missing)}{pairs.counts.withheld.in_words()}"
+            f"{left_out(pairs.counts.n_missing)}{pairs.counts.disclosure.withheld.in_words()}"
         ]
         lines += [f"  {name:<16} {quiet.statistic(name):.4f}" for name in quiet.names]
         return "\n".join(lines)

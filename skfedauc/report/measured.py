@@ -66,7 +66,7 @@ class Measured:
     @functools.cached_property
     def pooled_curve(self) -> GroupCurves:
         """Curve of all rows together."""
-        return GroupCurves.of(self.pairs.counts.without_groups())
+        return GroupCurves.of(self.pairs.counts.regroup(None))
 
     @functools.cached_property
     def index(self) -> Floats:

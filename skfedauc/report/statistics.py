@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
-from skfedauc.counts.disclosure import needs_scores
+from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.inference import heterogeneity
 from skfedauc.pairs import GroupPairs, share_of
 from skfedauc.report.bias import bias_score
@@ -264,9 +264,8 @@ def check_determined(name: str, pairs: GroupPairs) -> None:
     if pairs.has_scores:
         return
     known = _words.enumerated([repr(name) for name in determined_statistics(pairs)])
-    raise DisclosureError(
-        f"{needs_scores(f'the statistic {name!r}')} A summary determines {known}."
-    )
+    lacks = lacking(pairs.counts.disclosure, Need.SCORES)
+    raise DisclosureError(f"the statistic {name!r} {lacks} A summary determines {known}.")
 
 
 def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
