@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from oracles import STATISTICS, Case, all_pairs, random_case
+from rules import rule
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit.decisions import bin_of_threshold
@@ -643,7 +644,7 @@ def test_values_of_overlapping_ranges_are_in_the_middle_of_their_intervals():
         y = np.repeat([1, 0], [12, 300])
         scores, groups = 1 / (1 + np.exp(-rng.normal(-2, 1, 312))), rng.choice(["a", "b"], 312)
         counts = ScoreCounts.from_predictions(y, scores, groups=groups)
-        sent = counts.regroup({"a": "all", "b": "all"}).reduced("bins", min_count=10)
+        sent = counts.regroup({"a": "all", "b": "all"}).reduced(rule("bins", min_count=10))
         report = GroupAUC(sent, undefined="ignore")
         table = report.bounds().drop(["tau", "bias_score"]).dropna()
         monotone = table.drop(["difference", "ratio", "cross_difference"], errors="ignore")

@@ -588,8 +588,10 @@ def _check_group_columns(columns: Any) -> None:
 
 def _texts_in(facts: dict[str, Any]) -> Iterator[str]:
     """Yield the labels and names in the metadata."""
-    known = ("group_names", "labels_seen", "pos_label", "sources", "withheld", "group_columns")
+    known = ("group_names", "labels_seen", "pos_label", "withheld", "group_columns")
     waiting: list[Any] = [facts.get(name) for name in known]
+    for source in facts["sources"]:
+        waiting += [value for name, value in source.items() if name != "identifier"]
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):

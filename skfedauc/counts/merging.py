@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import Cells, compact_counts
-from skfedauc._words import counted, listed, shortened_label
+from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
 from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.moments import merged_summaries
 from skfedauc.counts.provenance import (
@@ -354,11 +354,12 @@ class Agreement:
         except ValueError as error:
             is_of_positive = len(self._by_positive) > 1
             found = self._by_positive if is_of_positive else self._by_label
-            holders = ", ".join(f"{label!r} in {part}" for label, part in list(found.items())[:4])
+            holders = [f"{shortened(label)} in {part}" for label, part in [*found.items()][:4]]
+            noun = "positive labels" if is_of_positive else "class labels"
             raise MergeError(
-                f"{name}: with the {self._parts} before ({holders}), {error}".removesuffix("."),
-                "Count all with the same labels and the same pos_label.",
-                "pos_label" if is_of_positive else "labels",
+                f"the {self._parts} have {len(found)} {noun}, {enumerated(holders)}",
+                reason="pos_label" if is_of_positive else "labels",
+                message=f"{name}: with the {self._parts} before, {error}",
             ) from error
 
     def _check_columns(self, name: str, state: State) -> None:
@@ -419,8 +420,8 @@ class Agreement:
     ) -> MergeError:
         return MergeTypeError(
             f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
-            f"{listed(kinds, ' and ')}{column}, and {first} has groups labelled by "
-            f"{listed(before, ' and ')}",
+            f"{' and '.join(map(str, kinds))}{column}, and {first} has groups labelled by "
+            f"{' and '.join(map(str, before))}",
             f"All need groups of one kind, for instance {self._mends[0]}.",
             "kinds",
         )

@@ -22,7 +22,9 @@ def updated(facts: Mapping[str, Any]) -> dict[str, Any]:
     level = _LEVELS[facts["version"]]
     if facts.get("disclosure") != (None if level == "exact" else level):
         raise ValueError("its metadata has another level of disclosure than its version")
-    columns, names = facts["group_columns"], list(facts["group_names"])
+    columns, names = facts.get("group_columns"), facts.get("group_names")
+    if type(names) is not list or len(set(map(repr, names))) < len(names):
+        raise ValueError("its metadata has group_names that are no names")
     described = None
     if columns is not None:
         known = [*COUNT_COLUMNS, *WEIGHT_COLUMNS] if facts["is_weighted"] else [*COUNT_COLUMNS]

@@ -33,12 +33,19 @@ class MergeError(ValueError):
         "repeated" for rows that would count twice.
     level : Disclosure, default=None
         Level to which both parts can be reduced.
+    message : str, default=None
+        The message, if it is not the fact and the remedy.
     """
 
     def __init__(
-        self, fact: str, mend: str = "", reason: str = "", level: Disclosure | None = None
+        self,
+        fact: str,
+        mend: str = "",
+        reason: str = "",
+        level: Disclosure | None = None,
+        message: str | None = None,
     ) -> None:
-        super().__init__(f"{fact}. {mend}" if mend else fact)
+        super().__init__(message or (f"{fact}. {mend}" if mend else fact))
         self.fact, self.reason, self.level = fact, reason, level
 
 

@@ -103,11 +103,11 @@ class ScoreCounts:
         return counts
 
     @classmethod
-    def _restored(cls, digest: bytes, *pickled: Any) -> ScoreCounts:
+    def _restored(cls, checksum: bytes | None, *pickled: Any) -> ScoreCounts:
         """Make score counts from a pickle, after checking them."""
         name = "the pickled ScoreCounts"
         state = checked(State(*pickled), name)
-        if digest != state.digest():
+        if checksum not in (None, state.checksum()):
             raise ValueError(
                 f"{name} is damaged: its checksum is another one. Make it again, or ask for "
                 "another copy."
@@ -1187,7 +1187,7 @@ default=None
         raise AttributeError(f"ScoreCounts is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ScoreCounts._restored, (self._state.digest(), *self._state)
+        return ScoreCounts._restored, (self._state.checksum(), *self._state)
 
     def __getstate__(self) -> dict[str, bytes]:
         """Return the state that skops stores; `__reduce__` makes pickles and copies."""

@@ -164,6 +164,10 @@ class State(NamedTuple):
                 sha256.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         return sha256.digest()
 
+    def checksum(self) -> bytes:
+        """Return a checksum of everything that files keep, for pickles."""
+        return hashlib.sha256(self.digest() + repr(self[3:-1]).encode()).digest()
+
 
 def _text_of_label(label: Any) -> str:
     """Return a unique text for a label that does not depend on versions of libraries."""

@@ -147,7 +147,7 @@ def test_a_site_may_hold_one_class(frame, tmp_path, capsys, sort):
     )
     merged = ScoreCounts.load(tmp_path / "all.skfa")
     assert merged == expected
-    assert merged.origin.classes == expected.origin.classes
+    assert merged.classes == expected.classes
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_site_that_counted_again_is_named(frame, tmp_path, counted, capsys):
     for name, rows in (("one", frame[:200]), ("two", frame)):
         counted(rows, name)
         path = tmp_path / f"new_{name}.skfa"
-        ScoreCounts.load(tmp_path / f"{name}.skfa").save(path, source="oslo")
+        ScoreCounts.load(tmp_path / f"{name}.skfa").with_source("oslo").save(path)
         counts.append(str(path))
     arguments = ["merge", *counts, "-o", str(tmp_path / "all.skfa")]
     assert main(arguments) == 0
@@ -244,7 +244,7 @@ def test_groups_of_different_kinds_are_not_merged(frame, counted, tmp_path, erro
         assert "groups.astype(str)" in message
         assert "device 7" not in message
     counts = ScoreCounts.from_predictions(y, scores, groups=groups.astype(str))
-    counts.save(two, source="two")
+    counts.with_source("two").save(two)
     printed_by("merge", one, two, "-o", tmp_path / "all.skfa")
     assert len(ScoreCounts.load(tmp_path / "all.skfa")) == len(ScoreCounts.load(one))
 
@@ -615,7 +615,7 @@ def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
     counts = ScoreCounts.from_predictions(
         ["n\x1b", "y"], [0.1, 0.2], groups=pd.Series(["\x1b[31m"] * 2, name="g\x1b"), pos_label="y"
     )
-    counts.save(tmp_path / "p.skfa", source="oslo\x1b[2J")
+    counts.with_source("oslo\x1b[2J").save(tmp_path / "p.skfa")
     for arguments in (["show"], ["report"], ["merge", "-o", str(tmp_path / "all.skfa")]):
         name, *options = arguments
         assert main([name, str(tmp_path / "p.skfa"), *options]) == 0

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from cli_cases import COLUMNS
+from rules import rule
 
 from skfedauc import Bins, ScoreCounts
 from skfedauc.cli.known_classes import known_classes
@@ -48,7 +49,7 @@ def of_rows(frame, disclosure="exact"):
 def test_counts_of_bins(frame, counted, options, bins):
     counts = ScoreCounts.load(counted(frame, "oslo", *options))
     assert counts == of_rows(frame, bins or "exact")
-    assert counts.bins == bins
+    assert counts.disclosure.bins == bins
 
 
 def test_bins_of_probabilities(frame, counted, error_of, tmp_path):
@@ -343,7 +344,7 @@ def test_groups_with_few_rows_are_withheld(uneven, tmp_path, printed_by, disclos
     printed = printed_by(*count_line(uneven, tmp_path, *options, "--tell-withheld", tell))
     counts = ScoreCounts.load(tmp_path / "p.skfa")
     level = BINS if disclosure == "bins" else "summary"
-    assert counts == of_rows(uneven).reduced(level, min_count=10, tell_withheld=tell)
+    assert counts == of_rows(uneven).reduced(rule(level, min_count=10, tell_withheld=tell))
     told = "2 groups"
     if tell != "number":
         assert classes_in_words(uneven[:30]) == "20 positives and 10 negatives"
@@ -379,7 +380,7 @@ def test_groups_with_few_rows_are_joined(uneven, tmp_path, printed_by):
     printed = printed_by(*count_line(uneven, tmp_path, *SMALL, "--small-groups", "join"))
     counts = ScoreCounts.load(tmp_path / "p.skfa")
     assert counts.groups == ("large", "other", "(missing)")
-    assert counts == of_rows(uneven).reduced(BINS, min_count=10, small_groups="join")
+    assert counts == of_rows(uneven).reduced(rule(BINS, min_count=10, small_groups="join"))
     assert printed.splitlines()[2:4] == [
         "Joined: 2 groups with 1 to 9 rows of a class: a; b",
         "The file holds their rows as the group (missing)",
@@ -397,7 +398,7 @@ def test_a_report_says_that_all_groups_are_withheld(
     path = tmp_path / "p.skfa"
     groups = uneven[columns] if len(columns) > 1 else uneven["g"]
     counts = ScoreCounts.from_predictions(uneven["y"], uneven["s"], groups=groups)
-    counts.reduced(disclosure, min_count=1_000).save(path)
+    counts.reduced(rule(disclosure, min_count=1_000)).save(path)
     assert error_of(["report", path]).endswith(
         f"p.skfa has no rows: {all_groups} withheld, with few rows of a class; count again with "
         "--small-groups join, fewer --group columns or a smaller --min-count\n"
@@ -405,7 +406,7 @@ def test_a_report_says_that_all_groups_are_withheld(
 
 
 def test_the_only_group_may_be_withheld(uneven, tmp_path, error_of):
-    counts = of_rows(uneven.assign(g="a")).reduced("summary", min_count=1_000)
+    counts = of_rows(uneven.assign(g="a")).reduced(rule("summary", min_count=1_000))
     counts.save(tmp_path / "p.skfa")
     assert "has no rows: the only group is withheld, " in error_of(["report", tmp_path / "p.skfa"])
 
@@ -489,7 +490,7 @@ def counts_with_ranges(rng, n_groups):
         score_low=low,
         score_high=high,
     )
-    return counts if n_groups > 1 else counts.without_groups()
+    return counts if n_groups > 1 else counts.regroup(None)
 
 
 def test_known_classes_by_brute_force():
