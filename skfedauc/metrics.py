@@ -14,6 +14,7 @@ from skfedauc.report import (
     MulticlassGroupAUC,
     StatisticName,
     Undefined,
+    check_class_average,
     check_measure_statistic,
     check_no_two_classes,
     check_statistic,
@@ -179,6 +180,7 @@ def group_roc_auc_score(
     if statistic is not None:
         check(statistic)
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         of_classes = MulticlassGroupAUC.from_predictions(

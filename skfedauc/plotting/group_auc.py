@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skfedauc import _words
+from skfedauc import _input, _words
 from skfedauc.inference.limits import Method
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay, floats
@@ -116,10 +116,6 @@ class GroupAUCDisplay(ReportDisplay):
                 for name in _DEFAULT_LINES
                 if name in determined_statistics(estimates_of(report).pairs)
             ]
-        if isinstance(names, str):
-            raise TypeError(
-                f"statistics must be a sequence of names; got {_words.shortened(names)}."
-            )
         _check_lines(names)
         table = report.confidence_intervals(
             confidence_level=self.confidence_level, method=self.method
@@ -150,7 +146,9 @@ class GroupAUCDisplay(ReportDisplay):
         drawn = np.concatenate([shown, low, high, list(self._values.values())])
         least = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
         ax.set_xlim(least - 0.01, 1.01)
-        ax.set_xlabel(f"AUC and {100 * self.confidence_level:g} % interval, area: number of rows")
+        ax.set_xlabel(
+            f"AUC and {100 * float(self.confidence_level):g} % interval, area: number of rows"
+        )
         self.note_ = drawing.finish_forest(
             ax,
             self.groups,
@@ -173,9 +171,7 @@ class GroupAUCDisplay(ReportDisplay):
 
 def _check_lines(statistics: Iterable[str]) -> None:
     aucs = [name for name, statistic in STATISTICS.items() if statistic.is_auc]
+    if isinstance(statistics, str) or not isinstance(statistics, Iterable):
+        raise TypeError(f"statistics must be a list of names; got {_words.described(statistics)}.")
     for name in statistics:
-        if name not in aucs:
-            raise ValueError(
-                f"statistics must be AUCs, {', '.join(map(repr, aucs))}; got "
-                f"{_words.shortened(name)}."
-            )
+        _input.check_option("statistics", name, aucs)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc.inference.curves import RocCurves, area_between, null_areas
 from skfedauc.inference.differences import adjusted
 from skfedauc.pairs import GroupPairs
@@ -62,12 +61,8 @@ def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:
 
 def bias_score(estimates: GroupEstimates, power: float = -5.0, pooled_share: float = 0.25) -> float:
     """Weighted mean of the pooled AUC and of the generalized means of the bias AUCs."""
-    if not _input.is_number(power) or not np.isfinite(power):
-        raise ValueError(f"power must be a finite number; got {_words.shortened(power)}.")
-    if not _input.is_number(pooled_share) or not 0 <= pooled_share <= 1:
-        raise ValueError(
-            f"pooled_share must be a number from 0 to 1; got {_words.shortened(pooled_share)}."
-        )
+    power = _input.check_number(power, "power")
+    pooled_share = _input.check_number(pooled_share, "pooled_share", at_least=0, at_most=1)
     estimates.pairs.check_has_scores("bias_score")
     auc, used = estimates.group_aucs
     bias = bias_aucs(estimates.pairs)
@@ -99,7 +94,7 @@ def abroca_table(
     if n_resamples:
         pairs.check_independent_rows("the p value of abroca")
         pairs.check_no_repeated_rows("n_resamples must be 0: ")
-    random = check_random_state(random_state)
+    random = _input.check_random_state(random_state)
     groups, reference_group = np.arange(len(counts)), None
     if not (isinstance(reference, str) and reference == "rest"):
         reference_group = number_of_group(reference, counts)

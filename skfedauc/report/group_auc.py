@@ -376,7 +376,8 @@ class GroupAUC:
                 "clusters": of_clusters,
             }
         )
-        model = _sklearn.scores_of(estimator, X, response_method, pos_label)
+        y = _input.column_of(y, "y")
+        model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
         rows = _input.check_rows(
             y,
             model.scores,
@@ -475,7 +476,7 @@ class GroupAUC:
         >>> report.statistic("within")
         1.0
         """
-        return self._estimates.value_of(STATISTICS[check_statistic(name)].compute)
+        return self._estimates.value_of(STATISTICS[check_statistic(name, argument="name")].compute)
 
     # Tables --------------------------------------------------------------------------
 
@@ -638,6 +639,7 @@ class GroupAUC:
         b        0.5  0.0   1.0
         """
         _input.check_option("of", of, ("groups", "statistics"))
+        withheld = _input.check_flag(withheld, "withheld")
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")

@@ -297,7 +297,13 @@ _OTHER_NAMES = {
 }
 
 
-def check_statistic(name: Any, *, scorer: bool = False, among: Sequence[str] | None = None) -> str:
+def check_statistic(
+    name: Any,
+    *,
+    scorer: bool = False,
+    among: Sequence[str] | None = None,
+    argument: str = "statistic",
+) -> str:
     """Return the name of a statistic; raise an error that lists all names for another name.
 
     With `scorer`, gaps have the prefix "neg_", because greater is better in scorers. `among` are
@@ -319,4 +325,4 @@ def check_statistic(name: Any, *, scorer: bool = False, among: Sequence[str] | N
             hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
             hint = f" Did you mean {_words.shortened(near[0])}?"
-    return str(_input.check_option("statistic", name, names, hint))
+    return str(_input.check_option(argument, name, names, hint))

@@ -19,7 +19,7 @@ def average_weights(
     """Return the weight of each group; see `GroupAUC.average`."""
     if isinstance(weights, str):
         if weights not in AVERAGES:
-            check_statistic(weights)
+            check_statistic(weights, argument="weights")
             raise ValueError(
                 f"average({_words.shortened(weights)}): this statistic is not an average "
                 "of group "
@@ -41,7 +41,7 @@ def average_weights(
         unknown = [label for label in weights if label not in known]
         if absent or unknown:
             raise ValueError(
-                f"average needs one weight for each group; {len(absent)} of "
+                f"weights must have one weight for each group; {len(absent)} of "
                 f"{_words.counted(len(groups), 'group')} have no weight, such as "
                 f"[{_words.all_shortened(absent[:3])}], and "
                 f"{_words.counted(len(unknown), 'label')} "

@@ -163,6 +163,7 @@ def make_group_auc_scorer(
     checked_undefined = _checked_undefined(undefined, measure)
     check_response_method(response_method)
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         return MulticlassGroupAUCScorer(
@@ -172,7 +173,7 @@ def make_group_auc_scorer(
             response_method,
             _input.check_missing(missing),
             check_multi_class(multi_class),
-            check_class_average(class_average),
+            class_average,
         )
     return GroupAUCScorer(
         statistic,
@@ -293,7 +294,7 @@ def group_auc_scoring(
     checked, missing = _checked_groups(groups), _input.check_missing(missing)
     check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
-        (name_of_score(_check_names(name, measure), None, measure), name, None)
+        (name_of_score(_check_names(name, measure, "statistics"), None, measure), name, None)
         for name in statistics
     ]
     undefined = _checked_undefined(undefined, measure)
@@ -309,12 +310,13 @@ def group_auc_scoring(
             else "statistics and each_group are both empty; name at least one score."
         )
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
-        way, average = check_multi_class(multi_class), check_class_average(class_average)
+        way = check_multi_class(multi_class)
         return {
             name: MulticlassGroupAUCScorer(
-                statistic, checked, undefined, response_method, missing, way, average, label
+                statistic, checked, undefined, response_method, missing, way, class_average, label
             )
             for name, statistic, label in named
         }
@@ -326,10 +328,10 @@ def group_auc_scoring(
     }
 
 
-def _check_names(statistic: Any, measure: Measure | None) -> str:
+def _check_names(statistic: Any, measure: Measure | None, argument: str = "statistic") -> str:
     """Return the name of the statistic; raise an error if the measure does not define it."""
     if measure is None:
-        return check_statistic(statistic, scorer=True)
+        return check_statistic(statistic, scorer=True, argument=argument)
     check_measure(measure)
     return check_measure_statistic(statistic, scorer=True)
 
