@@ -152,9 +152,8 @@ def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
     if len(counts) < 2:
         return None
     labels = counts.groups or ()
-    return GroupCurves.of(counts.regroup({label: label == labels[g] for label in labels})).corners(
-        0
-    )
+    two = counts.regroup({label: label == labels[g] for label in labels})
+    return GroupCurves.of(two).corners(0)
 
 
 def _generalised_mean(values: Floats, power: float) -> float:
