@@ -506,24 +506,30 @@ def clearest_difference(extremes: Extremes) -> tuple[float, tuple[int, int] | No
     The p value is the alpha at which the largest lower limit of all pairs is 0. There is no pair if
     it is 1.
     """
+    groups = UsedGroups.of(extremes)
+    deviate = crossing(lambda z: groups.limit(0.0, z)[0], 0.0)
+    if deviate < 0.0:
+        return 1.0, None
+    _, pair = groups.limit(0.0, min(deviate, FURTHEST))
+    higher, lower = groups.numbers[list(pair)].tolist()
+    if np.isinf(deviate):
+        return 0.0, (higher, lower)
+    pvalue = all_pairs(0.05, groups.numbers.size).pvalue(np.array(deviate))
+    return float(pvalue), (higher, lower)
+
+
+def crossing(distance: Callable[[float], float], least: float = -FURTHEST) -> float:
+    """Return the normal quantile, from `least` on, at which a limit reaches its bound.
+
+    `distance` decreases with the quantile; the result is infinite if it has no root.
+    """
     from scipy.optimize import brentq
 
-    groups = UsedGroups.of(extremes)
-
-    def lower_limit(deviate: float) -> float:
-        return groups.limit(0.0, deviate)[0]
-
-    if lower_limit(0.0) <= 0.0:
-        return 1.0, None
-    is_clear = lower_limit(FURTHEST) > 0.0
-    deviate = FURTHEST
-    if not is_clear:
-        deviate = brentq(lower_limit, 0.0, FURTHEST, xtol=1e-13, rtol=1e-13)
-    _, (higher, lower) = groups.limit(0.0, deviate)
-    pvalue = 0.0
-    if not is_clear:
-        pvalue = float(all_pairs(0.05, groups.numbers.size).pvalue(np.array(deviate)))
-    return pvalue, (int(groups.numbers[higher]), int(groups.numbers[lower]))
+    if distance(least) <= 0.0:
+        return -np.inf
+    if distance(FURTHEST) > 0.0:
+        return np.inf
+    return float(brentq(distance, least, FURTHEST, xtol=1e-13, rtol=1e-13))
 
 
 def null_difference(variances: Variances) -> float:
