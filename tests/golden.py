@@ -62,6 +62,8 @@ _CALIBRATION = (
     "tested any more, so audits have fewer claims to adjust for"
 )
 CHANGED: dict[str, str] = {
+    "*null_difference": "the difference that equal groups would show is not simulated any more",
+    "*/audits */expected": "the difference that equal groups would show is not simulated any more",
     "*/audits calibration/pvalue": _CALIBRATION,
     "*/audits */*pvalue_adjusted": _CALIBRATION,
     "*/audits n_claims": _CALIBRATION,

@@ -23,7 +23,7 @@ from skfedauc import (
 )
 from skfedauc.clusters import ClusterCounts
 from skfedauc.inference import limits
-from skfedauc.inference.effects import Rows, effects_of
+from skfedauc.inference.effects import Rows, cluster_effects
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import PartialAUC
@@ -330,7 +330,7 @@ def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
     none = np.zeros(5)
     rows = Rows(none < 1, none[None], weights, none.astype(np.intp), 1, np.arange(5))
     found = [
-        (effects_of(rows, np.array([signs])).values ** 2).sum()
+        (cluster_effects(rows, np.array([signs]))[0] ** 2).sum()
         for signs in itertools.product([-1.0, 1.0], repeat=5)
     ]
     share = weights / weights.sum()

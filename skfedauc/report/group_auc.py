@@ -13,10 +13,9 @@ from skfedauc import _input, _sklearn
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import heterogeneity, intervals, limits
-from skfedauc.inference.differences import DifferenceTest
+from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.margins import MarginTest
-from skfedauc.inference.null_difference import null_difference
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
@@ -824,8 +823,8 @@ class GroupAUC:
             None means "logit" for AUCs. "logit" uses DeLong's variance with limits on the logit
             scale. For group AUCs, and for the pooled AUC with fixed groups, the limit of Newcombe's
             method 5 [1]_ replaces the logit limit if Newcombe's limit is further out. Limits of
-            averages of fixed groups follow from the limits of the groups. "delong" uses DeLong's variance with
-            limits on the AUC scale, clipped to [0, 1]. "exact" gives limits for any distribution of
+            averages of fixed groups follow from the limits of the groups. "delong" uses DeLong's
+            variance with limits on the AUC scale, clipped to [0, 1]. "exact" gives limits for any distribution of
             independent rows; exact limits are wide with few rows. Clusters and out-of-fold scores
             of several models permit "logit" and "delong" only.
         of : {"groups", "statistics"}, default="groups"
@@ -1583,9 +1582,7 @@ def group_names_of(report: GroupAUC) -> tuple[str, ...]:
 
 def null_difference_of(report: GroupAUC) -> float:
     """Return the expected difference from sampling error alone, if all true AUCs are equal."""
-    estimates = report._of_auc("null_difference")  # noqa: SLF001
-    counts = estimates.pairs.counts_for("null_difference")
-    return null_difference(counts, estimates.variances)
+    return null_difference(report._of_auc("null_difference").variances)  # noqa: SLF001
 
 
 def spread_of(report: GroupAUC, *, confidence_level: float = 0.95) -> pd.Series:
