@@ -50,7 +50,8 @@ def test_interval_is_that_of_the_table():
 def test_limits_of_a_measure_are_those_of_the_table():
     found = report(np.random.default_rng(0), groups(4, [5, 20, 30, 40], 60, 0.8))
     for measure in MEASURES[:4]:
-        measured = found.measured(measure)
+        estimates = found._estimates
+        measured = GroupAUC(estimates.pairs, measure=measure)
         for over in ("rows", "groups"):
             table = measured.confidence_intervals(of="statistics", over=over)
             for name in ("pooled", "macro"):

@@ -143,8 +143,7 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
     assert f"rate was {q100:.0f} % for 100" in of_test
     assert f"and {own:.0f} % for this test" in of_test
     least = rates("Measures of one group", "average precision")[0]
-    of_intervals = skfedauc.report.GroupMeasure.confidence_intervals.__doc__
-    for text in (page, of_intervals):
+    for text in (page, report.confidence_intervals.__doc__):
         quote = f"average precision have a coverage of {least:.0f} % or more"
         assert quote in " ".join(text.split())
     least = min(

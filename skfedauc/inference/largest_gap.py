@@ -54,9 +54,8 @@ class GroupValues(NamedTuple):
         """Return the group AUCs of two models, with DeLong's variances."""
         # A third model with constant scores has an AUC of one half without sampling error. The
         # variance of the difference from this AUC is the variance of a single AUC.
-        half = np.full((1, rows.positive.size), 0.5)
-        auc = np.full((1, rows.n_groups), 0.5)
-        three = RowValues(np.append(own.values, half, axis=0), np.append(own.auc, auc, axis=0))
+        values, auc, means = (np.append(of, np.full_like(of[:1], 0.5), axis=0) for of in own[:3])
+        three = RowValues(values, auc, means)
         joint = joint_within(rows, three)
         variance = joint.variance[:2, 2]
         covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0

@@ -71,7 +71,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
     estimates.pairs.check_independent_rows("agreement")
     estimates.pairs.check_has_scores("agreement")
     delta = _input.check_share(delta, "delta")
-    variances, (auc, used) = estimates.variances, estimates.group_aucs
+    variances, (auc, used) = estimates.variances, estimates.group_values
     if np.isnan(estimates.pairs.pooled_auc):
         raise ValueError("agreement needs rows of both classes.")
     if not used.any():
@@ -134,7 +134,7 @@ def _derivatives(
 
     The group AUCs do not depend on the number of rows, but the shares of groups in the average do.
     """
-    auc, used = estimates.group_aucs
+    auc, used = estimates.group_values
     n, m = estimates.variances.negatives.weight, estimates.variances.positives.weight
     of_negatives = {"samples": m + n, "negatives": n, "within": n}.get(name)
     of_positives = {"samples": m + n, "positives": m, "within": m}.get(name)

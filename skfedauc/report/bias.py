@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.curves import GroupCurves, RocCurve, area_between, null_areas
 from skfedauc.inference.differences import adjusted
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import number_of_group
-from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.undefined import NotDefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,28 +57,6 @@ def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:
         },
         index=index,
     )
-
-
-def bias_score(estimates: GroupEstimates, power: float = -5.0, pooled_share: float = 0.25) -> float:
-    """Weighted mean of the pooled AUC and of the generalized means of the bias AUCs."""
-    if not _input.is_number(power) or not np.isfinite(power):
-        raise ValueError(f"power must be a finite number; got {_words.shortened(power)}.")
-    if not _input.is_number(pooled_share) or not 0 <= pooled_share <= 1:
-        raise ValueError(
-            f"pooled_share must be a number from 0 to 1; got {_words.shortened(pooled_share)}."
-        )
-    estimates.pairs.check_has_scores("bias_score")
-    auc, used = estimates.group_aucs
-    bias = bias_aucs(estimates.pairs)
-    values = (auc[used], bias.bpsn, bias.bnsp)
-    means = np.array([_generalised_mean(of_groups, power) for of_groups in values])
-    if np.isnan(means).any():
-        raise NotDefined(
-            "the bias score needs a group with rows of both classes, and other groups with rows "
-            "of both classes"
-        )
-    pooled = estimates.pairs.pooled_auc
-    return float(pooled_share * pooled + (1.0 - pooled_share) * means.mean())
 
 
 def abroca_table(
@@ -154,17 +130,3 @@ def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
     labels = counts.groups or ()
     two = counts.regroup({label: label == labels[g] for label in labels})
     return GroupCurves.of(two).corners(0)
-
-
-def _generalised_mean(values: Floats, power: float) -> float:
-    """Generalized mean of the values that are not NaN."""
-    values = values[~np.isnan(values)]
-    if values.size == 0:
-        return float("nan")
-    if values.min() <= 0 and power <= 0:
-        return 0.0
-    if power == 0:
-        return float(np.exp(np.log(values).mean()))
-    # Divide by the value whose power is largest, so that no power overflows.
-    scale = (values.max() or 1.0) if power > 0 else values.min()
-    return float(scale * np.mean((values / scale) ** power) ** (1.0 / power))

@@ -23,7 +23,6 @@ from skfedauc.report.bias import abroca_table, bias_table
 from skfedauc.report.bounds import bounds_table, group_bounds_table
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.intervals import group_intervals, statistic_intervals
 from skfedauc.report.listing import listed
 from skfedauc.report.margins import equivalence_test, worst_test
@@ -36,12 +35,12 @@ from skfedauc.report.statistics import (
     StatisticName,
     all_statistics,
     average,
-    check_statistic,
+    average_weights,
     decomposition,
+    statistic_of,
 )
 from skfedauc.report.text import FirstLines, first_lines
 from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
-from skfedauc.report.weights import average_weights
 from skfedauc.report.withheld import cover_withheld
 
 if TYPE_CHECKING:
@@ -73,6 +72,11 @@ class GroupAUC:
         Groups with fewer positives or negatives are left out, with all their rows, because tiny
         groups dominate `worst` and `difference`. The repr lists these groups. 1 leaves out no
         group; `undefined` applies to groups that lack a class.
+    measure : Measure, default=None
+        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
+        has `by_group`, `statistics` (pooled, averages, worst and difference), `bounds` and
+        `confidence_intervals`; other methods are for AUCs and raise a ValueError. None means the
+        AUC.
 
     Attributes
     ----------
@@ -99,6 +103,7 @@ class GroupAUC:
     ScoreCounts.regroup : Combine groups, such as small ones, before the report.
     FairnessAudit : Report on sensitive columns, with rates of decisions.
     GroupAUCAggregator : Report from the counts of Flower's clients.
+    Measure : Measures in place of the AUC.
 
     Notes
     -----
@@ -163,6 +168,12 @@ class GroupAUC:
     a      1.0            1            1
     b      0.5            2            1
 
+    Another measure of the same counts:
+
+    >>> from skfedauc.measures import PartialAUC
+    >>> round(GroupAUC(report.counts, measure=PartialAUC(max_fpr=0.5)).worst, 3)
+    0.667
+
     Counts of rows by site and patient, whose patients are the clusters:
 
     >>> from skfedauc import ScoreCounts
@@ -182,6 +193,7 @@ class GroupAUC:
         group_names: str | Sequence[str] | None = None,
         clusters: str | None = None,
         min_per_class: int = 1,
+        measure: Measure | None = None,
     ) -> None:
         pairs = GroupPairs(counts) if isinstance(counts, ScoreCounts) else counts
         if not isinstance(pairs, GroupPairs):
@@ -208,7 +220,7 @@ class GroupAUC:
             pairs, self._left_out = large_groups(pairs, least)
         if not isinstance(undefined, UndefinedPolicy):
             undefined = UndefinedPolicy(undefined)
-        self._estimates = GroupEstimates(pairs, undefined)
+        self._estimates = GroupEstimates(pairs, undefined, measure)
 
     @property
     def counts(self) -> ScoreCounts:
@@ -233,6 +245,7 @@ class GroupAUC:
         n_jobs: int | None = None,
         clusters: Any = None,
         min_per_class: int = 1,
+        measure: Measure | None = None,
     ) -> GroupAUC:
         """Make a report from labels, scores and groups.
 
@@ -263,6 +276,8 @@ class GroupAUC:
             the labels.
         min_per_class : int, default=1
             Groups with fewer positives or negatives are left out; see `GroupAUC`.
+        measure : Measure, default=None
+            Measure in place of the AUC; see `GroupAUC`.
 
         Returns
         -------
@@ -291,7 +306,7 @@ class GroupAUC:
             clusters=clusters,
         )
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
-        return cls(pairs, undefined=undefined, min_per_class=min_per_class)
+        return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
     @classmethod
     def from_estimator(
@@ -309,6 +324,7 @@ class GroupAUC:
         n_jobs: int | None = None,
         clusters: Any = None,
         min_per_class: int = 1,
+        measure: Measure | None = None,
     ) -> GroupAUC:
         """Make a report from a fitted estimator and data.
 
@@ -342,6 +358,8 @@ class GroupAUC:
             each row; see `GroupAUC.from_predictions`.
         min_per_class : int, default=1
             Groups with fewer positives or negatives are left out; see `GroupAUC`.
+        measure : Measure, default=None
+            Measure in place of the AUC; see `GroupAUC`.
 
         Returns
         -------
@@ -387,7 +405,7 @@ class GroupAUC:
             clusters=of_clusters,
         )
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
-        return cls(pairs, undefined=undefined, min_per_class=min_per_class)
+        return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
     # Single numbers ------------------------------------------------------------------
 
@@ -474,7 +492,7 @@ class GroupAUC:
         >>> report.statistic("within")
         1.0
         """
-        return self._estimates.value_of(STATISTICS[check_statistic(name)].compute)
+        return statistic_of(self._estimates, name)
 
     # Tables --------------------------------------------------------------------------
 
@@ -513,56 +531,8 @@ class GroupAUC:
         """
         import pandas as pd
 
-        self._estimates.policy.report_groups(self._estimates.pairs)
+        self._report_groups()
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
-
-    def measured(self, measure: Measure) -> GroupMeasure:
-        """Return a report on another measure of the ranking than the AUC.
-
-        Parameters
-        ----------
-        measure : Measure
-            A measure of `skfedauc.measures`: ``PartialAUC(max_fpr=0.1)``,
-            ``PartialAUC(min_tpr=0.9)``, ``Sensitivity(specificity=0.9)``,
-            ``Specificity(sensitivity=0.9)``, or ``AveragePrecision()``.
-
-        Returns
-        -------
-        GroupMeasure
-            The measure by group, pooled and averaged, with intervals. The argument `undefined` of
-            this report also applies to groups without a value of the measure.
-
-        Raises
-        ------
-        TypeError
-            If `measure` is not a measure.
-        DisclosureError
-            If the counts are a summary by group, which determines no part of the ROC curve.
-        ValueError
-            If pairs consist of rows of the same fold only, unless the measure is a transformed AUC.
-            If `undefined` is a number that the measure cannot have.
-
-        See Also
-        --------
-        AveragePrecision : Average precision.
-        Measure : A measure of your own.
-        PartialAUC : Partial AUC.
-        Sensitivity : Sensitivity at a specificity.
-        Specificity : Specificity at a sensitivity.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.measures import PartialAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], groups=["a"] * 6
-        ... )
-        >>> report.measured(PartialAUC(max_fpr=0.5)).by_group.round(3)
-               partial_auc_max_fpr_0.5  n_positives  n_negatives
-        group
-        a                        0.852            3            3
-        """
-        return GroupMeasure(self._estimates, measure, self._index)
 
     def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
         """Return certain intervals, which contain the statistics of the exact scores.
@@ -641,9 +611,9 @@ class GroupAUC:
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
             return group_bounds_table(self._estimates, self._index())
-        self._estimates.policy.report_groups(self._estimates.pairs)
+        self._report_groups()
         table = bounds_table(self._estimates)
-        return cover_withheld(table, self._estimates) if withheld else table
+        return cover_withheld(table, self._of_auc("withheld=True")) if withheld else table
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -658,7 +628,7 @@ class GroupAUC:
 
         table = pd.DataFrame(
             {
-                "auc": self._estimates.pairs.auc,
+                self._estimates.measure.name: self._estimates.by_group,
                 "n_positives": self.counts.n_positives,
                 "n_negatives": self.counts.n_negatives,
             },
@@ -685,8 +655,9 @@ class GroupAUC:
         >>> report.decomposition()
         Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
-        self._estimates.pairs.check_has_scores("decomposition")
-        return decomposition(self._estimates.pairs)
+        pairs = self._of_auc("decomposition").pairs
+        pairs.check_has_scores("decomposition")
+        return decomposition(pairs)
 
     @property
     def cross_matrix(self) -> pd.DataFrame:
@@ -702,9 +673,10 @@ class GroupAUC:
         """
         import pandas as pd
 
-        self._estimates.pairs.check_has_scores("cross_matrix")
+        pairs = self._of_auc("cross_matrix").pairs
+        pairs.check_has_scores("cross_matrix")
         table = pd.DataFrame(
-            self._estimates.pairs.cross_auc.copy(),
+            pairs.cross_auc.copy(),
             index=self._index("positives"),
             columns=self._index("negatives"),
         )
@@ -761,7 +733,7 @@ class GroupAUC:
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        return listed(self.counts, bias_table(self._estimates.pairs, self._index()))
+        return listed(self.counts, bias_table(self._of_auc("bias_by_group").pairs, self._index()))
 
     def abroca(
         self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
@@ -828,9 +800,8 @@ class GroupAUC:
         group
         b      0.0            1.0     1.0
         """
-        return abroca_table(
-            self._estimates.pairs, self._index(), reference, n_resamples, random_state
-        )
+        pairs = self._of_auc("abroca").pairs
+        return abroca_table(pairs, self._index(), reference, n_resamples, random_state)
 
     # Intervals -------------------------------------------------------------------------
 
@@ -838,7 +809,7 @@ class GroupAUC:
         self,
         *,
         confidence_level: float = 0.95,
-        method: limits.Method = "logit",
+        method: limits.Method | None = None,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
     ) -> pd.DataFrame:
@@ -848,12 +819,12 @@ class GroupAUC:
         ----------
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact"}, default="logit"
-            "logit" uses DeLong's variance with limits on the logit scale. For group AUCs, and for
-            the pooled AUC with fixed groups, the limit of Newcombe's method 5 [1]_ replaces the
-            logit limit if Newcombe's limit is further out. Limits of averages of fixed groups
-            follow from the limits of the groups. "delong" uses DeLong's variance with
-            limits on the AUC scale, clipped to [0, 1]. "exact" gives limits for any distribution of
+        method : {"logit", "delong", "exact"}, default=None
+            None means "logit" for AUCs. "logit" uses DeLong's variance with limits on the logit
+            scale. For group AUCs, and for the pooled AUC with fixed groups, the limit of Newcombe's
+            method 5 [1]_ replaces the logit limit if Newcombe's limit is further out. Limits of
+            averages of fixed groups follow from the limits of the groups. "delong" uses DeLong's
+            variance with limits on the AUC scale, clipped to [0, 1]. "exact" gives limits for any distribution of
             independent rows; exact limits are wide with few rows. Clusters and out-of-fold scores
             of several models permit "logit" and "delong" only.
         of : {"groups", "statistics"}, default="groups"
@@ -869,10 +840,10 @@ class GroupAUC:
         Returns
         -------
         pandas.DataFrame
-            By group: `auc`, `ci_low`, `ci_high`, `method`, and `note`, which states a special case
-            such as perfect separation. By statistic: `value` in place of `auc`, and the `estimand`
-            in words. Limits are NaN if there is no interval; `note` gives the reason. For a summary
-            by group, the table omits the pooled AUC.
+            By group: `auc` (or the name of the measure), `ci_low`, `ci_high`, `method`, and `note`,
+            which states a special case such as perfect separation. By statistic: `value` in place
+            of `auc`, and the `estimand` in words. Limits are NaN if there is no interval; `note`
+            gives the reason. For a summary by group, the table omits the pooled AUC.
 
         Raises
         ------
@@ -964,6 +935,15 @@ class GroupAUC:
         groups do not show whether two groups differ: see `test_difference`, `compare_groups` and
         `test_equal_groups`. Formulas and sources are in `skfedauc.inference`.
 
+        *Other measures* have one method each: "logit" for partial AUCs and the average precision,
+        with a variance from influence values, and "wilson" for sensitivities and specificities;
+        see their classes. The interval of the pooled value for fixed groups treats all rows as one
+        sample. The interval of the difference combines the limits of the groups by Bonferroni's
+        method. Intervals of groups with at least 20 rows of each class cover the true value in
+        about 95 % of samples; intervals of the average precision have a coverage of 90 % or more.
+        Averages keep the bias of small groups: those of the average precision therefore have no
+        interval, and `note` counts the groups with few rows within the rates.
+
         For binned scores, the lower limit is the limit of the rows with the lowest AUCs that the
         bins permit. The upper limit is the limit of the rows with the highest AUCs. `note` states
         the certain interval of the value (see `bounds`). Limits of the difference use the lowest
@@ -1005,10 +985,9 @@ class GroupAUC:
         >>> report.confidence_intervals().columns.tolist()
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
-        confidence_level, way = (
-            limits.check_confidence_level(confidence_level),
-            limits.check_method(method),
-        )
+        confidence_level = limits.check_confidence_level(confidence_level)
+        methods = self._estimates.measure.methods
+        way = methods[0] if method is None else _input.check_option("method", method, methods)
         _input.check_option("of", of, ("groups", "statistics"))
         if of == "statistics":
             return statistic_intervals(self._estimates, confidence_level, way, over)
@@ -1079,7 +1058,7 @@ class GroupAUC:
         >>> report.test_equal_groups().pvalue > 0.05
         True
         """
-        return equal_groups_test(self._estimates.variances_at_extremes)
+        return equal_groups_test(self._of_auc("test_equal_groups").variances_at_extremes)
 
     def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
@@ -1139,7 +1118,8 @@ class GroupAUC:
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
         """
-        return difference_test(self._estimates, self._index(), confidence_level)
+        estimates = self._of_auc("test_difference")
+        return difference_test(estimates, self._index(), confidence_level)
 
     # Tests with a margin ------------------------------------------------------------------
 
@@ -1215,9 +1195,10 @@ class GroupAUC:
         >>> report.test_margin(0.15, reference=0.75).is_shown
         True
         """
+        estimates = self._of_auc("test_margin")
         if reference is None:
-            return equivalence_test(self._estimates, self._index(), margin, confidence_level)
-        return worst_test(self._estimates, self._index(), reference, margin, confidence_level)
+            return equivalence_test(estimates, self._index(), margin, confidence_level)
+        return worst_test(estimates, self._index(), reference, margin, confidence_level)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
@@ -1309,7 +1290,7 @@ class GroupAUC:
         confidence_level = limits.check_confidence_level(confidence_level)
         return comparison_table(
             self.counts,
-            self._estimates.variances_at_extremes,
+            self._of_auc("compare_groups").variances_at_extremes,
             self._index(),
             reference,
             confidence_level,
@@ -1447,10 +1428,11 @@ class GroupAUC:
         [0.509, 0.512, 200.0]
         """
         confidence_level = limits.check_confidence_level(confidence_level)
-        if self._estimates.policy.undefined == "raise":
+        estimates = self._of_auc("ranking")
+        if estimates.policy.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
-            self._estimates.policy.report_groups(self._estimates.pairs)
-        return ranking_table(self._estimates, self._index(), confidence_level)
+            self._report_groups()
+        return ranking_table(estimates, self._index(), confidence_level)
 
     # Standard deviation of the true AUCs -------------------------------------------------
 
@@ -1536,9 +1518,18 @@ class GroupAUC:
         >>> report.agreement(delta=0.01).case
         'same_negatives'
         """
-        return agreement_with_pooled(self._estimates, delta)
+        return agreement_with_pooled(self._of_auc("agreement"), delta)
 
     # Display ----------------------------------------------------------------------
+
+    def _of_auc(self, result: str) -> GroupEstimates:
+        """Return the estimates; raise an error if the measure is not the AUC."""
+        self._estimates.check_auc(result)
+        return self._estimates
+
+    def _report_groups(self) -> None:
+        """Warn or raise, as `undefined` requires, if groups lack a class."""
+        self._estimates.policy.report_groups(self._estimates.pairs, self._estimates.measure.title)
 
     def _index(self, name: str | None = None) -> pd.Index:
         """Index of group labels, named `name` or by the columns that the labels come from."""
@@ -1591,14 +1582,14 @@ def group_names_of(report: GroupAUC) -> tuple[str, ...]:
 
 def null_difference_of(report: GroupAUC) -> float:
     """Return the expected difference from sampling error alone, if all true AUCs are equal."""
-    return null_difference(estimates_of(report).variances)
+    return null_difference(report._of_auc("null_difference").variances)  # noqa: SLF001
 
 
 def spread_of(report: GroupAUC, *, confidence_level: float = 0.95) -> pd.Series:
     """Return tau with its limits, the mean AUC, the share of variance `i2`, and Cochran's Q."""
     import pandas as pd
 
-    estimates = estimates_of(report)
+    estimates = report._of_auc("heterogeneity")  # noqa: SLF001
     found = heterogeneity.heterogeneity(
         estimates.variances, limits.check_confidence_level(confidence_level)
     )

@@ -13,7 +13,6 @@ from skfedauc.report import (
     ScorerStatistic,
     Undefined,
     check_class_average,
-    check_measure_statistic,
     check_no_two_classes,
     check_replacement,
     check_statistic,
@@ -159,7 +158,7 @@ def make_group_auc_scorer(
     >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer).round(2)
     array([0.64, 0.86, 0.87, 0.86, 0.82])
     """
-    _check_names(statistic, measure)
+    check_statistic(statistic, scorer=True, measure=measure)
     checked_undefined = _checked_undefined(undefined, measure)
     check_response_method(response_method)
     check_multi_class(multi_class, may_raise=True)
@@ -293,7 +292,11 @@ def group_auc_scoring(
     checked, missing = _checked_groups(groups), _input.check_missing(missing)
     check_response_method(response_method)
     named: list[tuple[str, str, Any]] = [
-        (name_of_score(_check_names(name, measure), None, measure), name, None)
+        (
+            name_of_score(check_statistic(name, scorer=True, measure=measure), None, measure),
+            name,
+            None,
+        )
         for name in statistics
     ]
     undefined = _checked_undefined(undefined, measure)
@@ -326,19 +329,10 @@ def group_auc_scoring(
     }
 
 
-def _check_names(statistic: Any, measure: Measure | None) -> str:
-    """Return the name of the statistic; raise an error if the measure does not define it."""
-    if measure is None:
-        return check_statistic(statistic, scorer=True)
-    check_measure(measure)
-    return check_measure_statistic(statistic, scorer=True)
-
-
 def _checked_undefined(undefined: Any, measure: Measure | None) -> Undefined:
     """Return `undefined` after checking it, also for the scale of the measure."""
     checked = check_undefined(undefined)
-    if measure is not None:
-        check_replacement(checked, measure)
+    check_replacement(checked, check_measure(measure))
     return checked
 
 
