@@ -62,6 +62,8 @@ _CALIBRATION = (
     "tested any more, so audits have fewer claims to adjust for"
 )
 CHANGED: dict[str, str] = {
+    "*null_difference": "the difference that equal groups would show is not simulated any more",
+    "*/audits */expected": "the difference that equal groups would show is not simulated any more",
     "*/audits calibration/pvalue": _CALIBRATION,
     "*/audits */*pvalue_adjusted": _CALIBRATION,
     "*/audits n_claims": _CALIBRATION,
@@ -325,14 +327,19 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
 
 def of_measures(data: Data) -> Iterator[tuple[str, Any]]:
     for measure in MEASURES:
-        name, found = measure.name, data.report.measured(measure)
+        name = measure.name
+        estimates = data.report._estimates
+        found = GroupAUC(estimates.pairs, undefined=estimates.policy, measure=measure)
         yield f"{name} by_group", lambda found=found: found.by_group
         yield f"{name} statistics", found.statistics
         for of in ("groups", "statistics"):
             yield f"{name} bounds of {of}", lambda found=found, of=of: found.bounds(of)
             yield (
                 f"{name} intervals of {of}",
-                lambda found=found, of=of: found.confidence_intervals(of=of),
+                lambda found=found, of=of: found.confidence_intervals(of=of).rename(
+                    # the name that the record has
+                    columns={found.by_group.columns[0]: "value"}
+                ),
             )
 
 

@@ -1,5 +1,6 @@
 """Two models on the same rows: all pairs of rows, published values, resampling, sentences."""
 
+import dataclasses
 import itertools
 import json
 import re
@@ -179,8 +180,8 @@ def test_rates_have_newcombe_intervals_and_exact_mcnemar_tests():
 
 def designs(joint, rows):
     """Return the AUCs of all rows of two models, with the variances of both designs."""
-    pooled = auc_values(rows.pooled())
-    return joint(rows, pooled) if joint is joint_pooled else joint(rows, auc_values(rows), pooled)
+    own, pooled = auc_values(rows)
+    return joint(rows, pooled) if joint is joint_pooled else joint(rows, own, pooled)
 
 
 def test_variances_of_new_statistics_equal_the_jackknife():
@@ -192,7 +193,7 @@ def test_variances_of_new_statistics_equal_the_jackknife():
     rows = Rows(y == 1, np.array([a, b]), w, groups, 3)
 
     def values(weights):
-        of = rows._replace(weights=weights)
+        of = dataclasses.replace(rows, weights=weights)
         disparity, cross = joint_disparities(of).auc, designs(joint_cross, of)[0].auc[:, 0]
         return np.append(disparity[1] - disparity[0], cross[1] - cross[0])
 

@@ -35,6 +35,7 @@ def check_report(report: Any) -> None:
             "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
             "or use FairnessAudit.from_predictions."
         )
+    estimates_of(report).check_auc("FairnessAudit")
     estimates_of(report).pairs.check_has_scores("FairnessAudit")
 
 

@@ -100,23 +100,23 @@ class Changes:
     # Tests -------------------------------------------------------------------------------
 
     @functools.cached_property
-    def _own(self) -> RowValues:
+    def _values(self) -> tuple[RowValues, RowValues]:
         return auc_values(self._rows)
 
     @functools.cached_property
     def _within(self) -> Joint:
-        return joint_within(self._rows, self._own)
+        return joint_within(self._rows, self._values[0])
 
     @functools.cached_property
     def _joint(self) -> dict[str, Comparisons]:
         """Pooled AUC, and AUCs of the pairs within and across groups, of both models."""
         rows, share = self._rows, shares(estimates_of(self.audits[0].report), "within")
-        pooled = auc_values(rows.pooled())
+        own, pooled = self._values
         share = np.zeros(rows.n_groups) if share is None else share
         bounded = np.array([estimates_of(audit.report).variances.bounded for audit in self.audits])
         return {
             "pooled": compare_all(joint_pooled(rows, pooled), _PAIR, LEVEL),
-            "cross": compare_all(joint_cross(rows, self._own, pooled), _PAIR, LEVEL),
+            "cross": compare_all(joint_cross(rows, own, pooled), _PAIR, LEVEL),
             "within": compare_average(self._within, share, bounded, _PAIR, LEVEL),
         }
 
@@ -189,7 +189,9 @@ class Changes:
     def _gap_changes(self) -> dict[str, tuple[float, float, float]]:
         """Confidence limits and p value of the changes of gaps, by gap."""
         quantities = {
-            "difference": [GroupValues.of_aucs(self._rows, self._own).of_groups(self._is_compared)]
+            "difference": [
+                GroupValues.of_aucs(self._rows, self._values[0]).of_groups(self._is_compared)
+            ]
         }
         for gap, rates in _GAPS_OF_RATES.items():
             quantities[gap] = [

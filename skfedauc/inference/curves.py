@@ -1,11 +1,9 @@
 """ROC curves of groups, the area between two curves (ABROCA), and the variance of a summary.
 
-A cell, i.e. the rows of a group with one score, is one straight segment of the group's ROC curve. A
-tie block of both classes is therefore a diagonal segment, as in `sklearn.metrics.roc_curve`.
-
-The variance of a summary of the curve follows from its influence values [1]_, the derivatives of
-the summary with respect to the shares of the rows at each score. The influence values of the whole
-area are the placement values of DeLong's variance.
+The rows of a group with one score are one straight segment of its curve, so a tie block of both
+classes is a diagonal segment, as in `sklearn.metrics.roc_curve`. The variance of a summary of the
+curve follows from its influence values [1]_, its derivatives with respect to the shares of the rows
+at each score. Those of the whole area are the placement values of DeLong's variance.
 
 References
 ----------
@@ -20,14 +18,13 @@ References
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells, number_cells, ranks_in_groups
+from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import with_weights_over
@@ -40,9 +37,8 @@ Floats = NDArray[np.float64]
 # Rates that differ by less than this number are equal: 1 - 0.9 is not exactly the false positive
 # rate 1/10.
 SAME_RATE = 1e-12
-# Largest number of rows that the bootstrap draws one by one. With more rows, the bootstrap draws
-# counts on a grid with `_GRID` intervals.
-_MOST_ROWS, _GRID = 1 << 16, 1024
+# Intervals of the grid on which the bootstrap of the area draws numbers of rows
+_GRID = 1024
 # Largest number of heights in a mean of curves at all false positive rates, and number of rates for
 # more heights
 _MOST_HEIGHTS, _RATES = 1 << 24, 4096
@@ -51,34 +47,28 @@ _MOST_HEIGHTS, _RATES = 1 << 24, 4096
 
 
 class Influence(NamedTuple):
-    """Influence of the rows of each cell on a summary of the curve, up to a constant by class.
-
-    The arrays have the shape (n_cells,).
-    """
+    """Influence of the rows of each cell on a summary of the curve, up to a constant by class."""
 
     positives: Floats
     negatives: Floats
 
 
 class GroupCurves(NamedTuple):
-    """ROC curves of all groups, from the cells of `ScoreCounts`.
-
-    The segment of a cell leads from (`left`, `bottom`) to (`right`, `top`). The rates of a class
-    without rows are 0.
+    """ROC curves of all groups: a segment for each cell, from (left, bottom) to (right, top).
 
     Attributes
     ----------
     starts : ndarray of intp, shape (n_groups + 1,)
-        The segments of group g are ``starts[g]:starts[g + 1]``, in order of increasing scores, from
-        the end of the curve to its beginning. Reversed curves have the opposite order.
+        Group g has the segments ``starts[g]:starts[g + 1]``, in order of increasing scores, from
+        the end of the curve to its beginning; reversed curves have the opposite order.
     groups : ndarray of intp, shape (n_cells,)
         Group of each segment.
     left, right, bottom, top : ndarray of float64, shape (n_cells,)
-        False positive rates (left, right) and true positive rates (bottom, top).
+        False positive rates (left, right) and true positive rates; 0 for a class without rows.
     negatives, positives : ClassRows
         Rows of each class, by group.
     negative_squares, positive_squares : ndarray of float64, shape (n_cells,)
-        Sums of the squared weights of the rows of each segment.
+        Sums of squared weights.
     is_weighted : bool
     """
 
@@ -114,11 +104,16 @@ class GroupCurves(NamedTuple):
             counts.is_weighted,
         )
 
-    def reversed(self) -> GroupCurves:
-        """Return the curves of negated scores and exchanged classes.
+    def corners(self, group: int) -> RocCurve | None:
+        """Return the corners of a group's curve; None if the group lacks a class."""
+        if not self.defined[group]:
+            return None
+        mine = slice(self.starts[group], self.starts[group + 1])
+        fpr, tpr = (np.append(0.0, rates[mine][::-1]) for rates in (self.right, self.top))
+        return RocCurve(fpr, tpr)
 
-        The new false positive rate is one minus the true positive rate, and the other way round.
-        """
+    def reversed(self) -> GroupCurves:
+        """Return the curves of negated scores and exchanged classes."""
         return self._replace(
             left=1.0 - self.top,
             right=1.0 - self.bottom,
@@ -139,12 +134,8 @@ class GroupCurves(NamedTuple):
     @property
     def estimable(self) -> NDArray[np.bool_]:
         """True for groups with at least two rows of each class, see `Variances.estimable`."""
-        return np.logical_and(
-            *(
-                (rows.n > 1) & (rows.effective >= LEAST_EFFECTIVE)
-                for rows in (self.positives, self.negatives)
-            )
-        )
+        classes = self.negatives, self.positives
+        return np.logical_and(*((x.n > 1) & (x.effective >= LEAST_EFFECTIVE) for x in classes))
 
     def sums(self, values: Floats) -> Floats:
         """Return sums by group of values by segment."""
@@ -175,8 +166,7 @@ def _shares_above(
 ) -> tuple[Floats, Floats]:
     """Return the shares of a class with higher scores, and with scores at least as high, by cell.
 
-    The sums begin at the highest score. The rates near (0, 0) are therefore exact even if weights
-    differ by many orders of magnitude.
+    Sums begin at the highest score, so the rates near (0, 0) are exact for any weights.
     """
     up_to = (ranks_in_groups(starts[-1] - starts[::-1], amounts[::-1])[::-1] + amounts) / 2.0
     above = np.zeros_like(up_to)
@@ -193,10 +183,7 @@ def _shares_above(
 
 
 class LogitErrors(NamedTuple):
-    """Variances of a summary of each curve, with the degrees of freedom of Student's t.
-
-    The variance is NaN without an estimate. Limits are limits of the logit of the summary.
-    """
+    """Variances of a summary of each curve (NaN if unknown), and degrees of freedom."""
 
     variance: Floats
     degrees_of_freedom: Floats
@@ -210,17 +197,14 @@ class LogitErrors(NamedTuple):
         return LogitErrors(np.where(total > 0, total, np.nan), degrees_of_freedom)
 
     def limits(self, summary: Floats, tail: float) -> tuple[Floats, Floats]:
-        """Return limits with error probability `tail` each; NaN if the variance is unknown."""
-        return limits(
-            summary, self.variance, t_quantile(tail, self.degrees_of_freedom), method="logit"
-        )
+        """Return limits by the logit of the summary, each with error probability `tail`."""
+        return limits(summary, self.variance, t_quantile(tail, self.degrees_of_freedom), "logit")
 
 
 def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
-    """Return the variance of a summary of each curve, with Satterthwaite's degrees of freedom.
+    """Return the variances of a summary, the sums over classes of those of mean influence values.
 
-    It is the sum over both classes of the variances of their mean influence values, and NaN for
-    groups with too few rows, and if all influence values are equal.
+    NaN for groups with too few rows, and if all influence values are equal.
     """
     return errors_of_parts(curves, *parts_of(curves, influence))
 
@@ -228,8 +212,7 @@ def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
 def parts_of(curves: GroupCurves, influence: Influence) -> tuple[Floats, Floats]:
     """Return variances of mean influence values with degrees of freedom, shape (2, n_groups) each.
 
-    The first row is that of the positives. For weighted rows, squared weights replace counts, as in
-    DeLong's variance.
+    The positives come first. Weighted rows have squared weights, as in DeLong's variance.
     """
     sides = (
         (influence.positives, curves.top - curves.bottom, curves.positive_squares),
@@ -258,23 +241,10 @@ def errors_of_parts(curves: GroupCurves, parts: Floats, freedom: Floats) -> Logi
 
 
 class RocCurve(NamedTuple):
-    """Corners of an ROC curve from (0, 0) to (1, 1); a tie block makes a straight segment.
-
-    Attributes
-    ----------
-    fpr, tpr : ndarray of float64, shape (n_scores + 1,)
-        False and true positive rates.
-    """
+    """Corners of one ROC curve from (0, 0) to (1, 1): false and true positive rates."""
 
     fpr: Floats
     tpr: Floats
-
-    @classmethod
-    def of(cls, negatives: NDArray[Any], positives: NDArray[Any]) -> RocCurve | None:
-        """Return the curve of class weights at ascending scores; None if a class has no weight."""
-        if not (negatives.any() and positives.any()):
-            return None
-        return cls(_shares(negatives), _shares(positives))
 
     @property
     def area(self) -> float:
@@ -291,37 +261,6 @@ class RocCurve(NamedTuple):
         return RocCurve(self.fpr[kept], self.tpr[kept])
 
 
-class RocCurves:
-    """ROC curves of each group, and of all other groups together."""
-
-    def __init__(self, cells: Cells) -> None:
-        self._cells = cells
-
-    def of_group(self, g: int) -> RocCurve | None:
-        """Return the curve of one group."""
-        mine = slice(self._cells.starts[g], self._cells.starts[g + 1])
-        negatives, positives = self._cells.amounts
-        return RocCurve.of(negatives[mine], positives[mine])
-
-    def of_others(self, g: int) -> RocCurve | None:
-        """Return the curve of the rows of all other groups together."""
-        tie, n_scores = self._ties
-        others = np.ones(tie.size, np.bool_)
-        others[self._cells.starts[g] : self._cells.starts[g + 1]] = False
-        of_others = tie.compress(others)
-        negatives, positives = (
-            np.bincount(of_others, amounts.compress(others), n_scores)
-            for amounts in self._cells.amounts
-        )
-        return RocCurve.of(negatives, positives)
-
-    @functools.cached_property
-    def _ties(self) -> tuple[NDArray[np.int64], int]:
-        """Index of each cell's score among the distinct scores, and the number of these scores."""
-        tie, starts = number_cells(self._cells.scores)
-        return tie, int(starts[-1])
-
-
 def _shares(weights: NDArray[Any]) -> Floats:
     sums = np.append(0.0, np.cumsum(weights[::-1], dtype=np.float64))
     shares: Floats = sums / sums[-1]
@@ -331,8 +270,8 @@ def _shares(weights: NDArray[Any]) -> Floats:
 def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve:
     """Return the weighted mean of curves at each false positive rate.
 
-    The area under it is the weighted mean of the areas. The mean of many long curves omits rates
-    that are closer than 1 / 4,096, and its area then differs by at most this number.
+    Its area is the weighted mean of the areas. The mean of many long curves omits rates closer than
+    1 / 4,096, and its area then differs by at most this number.
     """
     if len(curves) == 1:
         return curves[0]
@@ -354,10 +293,7 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
 
 
 def area_between(one: RocCurve, other: RocCurve) -> float:
-    """Return the exact area between two curves (ABROCA) [2]_.
-
-    Both curves are linear between any two adjacent corners.
-    """
+    """Return the exact area between two curves (ABROCA) [2]_."""
     one, other = one.turns, other.turns
     corners = np.union1d(one.fpr, other.fpr)
     begin, end = corners[:-1], corners[1:]
@@ -393,65 +329,30 @@ def null_areas(
     bootstrap draws them from both groups together, uniformly within a tie block. The placement
     values of negatives are uniform on [0, 1]. Drawn rows in a tie block of their group have a tie.
 
-    With more than `_MOST_ROWS` rows, numbers of rows are drawn between the corners of both curves
-    and the points of a grid, so the time does not depend on the number of rows.
+    The draws are numbers of rows at and between the corners of both curves and the points of a
+    grid, so the time depends little on the number of rows.
     """
-    if sum(n_negatives) + sum(n_positives) > _MOST_ROWS:
-        return _null_areas_by_numbers(curves, n_negatives, n_positives, n_resamples, random)
-    begin = np.concatenate([curve.fpr[:-1] for curve in curves])
-    width = np.concatenate([curve.fpr[1:] for curve in curves]) - begin
-    share = np.concatenate(
-        [np.diff(curve.tpr) * n for curve, n in zip(curves, n_positives, strict=True)]
-    )
-    heights = np.cumsum(share)
-    ties = [_ties_of(curve) for curve in curves]
-    areas = np.empty(n_resamples)
-    for i in range(n_resamples):
-        drawn = []
-        for tie, negatives, positives in zip(ties, n_negatives, n_positives, strict=True):
-            piece = np.searchsorted(heights, random.random_sample(positives) * heights[-1], "right")
-            piece = np.minimum(piece, heights.size - 1)
-            placements = begin[piece] + random.random_sample(positives) * width[piece]
-            drawn.append(_curve_of(random.random_sample(negatives), placements, tie))
-        areas[i] = area_between(*drawn)
-    return areas
-
-
-def _null_areas_by_numbers(
-    curves: tuple[RocCurve, RocCurve],
-    n_negatives: tuple[int, int],
-    n_positives: tuple[int, int],
-    n_resamples: int,
-    random: np.random.RandomState,
-) -> Floats:
-    """Draw areas as `null_areas` does, from multinomial counts at and between grid points."""
     grid = np.linspace(0.0, 1.0, _GRID + 1)
     edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
-    # Counts at edges and between edges alternate. Negatives are never at an edge, because their
+    # Numbers at edges and between edges alternate. Negatives are never at an edge, because their
     # placement values are continuous.
     of_negatives = np.zeros(2 * edges.size - 1)
     of_negatives[1::2] = np.diff(edges)
     of_positives = np.zeros(2 * edges.size - 1)
     for curve, n in zip(curves, n_positives, strict=True):
-        low, high = _at_edges(curve, edges, "left"), _at_edges(curve, edges, "right")
+        # Heights just left and just right of each edge: 0 before the first, 1 after the last
+        low = np.append(0.0, _at(curve, edges[1:], "left"))
+        high = np.append(_at(curve, edges[:-1], "right"), 1.0)
         of_positives[::2] += n * (high - low)
         of_positives[1::2] += n * (low[1:] - high[:-1])
     of_positives = np.maximum(of_positives, 0.0) / np.maximum(of_positives, 0.0).sum()
-    places = np.repeat(edges, 2)[:-1]
-    own_place = []
-    for begin, end in map(_ties_of, curves):
-        place = np.arange(places.size)
-        if begin.size:
-            tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
-            inside = (begin[tie] <= places) & (places < end[tie])
-            place = np.where(inside, 2 * np.searchsorted(edges, begin[tie]), place)
-        own_place.append(place)
+    places = [_places_of(curve, edges) for curve in curves]
     areas = np.empty(n_resamples)
     for i in range(n_resamples):
         drawn = []
-        for place, negatives, positives in zip(own_place, n_negatives, n_positives, strict=True):
+        for place, negatives, positives in zip(places, n_negatives, n_positives, strict=True):
             counts = (
-                np.bincount(place, random.multinomial(n, shares), places.size)[::-1]
+                np.bincount(place, random.multinomial(n, shares), place.size)[::-1]
                 for n, shares in ((negatives, of_negatives), (positives, of_positives))
             )
             drawn.append(RocCurve(*map(_shares, counts)))
@@ -459,35 +360,17 @@ def _null_areas_by_numbers(
     return areas
 
 
-def _at_edges(curve: RocCurve, edges: Floats, side: Literal["left", "right"]) -> Floats:
-    """Return the heights of a curve just left or right of each edge.
+def _places_of(curve: RocCurve, edges: Floats) -> NDArray[np.intp]:
+    """Return the place of rows at and between edges, which is one for a tie block of both classes.
 
-    The edges include the corners of the curve. The height is 0 left of the first edge and 1 right
-    of the last edge.
+    The edges include the corners of the curve.
     """
-    inner = edges[1:] if side == "left" else edges[:-1]
-    heights = _at(curve, inner, side)
-    return np.append(0.0, heights) if side == "left" else np.append(heights, 1.0)
-
-
-def _ties_of(curve: RocCurve) -> tuple[Floats, Floats]:
-    """Return the beginnings and the ends of the tie blocks with rows of both classes."""
+    at = np.repeat(edges, 2)[:-1]
+    place = np.arange(at.size)
     is_tie = (np.diff(curve.fpr) > 0) & (np.diff(curve.tpr) > 0)
-    return curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
-
-
-def _curve_of(negatives: Floats, positives: Floats, ties: tuple[Floats, Floats]) -> RocCurve:
-    """Return the ROC curve of rows with these placement values; rows in a tie block are tied."""
-    begin, end = ties
-    places = np.concatenate([negatives, positives])
-    if begin.size:
-        tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
-        places = np.where((begin[tie] <= places) & (places < end[tie]), begin[tie], places)
-    distinct, row = np.unique(places, return_inverse=True)
-    # Ascending scores correspond to descending places.
-    row = distinct.size - 1 - row
-    n_negatives, n_positives = (
-        np.bincount(of_class, minlength=distinct.size)
-        for of_class in (row[: negatives.size], row[negatives.size :])
-    )
-    return RocCurve(_shares(n_negatives), _shares(n_positives))
+    begin, end = curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
+    if not begin.size:
+        return place
+    tie = np.maximum(np.searchsorted(begin, at, "right") - 1, 0)
+    inside = (begin[tie] <= at) & (at < end[tie])
+    return np.where(inside, 2 * np.searchsorted(edges, begin[tie]), place)

@@ -51,6 +51,8 @@ class ReportDisplay:
     _plot: Callable[[Axes | None], None]
     # True if the display needs scores in addition to the AUCs of the groups.
     _needs_scores: ClassVar[bool] = True
+    # True if the display draws AUCs, or scores, in place of other measures.
+    _needs_auc: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._check_report()
@@ -234,6 +236,8 @@ class ReportDisplay:
             raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Pass {mend}.")
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
+        if self._needs_auc:
+            estimates_of(report).check_auc(name)
         if self._needs_scores:
             estimates_of(report).pairs.check_has_scores(name)
 

@@ -39,8 +39,8 @@ def check_no_two_classes(pos_label: Any, measure: Any) -> None:
         raise ValueError("pos_label has no meaning with multi_class; leave pos_label out.")
     if measure is not None:
         raise ValueError(
-            "measure= and multi_class= cannot be combined; use MulticlassGroupAUC, and measured() "
-            "of each of its reports."
+            "measure= and multi_class= cannot be combined; use MulticlassGroupAUC, and "
+            "GroupAUC(report[label].counts, measure=...) for each class."
         )
 
 
@@ -89,7 +89,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     of the average instead, except for the average "macro" of "ovr".
 
     Intervals, tests and measures are available for each comparison, such as
-    ``report[1].confidence_intervals()`` and ``report[1].measured(PartialAUC(max_fpr=0.1))``.
+    ``report[1].confidence_intervals()`` and ``GroupAUC(report[1].counts, measure=...)``.
     `confidence_intervals` returns intervals of averages over classes, such as M. Displays and
     `FairnessAudit` take one of the reports. `cross_validate_group_auc` and `compare_models` take
     two classes. Scorers cover cross-validation of three or more classes:
