@@ -45,6 +45,8 @@ def count_batches(
     """Check the arguments of `ScoreCounts.from_batches`, and count the batches."""
     check_label_and_score(columns)
     check_columns(columns)
+    n_jobs = _input.check_n_jobs(n_jobs)
+    verbose = _input.check_whole_number(verbose, "verbose", 0)
     missing = _input.check_missing(missing)
     rule = Disclosure.of(disclosure)
     if max_cells is not None:
@@ -274,7 +276,9 @@ def _counted_batch(count: Callable[[Any], State], number: int, batch: Any) -> St
 
 def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Exception:
     """Return an error that names the file of the batch, for an error in this batch."""
-    name = f"batch {number} ({os.fspath(batch)!r})" if is_path(batch) else f"batch {number}"
+    name = f"batch {number}"
+    if is_path(batch):
+        name += f" ({_words.shortened_text(repr(os.fspath(batch)), 500)})"
     for kind in (TypeError, ValueError):
         if isinstance(error, kind):
             return kind(f"{name}: {error}")

@@ -504,8 +504,8 @@ class Bins:
         return _refines(self._rule, other._rule)
 
     def _check_numbers(self, numbers: ArrayLike) -> NDArray[np.int64]:
-        array = np.asarray(numbers)
-        if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        array = _input.column_of(numbers, "numbers")
+        if array.dtype.kind not in "iu" and array.size:
             raise TypeError(
                 f"numbers must be a column of whole numbers; got {_words.described(numbers)}."
             )
@@ -569,6 +569,11 @@ def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
     """Return the number of the bin of a score as an int64, or `NOT_BINNED`."""
     import narwhals.stable.v2 as nw
 
+    if not isinstance(score, nw.Expr):
+        raise TypeError(
+            "score must be an expression, such as narwhals.stable.v2.col('score'); got "
+            f"{_words.described(score)}."
+        )
     low, high = rule.domain
     # Some engines sort NaN above all numbers, and others do not compare NaN.
     is_valid = (score >= low) & (score <= high)

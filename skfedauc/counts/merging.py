@@ -172,7 +172,7 @@ def merged(
         parts, invalid = _valid(parts)
     if not parts:
         reasons = f" {invalid_in_words(invalid)}" if invalid else ""
-        raise ValueError(f"merge needs at least one ScoreCounts; got none.{reasons}")
+        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
     entries = [Entry(part.name, part.sources, lambda part=part: part.digest) for part in parts]
     kept = parts_to_add(entries, repeated, models)
     waiting: list[State] = []

@@ -834,7 +834,7 @@ default=None
         ImportError
             If pyarrow is not installed: ``pip install "skfedauc[files]"``.
         """
-        return cls._of(_state_in(path, check_limits(limits)))
+        return cls._of(_state_in(path, check_limits(limits), "path "))
 
     def to_bytes(self) -> bytes:
         """Return the content of the file that `save` writes.
@@ -1235,25 +1235,25 @@ def left_out(n_missing: int) -> str:
 def _check_iterable(parts: Any) -> None:
     """Raise a TypeError for a merge of what is no iterable of parts, such as a table or a row."""
     if isinstance(parts, ScoreCounts):
-        raise TypeError("merge takes an iterable of score counts; got a single one.")
+        raise TypeError("parts must be an iterable of score counts; got a single one.")
     if isinstance(parts, Mapping):
         wrong = [name for name in parts if not isinstance(name, str) or not name]
         if wrong:
             raise TypeError(
-                "merge takes a mapping from names to score counts or paths; got the name "
+                "parts must be a mapping from names to score counts or paths; got the name "
                 f"{_words.described(wrong[0])}."
             )
         return
-    if isinstance(parts, str | bytes | os.PathLike):
+    if isinstance(parts, str | bytes | os.PathLike) or not isinstance(parts, Iterable):
         raise TypeError(
-            "merge takes an iterable of score counts or paths, such as a list; got "
+            "parts must be an iterable of score counts or paths, such as a list; got "
             f"{_words.described(parts)}."
         )
     is_series = hasattr(parts, "iloc") and not hasattr(parts, "columns")
     is_row = is_series and len({isinstance(part, ScoreCounts) for part in parts}) > 1
     if is_row or hasattr(parts, "columns") or hasattr(parts, "column_names"):
         raise TypeError(
-            "merge takes an iterable of score counts; got a "
+            "parts must be an iterable of score counts; got a "
             f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
             "counts, such as table['counts']."
         )
@@ -1281,14 +1281,14 @@ def _wrong_part(part: Any) -> TypeError:
     elif isinstance(part, tuple | Mapping) or hasattr(part, "columns") or hasattr(part, "iloc"):
         mend = " Pass the column of score counts of a table, such as table['counts']."
     return TypeError(
-        "merge takes ScoreCounts objects and paths of files; got one of type "
-        f"{type(part).__name__}.{mend}"
+        f"parts must be ScoreCounts or paths of files; got one of type {type(part).__name__}.{mend}"
     )
 
 
-def _state_in(path: str | os.PathLike[str], limits: Limits) -> State:
-    """Return the state in a file."""
-    return _read(read_file(path, most=limits.max_bytes), repr(os.fspath(path)), limits)
+def _state_in(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
+    """Return the state in a file; messages have `of` before its name."""
+    data = read_file(path, most=limits.max_bytes)
+    return _read(data, f"{of}{os.fspath(path)!r}", limits)
 
 
 def _read(data: Any, name: str, limits: Limits) -> State:
