@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from oracles import STATISTICS, Case, all_pairs, random_case
-from rules import rule
+from rules import rule, without_small
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit.decisions import bin_of_threshold
@@ -473,7 +473,7 @@ def test_thresholds_within_a_bin_are_refused():
 def test_thresholds_within_a_range_are_refused(tmp_path, capsys):
     """Ranges that `min_count` joined are not bins: messages must not suggest their edges."""
     pytest.importorskip("pyarrow")
-    counts = binned(wide_case(8), Bins.of_probabilities()).reduced(min_count=20)
+    counts = without_small(binned(wide_case(8), Bins.of_probabilities()), min_count=20)
     report = GroupAUC(counts)
     low, high = bin_of_threshold(counts, 0.5)
     message = (
@@ -588,7 +588,7 @@ def test_reports_say_that_groups_were_withheld(tmp_path, capsys, without_plots):
     case = wide_case(12, n=300)
     case.groups[:3] = ["few"] * 3
     case = case._replace(groups=[str(group) for group in case.groups])
-    counts = binned(case, COARSE).reduced(min_count=3)
+    counts = without_small(binned(case, COARSE), min_count=3)
     report, phrase = GroupAUC(counts), "1 group withheld"
     assert f", {phrase}; scores are binned: the pooled AUC of the counted rows is" in repr(report)
     audit = FairnessAudit(report, threshold=None)
@@ -624,7 +624,7 @@ def test_the_document_has_the_groups_that_were_withheld(
         y, np.linspace(0, 1, y.size), groups=np.array(groups, object), disclosure=COARSE
     )
     if min_count is not None:
-        counts = counts.reduced(min_count=min_count, tell_withheld=tell)
+        counts = without_small(counts, min_count=min_count, tell_withheld=tell)
     path = str(tmp_path / "counts.skfa")
     counts.save(path)
     assert main(["report", path, "--json"]) == 0

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from rules import restored
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.naive_bayes import GaussianNB
 
@@ -169,7 +170,7 @@ def test_labels_stay(change):
 def test_labels_that_cannot_be_are_not_loaded(classes):
     counts = device("no", "yes", pos_label="yes")
     with pytest.raises(ValueError, match="damaged: the labels of its classes"):
-        counts.__reduce__()[0](counts.cells, counts.labels, (0, (), classes))
+        restored(counts, classes=classes)
 
 
 # Warnings about a possible misspelling ---------------------------------------------------------

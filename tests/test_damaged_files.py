@@ -477,20 +477,22 @@ def test_other_files_are_named(tmp_path):
     path = tmp_path / "table.parquet"
     pd.DataFrame({"score": [0.5]}).to_parquet(path)
     with pytest.raises(
-        ValueError, match=f"^'{path}' is a Parquet file, but ScoreCounts.save did not"
+        ValueError, match=f"^path '{path}' is a Parquet file, but ScoreCounts.save did not"
     ):
         ScoreCounts.load(path)
     path.write_text("site,score\n")
-    with pytest.raises(ValueError, match=rf"^'{path}' is not a file of ScoreCounts.*got b'site'"):
+    with pytest.raises(
+        ValueError, match=rf"^path '{path}' is not a file of ScoreCounts.*got b'site'"
+    ):
         ScoreCounts.load(path)
     path.write_bytes(CASES["text"].to_bytes()[:-1])
     with pytest.raises(
-        ValueError, match=f"^'{path}' is no file of ScoreCounts, or is damaged: its end is"
+        ValueError, match=f"^path '{path}' is no file of ScoreCounts, or is damaged: its end is"
     ):
         ScoreCounts.load(path)
     path.write_bytes(file_of(pa.table({"score": [0.5]}), b"[" * 100_000))
     with pytest.raises(
-        ValueError, match=f"^'{path}' is no file of ScoreCounts, or is damaged: Recurs"
+        ValueError, match=f"^path '{path}' is no file of ScoreCounts, or is damaged: Recurs"
     ):
         ScoreCounts.load(path)
     for data in ("text", None, ["PAR1"], 7):

@@ -156,7 +156,7 @@ def test_withheld_groups_and_joined_cells_have_no_vector():
     rows = ScoreCounts.from_counts(["a", "a", "b"], [0.2, 0.8, 0.5], [30, 20, 1], [20, 30, 2])
     withheld = rows.reduced(rule(BINS, min_count=5))
     assert withheld.groups == ("a",)
-    with pytest.raises(ValueError, match="need counts without suppression"):
+    with pytest.raises(ValueError, match="needs counts without suppression"):
         withheld.to_vector(BINS, ["a", "b"])
     joined = counts_of(1).reduced(BINS).reduced(max_cells=20)
     with pytest.raises(ValueError, match="cannot be reduced to"):

@@ -84,8 +84,10 @@ def _in_words(error: MergeError) -> str:
     remedy = _REMEDIES.get(error.reason)
     if error.reason == "disclosure":
         remedy = "count the rows of one of them again with the bins of the other"
+        if "ranges of scores" in error.fact:
+            remedy = "pass --disclosure bins with the options of the bins of these ranges"
         if error.level is not None:
             remedy = f"pass {options_of(error.level)} to reduce all files to this level"
     if remedy is None:
         return str(error).removesuffix(".")
-    return f"{error.fact}; {remedy}"
+    return f"{error.fact.replace('the parts have', 'the files have')}; {remedy}"

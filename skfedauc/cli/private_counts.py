@@ -47,7 +47,7 @@ def private_lines(path: str) -> list[str]:
         "private counts",
         f"Positive label: {positive}",
         _group_line(counts),
-        f"Bins: {shortened_text(repr(counts.disclosure.bins))}, {counted(n_bins, 'bin')}",
+        f"Bins: {shortened_text(repr(counts.bins))}, {counted(n_bins, 'bin')}",
         f"Size: {counted(2 * counts.negatives.size, 'count')} of a group, a bin and a class; "
         f"{counted(os.path.getsize(path), 'byte')}",
         "",

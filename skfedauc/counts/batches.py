@@ -19,7 +19,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skfedauc import _input, _words
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.checkpoint import Checkpoint, is_path
-from skfedauc.counts.disclosure import Disclosure
+from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.merging import Agreement, sum_of
 from skfedauc.counts.reducing import at_level, reduced, within
 from skfedauc.counts.state import State, state_of_rows
@@ -48,7 +48,7 @@ def count_batches(
     n_jobs = _input.check_n_jobs(n_jobs)
     verbose = _input.check_whole_number(verbose, "verbose", 0)
     missing = _input.check_missing(missing)
-    rule = Disclosure.of(disclosure)
+    rule = check_rule(disclosure)
     if max_cells is not None:
         max_cells = _input.check_whole_number(max_cells, "max_cells")
         if rule.level == "summary" or rule.min_count is not None:

@@ -246,9 +246,14 @@ class Bins:
     n_bins : int or None
         Number of bins; None for `of_scores`, which has about ``4094 * parts`` bins.
 
+    See Also
+    --------
+    Disclosure : What a site coarsens or withholds.
+    skfedauc.privacy.PrivateCounts : Counts by bin with noise.
+
     Examples
     --------
-    >>> from skfedauc.counts import Bins
+    >>> from skfedauc import Bins
     >>> bins = Bins.of_probabilities(octaves=3, parts=2)
     >>> bins.n_bins
     16
@@ -306,7 +311,7 @@ class Bins:
 
         Examples
         --------
-        >>> from skfedauc.counts import Bins
+        >>> from skfedauc import Bins
         >>> Bins.of_probabilities().n_bins
         2564
         """
@@ -340,7 +345,7 @@ class Bins:
 
         Examples
         --------
-        >>> from skfedauc.counts import Bins
+        >>> from skfedauc import Bins
         >>> bins = Bins.of_scores(parts=4)
         >>> bins.ranges_of(bins.numbers_of([-3.2, 0.0, 1.6])).round(2)
         array([[-3.5 ,  0.  ,  1.5 ],
@@ -365,7 +370,7 @@ class Bins:
 
         Examples
         --------
-        >>> from skfedauc.counts import Bins
+        >>> from skfedauc import Bins
         >>> Bins.at([0.1, 0.5]).numbers_of([0.05, 0.1, 0.3, 0.5, 7.0]).tolist()
         [0, 1, 1, 2, 2]
         """
@@ -414,7 +419,7 @@ class Bins:
         --------
         Two sites count by fixed bins. The coordinator adds up the counts, and returns the edges:
 
-        >>> from skfedauc.counts import Bins, ScoreCounts
+        >>> from skfedauc import Bins, ScoreCounts
         >>> scores = {"va": [0.02, 0.03, 0.04, 0.3], "oslo": [0.01, 0.05, 0.06, 0.9]}
         >>> of_sites = [
         ...     ScoreCounts.from_predictions([0, 0, 1, 1], scores[site], disclosure="bins")
@@ -442,7 +447,17 @@ class Bins:
 
     @classmethod
     def from_dict(cls, state: Mapping[str, Any]) -> Bins:
-        """Return the bins that `to_dict` describes."""
+        """Return the bins that `to_dict` describes.
+
+        Parameters
+        ----------
+        state : mapping
+            Result of `to_dict`.
+
+        Returns
+        -------
+        Bins
+        """
         makers: dict[str, Callable[..., Bins]] = {
             "of_probabilities": cls.of_probabilities,
             "of_scores": cls.of_scores,
@@ -452,7 +467,13 @@ class Bins:
         return makers[rule](**arguments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the name and the arguments of the constructor as a mapping for JSON."""
+        """Return the name and the arguments of the constructor.
+
+        Returns
+        -------
+        dict
+            Mapping that JSON can represent, such as ``{"rule": "at", "edges": [0.5]}``.
+        """
         return self._rule.state
 
     # Bins --------------------------------------------------------------------------
@@ -465,7 +486,23 @@ class Bins:
         return self._rule.last - self._rule.first + 1
 
     def numbers_of(self, scores: ArrayLike) -> NDArray[np.int64]:
-        """Return the number of the bin of each score."""
+        """Return the number of the bin of each score.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_scores,)
+            Finite scores.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_scores,)
+            Numbers of the bins, in the order of the scores.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside the domain of the bins.
+        """
         checked = _input.check_scores(scores, "scores")
         low, high = self._rule.domain
         if checked.size and (checked.min() < low or checked.max() > high):
@@ -476,11 +513,33 @@ class Bins:
         return self._rule.numbers(np.ascontiguousarray(checked))
 
     def ranges_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
-        """Return the lowest and the highest score of each bin."""
+        """Return the lowest and the highest score of each bin.
+
+        Parameters
+        ----------
+        numbers : array-like of int, shape (n_numbers,)
+            Numbers of bins.
+
+        Returns
+        -------
+        ndarray of float64, shape (2, n_numbers)
+            Lowest and highest scores.
+        """
         return self._rule.ranges(self._check_numbers(numbers))
 
     def scores_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
-        """Return the score that represents each bin."""
+        """Return the score that represents each bin.
+
+        Parameters
+        ----------
+        numbers : array-like of int, shape (n_numbers,)
+            Numbers of bins.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_numbers,)
+            A score within each bin.
+        """
         checked = self._check_numbers(numbers)
         low, high = self._rule.ranges(checked)
         # No difference overflows, because the bins of `of_scores` are narrow.
@@ -494,11 +553,33 @@ class Bins:
         return middle
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        """Return the number of the bin as a narwhals expression, for tables in other engines."""
+        """Return the number of the bin as an expression, for tables in other engines.
+
+        Parameters
+        ----------
+        score : narwhals.stable.v2.Expr
+            Scores in float64.
+
+        Returns
+        -------
+        narwhals.stable.v2.Expr
+            Numbers of the bins, or -2**40 for scores without a bin.
+        """
         return expression_of(self._rule, score)
 
     def refines(self, other: Bins) -> bool:
-        """Return whether each bin is within a single bin of `other`."""
+        """Return whether each bin is within a single bin of `other`.
+
+        Parameters
+        ----------
+        other : Bins
+            Bins to compare with.
+
+        Returns
+        -------
+        bool
+            Whether counts by these bins can be reduced to `other`.
+        """
         if not isinstance(other, Bins):
             raise TypeError(f"other must be Bins; got {_words.described(other)}.")
         return _refines(self._rule, other._rule)

@@ -24,6 +24,10 @@ _CHOICES = {
 class DisclosureError(ValueError):
     """A result that the disclosure of counts does not permit.
 
+    See Also
+    --------
+    Disclosure : What counts disclose.
+
     Examples
     --------
     >>> from skfedauc import DisclosureError, ScoreCounts
@@ -123,9 +127,6 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(numbers) else None
 
 
-_NOTHING = Withheld()
-
-
 @dataclasses.dataclass(frozen=True, repr=False)
 class Disclosure:
     """What a site withholds or coarsens before counts leave it.
@@ -153,8 +154,8 @@ class Disclosure:
     tell_withheld : {"number", "rows", "labels"}, default="rows"
         What is told of groups left out: how many; also their rows of each class, or an upper limit
         if the total is below `min_count` times the number of groups; or also their labels.
-    withheld : Withheld
-        The groups left out; set by `ScoreCounts.reduced`.
+    withheld : Withheld, default=None
+        The groups left out; set by `ScoreCounts.reduced`. None means none.
 
     Raises
     ------
@@ -163,8 +164,10 @@ class Disclosure:
 
     See Also
     --------
+    ScoreCounts : Counts that keep the rule.
     ScoreCounts.reduced : Counts that disclose less.
-    skfedauc.privacy.PrivateCounts : Counts with noise.
+    DisclosureError : Raised if the rule does not permit a result.
+    Bins : Bins of the scores.
 
     Notes
     -----
@@ -173,8 +176,7 @@ class Disclosure:
 
     Examples
     --------
-    >>> from skfedauc import ScoreCounts
-    >>> from skfedauc.counts import Disclosure
+    >>> from skfedauc import Disclosure, ScoreCounts
     >>> counts = ScoreCounts.from_predictions(
     ...     [0, 1, 0, 1, 0, 1, 0],
     ...     [0.2, 0.6, 0.5, 0.4, 0.1, 0.9, 0.3],
@@ -190,9 +192,11 @@ class Disclosure:
     min_count: int | None = None
     small_groups: Literal["withhold", "join"] = "withhold"
     tell_withheld: Literal["number", "rows", "labels"] = "rows"
-    withheld: Withheld = _NOTHING
+    withheld: Withheld = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        if self.withheld is None:
+            object.__setattr__(self, "withheld", Withheld())
         for name, choices in _CHOICES.items():
             _input.check_option(name, getattr(self, name), choices)
         if self.bins is not None and not (isinstance(self.bins, Bins) and self.level == "bins"):
@@ -208,65 +212,66 @@ class Disclosure:
                     "number of rows that the result discloses. Pass min_count as well."
                 )
 
-    @classmethod
-    def of(cls, rule: object) -> Disclosure:
-        """Return the rule that an argument `disclosure` names: a level, `Bins` or a rule.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If it is none of these, or `min_count` is below 3.
-        DisclosureError
-            If `min_count` comes with exact scores.
-        """
-        if isinstance(rule, Disclosure):
-            found = rule
-        elif isinstance(rule, Bins):
-            found = cls("bins", rule)
-        elif isinstance(rule, str) and rule in _CHOICES["level"]:
-            found = cls(rule)  # type: ignore[arg-type]
-        else:
-            kind = ValueError if isinstance(rule, str) else TypeError
-            raise kind(
-                "disclosure must be 'exact', 'bins', 'summary', a Bins or a Disclosure; got "
-                f"{described(rule)}."
-            )
-        if found.level == "bins" and found.bins is None:
-            found = dataclasses.replace(found, bins=Bins.of_probabilities())
-        if found.min_count is not None:
-            _input.check_whole_number(found.min_count, "min_count", _LEAST_MIN_COUNT)
-            if found.level == "exact":
-                raise DisclosureError(
-                    "min_count needs bins of one rule or a summary, because each exact score is a "
-                    "count of its own. Pass Disclosure('bins', min_count=...)."
-                )
-        return found
-
-    @classmethod
-    def merged(cls, parts: Sequence[Disclosure]) -> Disclosure:
-        """Return what holds for the sum of parts of one level."""
-        bins = {part.bins for part in parts}
-        marks = [part.min_count for part in parts if part.min_count is not None]
-        return cls(
-            parts[0].level,
-            bins.pop() if len(bins) == 1 else None,
-            min(marks, default=None),
-            withheld=Withheld.merged([part.withheld for part in parts]),
-        )
-
-    def in_words(self) -> str:
-        """Return the level for messages, with the bins."""
-        if self.level == "bins":
-            return "ranges of scores" if self.bins is None else repr(self.bins)
-        return "a summary" if self.level == "summary" else "exact"
-
     def __repr__(self) -> str:
         shown = [repr(self.level)]
         for field in dataclasses.fields(self)[1:]:
             value = getattr(self, field.name)
-            if value != field.default:
+            if value != (Withheld() if field.name == "withheld" else field.default):
                 shown.append(f"{field.name}={value!r}")
         return f"Disclosure({', '.join(shown)})"
+
+
+def check_rule(rule: object) -> Disclosure:
+    """Return the rule that an argument `disclosure` names: a level, `Bins` or a rule.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is none of these, or `min_count` is below 3.
+    DisclosureError
+        If `min_count` comes with exact scores.
+    """
+    if isinstance(rule, Disclosure):
+        found = rule
+    elif isinstance(rule, Bins):
+        found = Disclosure("bins", rule)
+    elif isinstance(rule, str) and rule in _CHOICES["level"]:
+        found = Disclosure(rule)  # type: ignore[arg-type]
+    else:
+        kind = ValueError if isinstance(rule, str) else TypeError
+        raise kind(
+            "disclosure must be 'exact', 'bins', 'summary', a Bins or a Disclosure; got "
+            f"{described(rule)}."
+        )
+    if found.level == "bins" and found.bins is None:
+        found = dataclasses.replace(found, bins=Bins.of_probabilities())
+    if found.min_count is not None:
+        _input.check_whole_number(found.min_count, "min_count", _LEAST_MIN_COUNT)
+        if found.level == "exact":
+            raise DisclosureError(
+                "min_count needs bins of one rule or a summary, because each exact score is a "
+                "count of its own. Pass Disclosure('bins', min_count=...)."
+            )
+    return found
+
+
+def merged_rules(parts: Sequence[Disclosure]) -> Disclosure:
+    """Return what holds for the sum of parts of one level."""
+    bins = {part.bins for part in parts}
+    marks = [part.min_count for part in parts if part.min_count is not None]
+    return Disclosure(
+        parts[0].level,
+        bins.pop() if len(bins) == 1 else None,
+        min(marks, default=None),
+        withheld=Withheld.merged([part.withheld for part in parts]),
+    )
+
+
+def level_in_words(rule: Disclosure) -> str:
+    """Return the level for messages, with the bins."""
+    if rule.level == "bins":
+        return "ranges of scores" if rule.bins is None else repr(rule.bins)
+    return "a summary" if rule.level == "summary" else "exact"
 
 
 # The door ------------------------------------------------------------------------------------

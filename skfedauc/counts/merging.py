@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
-from skfedauc.counts.disclosure import Disclosure
+from skfedauc.counts.disclosure import Disclosure, level_in_words, merged_rules
 from skfedauc.counts.moments import merged_summaries
 from skfedauc.counts.provenance import (
     Entry,
@@ -57,7 +57,7 @@ def sum_of(parts: Sequence[State]) -> State:
     names, orders = ({of(part) for part in parts} for of in (_names_of, _orders_of))
     facts: dict[str, Any] = {
         "labels": labels,
-        "disclosure": Disclosure.merged([part.disclosure for part in parts]),
+        "disclosure": merged_rules([part.disclosure for part in parts]),
         "group_names": names.pop() if len(names) == 1 else (),
         "classes": _input.Classes.merged(part.classes for part in parts),
         "n_missing": sum(n_missing),
@@ -320,7 +320,7 @@ class Agreement:
         else:
             mend = "Neither has bins that are unions of the other's: count one of them again."
         raise MergeDisclosureError(
-            f"{first} is {one.in_words()}, and {second} is {other.in_words()}",
+            f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
             mend,
             "disclosure",
             common,
@@ -334,11 +334,10 @@ class Agreement:
                 continue
             group = "without groups" if label is None else f"of the group {shortened_label(label)}"
             raise MergeDisclosureError(
-                f"{first} and {name} are summaries with rows {group}, and the pairs of a row of "
-                "one and a row of the other are unknown",
-                "Merge the parts with disclosure='bins' or 'exact', and reduce the result to a "
-                "summary.",
-                "disclosure",
+                f"{first} and {name} are summaries with rows {group}",
+                "The pairs of a row of one part and a row of the other are unknown. Merge the "
+                "parts with disclosure='bins' or 'exact', and reduce the result to a summary.",
+                "summaries",
             )
 
     def _check_classes(self, name: str, state: State) -> None:

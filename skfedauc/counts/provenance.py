@@ -7,15 +7,11 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from skfedauc import _input
 from skfedauc._words import described, shortened
 from skfedauc.counts.disclosure import Disclosure, DisclosureError
-
-Reason = Literal[
-    "pos_label", "labels", "groups", "columns", "kinds", "disclosure", "repeated", "model"
-]
 
 
 class MergeError(ValueError):
@@ -29,8 +25,8 @@ class MergeError(ValueError):
         The remedy in Python.
     reason : str, default=""
         What differs: the positive label, more than two class "labels", whether there are "groups",
-        the group "columns", the "kinds" of group labels, the level of "disclosure", the "model", or
-        "repeated" for rows that would count twice.
+        the group "columns", the "kinds" of group labels, the level of "disclosure", the "model",
+        "summaries" of one group, or "repeated" for rows that would count twice.
     level : Disclosure, default=None
         Level to which both parts can be reduced.
     message : str, default=None

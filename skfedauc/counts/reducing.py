@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells, compact_counts, concordance, placement_sums
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure, DisclosureError, Need, Withheld, lacking, needs
+from skfedauc.counts.disclosure import (
+    Disclosure,
+    DisclosureError,
+    Need,
+    Withheld,
+    lacking,
+    level_in_words,
+    needs,
+)
 from skfedauc.counts.moments import Summary, check_exponent, own_moments, pair_sums, rows_by_class
 from skfedauc.counts.ranges import join_nearest, join_small, united_bins
 from skfedauc.counts.state import MOST_ROWS, State, changed
@@ -58,7 +66,7 @@ def at_level(state: State, rule: Disclosure, *, widen: bool = False) -> State:
         return state if held.level == "summary" else _summarized(state)
     if held.level == "summary" or (held.level == "bins" and rule.level == "exact"):
         asked = rule.level if rule.level == "exact" else rule.bins
-        what = "a summary by group" if held.level == "summary" else held.in_words()
+        what = "a summary by group" if held.level == "summary" else level_in_words(held)
         raise DisclosureError(
             f"disclosure={_words.shortened(asked)} would disclose more than these counts hold: "
             f"they are {what}. Count the rows again with this disclosure."

@@ -16,7 +16,7 @@ from skfedauc._kernel import Cells, Concordance, PlacementSums, concordance, pla
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure, Need, needs
+from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
 from skfedauc.counts.files import Limits, check_limits, content_of, read_content, read_sources
 from skfedauc.counts.merging import Merged, Part, difference, invalid_in_words, merged
 from skfedauc.counts.moments import ClassRows, OwnMoments, Summary, own_moments, rows_by_class
@@ -47,7 +47,7 @@ class ScoreCounts:
     See Also
     --------
     GroupAUC : AUCs, gaps and tables of counts.
-    skfedauc.counts.Disclosure : What a site withholds or coarsens.
+    Disclosure : What a site withholds or coarsens.
     MulticlassCounts : Counts for several classes.
     skfedauc.privacy.PrivateCounts : Counts with noise for differential privacy.
 
@@ -183,7 +183,7 @@ class ScoreCounts:
         >>> ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=["a", "a", "b"])
         ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
-        missing, rule = _input.check_missing(missing), Disclosure.of(disclosure)
+        missing, rule = _input.check_missing(missing), check_rule(disclosure)
         rows = _input.check_rows(y_true, y_score, groups, sample_weight, pos_label, missing=missing)
         state = state_of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
         return cls._of(reducing.reduced(state, rule), n_jobs)
@@ -214,10 +214,10 @@ class ScoreCounts:
         ----------
         group : array-like of shape (n_counts,) or (n_counts, n_columns), default=None
             Group labels as in `from_predictions`; None for counts without groups.
-        score : array-like of shape (n_counts,)
-            Finite scores.
-        n_negatives, n_positives : array-like of int, shape (n_counts,)
-            Numbers of rows, 0 or more.
+        score : array-like of shape (n_counts,), default=None
+            Finite scores; required.
+        n_negatives, n_positives : array-like of int, shape (n_counts,), default=None
+            Required numbers of rows, 0 or more.
         weight_negatives, weight_positives : array-like of shape (n_counts,), default=None
             Sums of the sample weights by class. None means that each row has weight 1.
         squared_weight_negatives, squared_weight_positives : array-like of shape (n_counts,), \
@@ -288,11 +288,15 @@ default=None
             Column or columns of the groups.
         weight : str, default=None
             Column of the sample weights.
-        pos_label, missing, disclosure
+        pos_label : int, float, bool or str, default=None
+            As in `from_predictions`.
+        missing : {"raise", "drop", "group"}, default="raise"
             As in `from_predictions`.
         max_cells : int, default=10_000_000
             Most combinations of group, score and label that a query may return, at about 100 bytes
             each. There is no limit for rows in memory.
+        disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
+            As in `from_predictions`.
 
         Returns
         -------
@@ -352,9 +356,13 @@ default=None
             Workers read files and call functions.
         label, score : str, default=None
             Columns of the labels and of the scores. Required for DataFrames and files.
-        group, weight
-            Columns as in `from_table`.
-        pos_label, missing
+        group : str or list of str, default=None
+            As in `from_table`.
+        weight : str, default=None
+            As in `from_table`.
+        pos_label : int, float, bool or str, default=None
+            As in `from_predictions`.
+        missing : {"raise", "drop", "group"}, default="raise"
             As in `from_predictions`.
         n_jobs : int, default=None
             Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
@@ -429,7 +437,22 @@ default=None
     def of_rows(
         cls, rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
     ) -> ScoreCounts:
-        """Count validated rows."""
+        """Count validated rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            Validated rows.
+        n_jobs : int, default=None
+            Number of threads, as in `from_predictions`.
+        group_names : tuple of str, default=()
+            Names of the group columns.
+
+        Returns
+        -------
+        ScoreCounts
+            Counts of the rows.
+        """
         return cls._of(state_of_rows(rows, n_jobs, group_names), n_jobs)
 
     # Provenance and merging ------------------------------------------------------------
@@ -464,6 +487,7 @@ default=None
         Returns
         -------
         ScoreCounts
+            The same counts with this source.
 
         Raises
         ------
@@ -588,7 +612,7 @@ default=None
         """Return the sum, and which parts it lacks."""
         _check_iterable(parts)
         limits = check_limits(limits)
-        rule = None if disclosure is None else Disclosure.of(disclosure)
+        rule = None if disclosure is None else check_rule(disclosure)
         if rule is not None and rule.min_count is not None:
             raise ValueError(
                 "merge takes no min_count: each site applies it once, before it sends counts."
@@ -633,6 +657,10 @@ default=None
             If the mapping lacks a group, or `to` returns an invalid label.
         DisclosureError
             If groups of a summary would be combined.
+
+        See Also
+        --------
+        GroupAUC : Its argument `min_per_class` leaves small groups out.
 
         Examples
         --------
@@ -720,7 +748,7 @@ default=None
 
         See Also
         --------
-        skfedauc.counts.Disclosure : What can be coarsened and withheld.
+        Disclosure : What can be coarsened and withheld.
         GroupAUC.bounds : The lowest and highest AUCs that bins permit.
 
         Notes
@@ -750,12 +778,17 @@ default=None
             raise TypeError("reduced needs disclosure or max_cells; got neither.")
         state = self._state
         if disclosure is not None:
-            state = reducing.reduced(state, Disclosure.of(disclosure))
+            state = reducing.reduced(state, check_rule(disclosure))
         return self._with(state if max_cells is None else reducing.within(state, max_cells))
 
     @property
     def disclosure(self) -> Disclosure:
-        """What was coarsened and withheld: level, bins, `min_count` and withheld groups."""
+        """What was coarsened and withheld: level, bins, `min_count` and withheld groups.
+
+        See Also
+        --------
+        GroupAUC.bounds : AUCs that the bins and the withheld groups permit.
+        """
         return self._state.disclosure
 
     # Files, messages and secure sums -------------------------------------------------------
@@ -919,6 +952,10 @@ default=None
         TypeError
             If an argument is not as described.
 
+        See Also
+        --------
+        skfedauc.flower.secure_reply : Vectors in Flower's protocol SecAgg+.
+
         Notes
         -----
         A secure sum hides the counts of a site only among three or more sites with rows in the same
@@ -946,7 +983,9 @@ default=None
         ----------
         vector : array-like of shape (2 * n_groups * n_bins,)
             Sum of vectors from `to_vector`. Floats must be whole numbers.
-        bins, groups
+        bins : Bins
+            As in `to_vector`.
+        groups : array-like of labels, default=None
             As in `to_vector`.
         modulus : int, default=None
             Power of two, such as 2**32, for a sum modulo this number. Entries of at least half of
@@ -1118,7 +1157,17 @@ default=None
         return identifier_of(self._identified().sources)
 
     def extremes(self) -> tuple[ScoreCounts, ScoreCounts]:
-        """Return exact counts with the lowest and with the highest AUCs that the ranges permit."""
+        """Return exact counts with the lowest and with the highest AUCs that the ranges permit.
+
+        Returns
+        -------
+        lowest, highest : ScoreCounts
+            Exact counts of the same rows, or summaries of exact counts.
+
+        See Also
+        --------
+        GroupAUC.bounds : The lowest and highest AUCs.
+        """
         low, high = self._state.extremes
         return self._with(low), self._with(high)
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins
-from skfedauc.counts.disclosure import Disclosure
+from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.ranges import Ranges
 from skfedauc.counts.reducing import reduced
 from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows
@@ -403,7 +403,7 @@ def count_table(
     check_columns(columns, required=("label", "score"))
     missing = _input.check_missing(missing)
     max_cells = _input.check_whole_number(max_cells, "max_cells")
-    rule = Disclosure.of(disclosure)
+    rule = check_rule(disclosure)
     frame = frame_of(table, columns)
     if isinstance(frame, nw.LazyFrame):
         with naming_columns(columns):

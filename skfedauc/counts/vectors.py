@@ -271,7 +271,7 @@ def _bits_of(modulus: Any) -> int | None:
     """Return the exponent of a modulus that is a power of two."""
     if modulus is None:
         return None
-    checked = _input.check_whole_number(modulus, "modulus", 2)
+    checked = _input.check_whole_number(modulus, "modulus", 2, 1 << _MOST_BITS)
     bits = checked.bit_length() - 1
     if checked != 1 << bits or bits > _MOST_BITS:
         raise ValueError(

@@ -18,6 +18,7 @@ from skfedauc.counts import (
     ScoreCounts,
     Withheld,
 )
+from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.score_counts import merge_named
 from skfedauc.flower.modules import flwr
@@ -258,7 +259,7 @@ class GroupAUCAggregator:
             check_statistic(name)
         self.statistics = tuple(statistics)
         if disclosure is not None:
-            Disclosure.of(disclosure)
+            check_rule(disclosure)
         self.disclosure = disclosure
         self.limits = _LIMITS if limits is None else check_limits(limits)
         self.reports: dict[int, GroupAUC] = {}
