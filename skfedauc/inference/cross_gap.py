@@ -74,9 +74,12 @@ class CrossGaps(NamedTuple):
     ends: tuple[tuple[Floats, Floats], ...] = ()
     freedom: Floats | float = np.inf
 
-    def limits(self, confidence_level: float) -> tuple[Floats, Floats]:
-        """Simultaneous limits for all groups (Bonferroni)."""
-        deviate = self._quantile((1.0 - confidence_level) / (2.0 * _n_gaps(self.error)))
+    def limits(
+        self, confidence_level: float, *, are_simultaneous: bool = True
+    ) -> tuple[Floats, Floats]:
+        """Limits of each group, by default simultaneous for all groups (Bonferroni)."""
+        n_claims = _n_gaps(self.error) if are_simultaneous else 1
+        deviate = self._quantile((1.0 - confidence_level) / (2.0 * n_claims))
         (low, of_low), (high, of_high) = self.ends or ((self.disparity, self.error),) * 2
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 
