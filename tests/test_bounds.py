@@ -361,7 +361,7 @@ def test_disparities_are_tested_at_the_possible_value_nearest_to_zero():
         (biases[0]["bnsp_auc"] - biases[1]["bpsn_auc"]).to_numpy(),
         (biases[1]["bnsp_auc"] - biases[0]["bpsn_auc"]).to_numpy(),
     ]
-    np.testing.assert_allclose([found.ends[0][0], found.ends[1][0]], ends, atol=1e-12)
+    np.testing.assert_allclose([found.lowest[0], found.highest[0]], ends, atol=1e-12)
     low, high = found.limits(0.95)
     assert (low <= ends[0]).all()
     assert (ends[0] <= found.disparity).all()

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from oracles import comparisons, restricted_deviance
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_curve
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
@@ -20,12 +21,10 @@ from skfedauc.counts.score_counts import select_groups
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
     agreement,
-    curves,
     differences,
     heterogeneity,
     intervals,
     limits,
-    null_difference,
 )
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
@@ -1284,13 +1283,11 @@ def test_the_spread_of_groups_without_variation():
 def test_null_difference_is_the_mean_range():
     # Ranges of 2 and 3 standard normal variables: 2 / sqrt(pi) and 3 / sqrt(pi)
     for n_groups, mean in ((2, 2 / np.sqrt(np.pi)), (3, 3 / np.sqrt(np.pi))):
-        assert null_difference.mean_range(np.full(n_groups, 0.1)) == pytest.approx(
-            0.1 * mean, rel=1e-6
-        )
+        assert differences.mean_range(np.full(n_groups, 0.1)) == pytest.approx(0.1 * mean, rel=1e-6)
     deviations = np.array([0.5, 1.0, 2.0, 2.0])
     drawn = np.random.default_rng(0).normal(size=(200_000, 4)) * deviations
     expected = np.ptp(drawn, axis=1).mean()
-    assert null_difference.mean_range(deviations) == pytest.approx(expected, rel=0.01)
+    assert differences.mean_range(deviations) == pytest.approx(expected, rel=0.01)
 
 
 @pytest.mark.parametrize("sizes", [(5, 15), (40, 160)])
@@ -1558,37 +1555,41 @@ def test_simulations_of_counts_do_not_depend_on_their_number():
     assert area["expected"].iloc[0] == pytest.approx(fewer["expected"].iloc[0], rel=0.3)
 
 
-def test_drawing_numbers_gives_the_distribution_of_drawing_rows(monkeypatch):
+@pytest.mark.parametrize("decimals", [1, 8])
+def test_null_areas_are_those_of_drawn_rows(decimals):
+    """Rows drawn one by one, in one group after the other, have the same areas on average."""
     y, scores, groups, _ = simulated(3, n=600)
     groups = np.where(groups == 0, 0, 1 + groups % 2)
-    for decimals in (1, 8):
-        report = report_of(y, (scores + np.arange(600) * 1e-6).round(decimals), groups)
-        both = []
-        for most in (1 << 16, 0):
-            monkeypatch.setattr(curves, "_MOST_ROWS", most)
-            both.append(report.abroca(0, n_resamples=150, random_state=most))
-        assert_allclose(both[0]["expected"], both[1]["expected"], rtol=0.15)
-        assert_allclose(both[0]["abroca"], both[1]["abroca"], rtol=1e-12)
-        v = report._estimates.variances
-        placements, shares = null_difference._placement_distribution(report.counts, v)
-        rng, m, n = np.random.default_rng(0), 40, 70
-        drawn = null_difference._aucs_by_numbers(rng, placements, shares, m, n, 1500)
-        positives = rng.choice(placements, (1500, m), p=shares)
-        negatives = rng.random((1500, n))
-        rows = np.mean(positives[:, :, None] > negatives[:, None, :], axis=(1, 2))
-        assert drawn.mean() == pytest.approx(rows.mean(), abs=0.006)
-        assert drawn.std() == pytest.approx(rows.std(), rel=0.1)
-
-
-def test_many_placements_are_put_together():
+    scores = (scores + np.arange(600) * 1e-6).round(decimals)
+    report = report_of(y, scores, groups)
+    expected = report.abroca(0, n_resamples=150, random_state=0)["expected"]
     rng = np.random.default_rng(0)
-    y = rng.random(9000) < 0.5
-    report = report_of(y, rng.normal(size=9000) + y)
-    v = report._estimates.variances
-    placements, shares = null_difference._placement_distribution(report.counts, v)
-    assert 500 < placements.size <= 1024
-    assert shares.sum() == pytest.approx(1.0, rel=1e-12)
-    assert placements @ shares == pytest.approx(v.auc[0], rel=1e-12)
+    for group in (1, 2):
+        sides = [[(groups == g) & (y == c) for c in (0, 1)] for g in (0, group)]
+        ends, rises = [], []
+        for negatives, positives in sides:
+            # The range of placement values of each positive, from the negatives above it
+            s, t = scores[positives][:, None], scores[negatives]
+            ends.append(np.column_stack([(t > s).mean(axis=1), (t >= s).mean(axis=1)]))
+            distinct = np.unique(t)
+            both = distinct[np.isin(distinct, s)]
+            rises.append([((t > x).mean(), (t >= x).mean()) for x in both])
+        pool, areas = np.concatenate(ends), []
+        for _ in range(150):
+            drawn = []
+            for (negatives, positives), ties in zip(sides, rises, strict=True):
+                low, high = pool[rng.integers(0, len(pool), positives.sum())].T
+                placement = [rng.random(negatives.sum()), rng.uniform(low, high)]
+                for begin, end in ties:
+                    for of_class in placement:
+                        of_class[(begin <= of_class) & (of_class < end)] = begin
+                label = np.repeat([0, 1], [placement[0].size, placement[1].size])
+                fpr, tpr, _ = roc_curve(label, 1 - np.concatenate(placement))
+                drawn.append((fpr, tpr))
+            rates = np.linspace(0, 1, 4001)
+            one, other = (np.interp(rates, *curve) for curve in drawn)
+            areas.append(np.trapezoid(np.abs(one - other), rates))
+        assert expected.loc[group] == pytest.approx(np.mean(areas), rel=0.15)
 
 
 def test_the_cross_auc_beside_a_dominating_group():

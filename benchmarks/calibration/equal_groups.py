@@ -18,7 +18,7 @@ from benchmarks.calibration.simulation import (
 )
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC
-from skfedauc.inference.null_difference import null_difference
+from skfedauc.inference.differences import null_difference
 
 
 def equal(n_runs: int, seed: int, of: Callable[[np.random.Generator], Groups]) -> list[str]:
@@ -96,7 +96,7 @@ def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
         found = report(rng, groups(n_groups, m, n, 0.8))
         seen.append(found.difference)
         if run < 50:
-            expected.append(null_difference(found.counts, found._estimates.variances))
+            expected.append(null_difference(found._estimates.variances))
     return [f"{np.mean(seen):.4f}", f"{np.mean(expected):.4f}"]
 
 

@@ -46,12 +46,12 @@ class AuditComparison(Output):
             raise TypeError(f"other must be a FairnessAudit; got {_words.described(second)}.")
         if len(models) != 2 or not all(isinstance(name, str) for name in models):
             raise TypeError(f"names must be two str; got {_words.described(models)}.")
-        rows, others = first._rows, second._rows
-        if rows is None or others is None:
+        if first.by_row is None or second.by_row is None:
             raise ValueError(
                 "a comparison needs rows: make both audits by from_predictions or from_estimator, "
                 "not from counts."
             )
+        rows, others = first.by_row.rows, second.by_row.rows
         if rows.clusters is not None or others.clusters is not None:
             raise ValueError("a comparison of audits needs independent rows; got clusters.")
         is_same = all(
@@ -65,6 +65,7 @@ class AuditComparison(Output):
         if first.columns != second.columns or first.min_per_class != second.min_per_class:
             raise ValueError("a comparison needs audits with equal columns and min_per_class.")
         self.audits, self.models = (first, second), tuple(models)
+        self._by_row = first.by_row, second.by_row
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,7 +95,7 @@ class AuditComparison(Output):
 
     def _rows_of(self, sample: Sample) -> TwoModels:
         """Return the rows of the compared groups of a column, with both models."""
-        first, second = self.audits
+        first = self.audits[0]
         labels = first.report.counts.groups or ()
         names, chosen = column_names(first.report), sample.names
         if chosen != names:
@@ -102,13 +103,13 @@ class AuditComparison(Output):
             labels = tuple(part_of(label, places) for label in labels)
         number = {group: g for g, group in enumerate(sample.groups)}
         numbers = np.array([number.get(label, len(number)) for label in labels], np.intp)
-        rows = paired_rows([first._rows, second._rows], first.report)
+        rows = paired_rows([of.rows for of in self._by_row], self.audits[0].report)
         rows = rows._replace(codes=numbers[rows.codes], n_groups=len(number) + 1)
         mine, is_compared = rows.codes < len(number), np.arange(len(number) + 1) < len(number)
-        decided = [audit._selected for audit in self.audits]
+        decided = [of.selected for of in self._by_row]
         decisions = None
         if all(of_model is not None for of_model in decided):
-            decisions = np.array([of_model[mine] for of_model in decided])
+            decisions = np.array([of_model[mine] for of_model in decided if of_model is not None])
         return TwoModels(rows.of_groups(is_compared), decisions)
 
     @functools.cached_property
@@ -136,7 +137,8 @@ class AuditComparison(Output):
         return facts_of_models({name: audit.facts for name, audit in of_models})
 
     @functools.cached_property
-    def _document(self) -> Document:
+    def document(self) -> Document:
+        """Content of all outputs: the first screen, the appendix and the numbers."""
         from skfedauc.audit.documents import document_of_comparison
 
         return document_of_comparison(self)

@@ -208,22 +208,20 @@ class Document:
 class Output:
     """Outputs of an object with a document."""
 
-    @property
-    def _document(self) -> Document:
-        raise NotImplementedError
+    document: Document
 
     def __repr__(self) -> str:
-        return "\n".join(self._document.lines())
+        return "\n".join(self.document.lines())
 
     def _repr_html_(self) -> str:
         """Return the first screen, for notebooks."""
         from skfedauc.audit.page import rendered
 
-        return rendered(self._document, "screen.html.jinja")
+        return rendered(self.document, "screen.html.jinja")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answers, tables, sentences and facts as plain values; NaN is None."""
-        return self._document.data
+        return self.document.data
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return `to_dict` as JSON, or write it to a file.
@@ -243,7 +241,7 @@ class Output:
         path : str or os.PathLike, default=None
             File to write, replaced only when the text is complete. None returns the text.
         """
-        return _text_or_file(self._document.to_markdown(), path)
+        return _text_or_file(self.document.to_markdown(), path)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write a self-contained page: one screen of answers, and an appendix that folds.
@@ -268,7 +266,7 @@ def page_of(result: Output) -> str:
     """Return the text of the page that `to_html` writes."""
     from skfedauc.audit.page import rendered
 
-    return rendered(result._document, "page.html.jinja")
+    return rendered(result.document, "page.html.jinja")
 
 
 def as_json(document: dict[str, Any]) -> str:

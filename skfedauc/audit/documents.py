@@ -82,7 +82,7 @@ def document_of_audit(audit: FairnessAudit) -> Document:
         tolerances=tuple(_tolerances(audit)),
         legend=f"Plots: {primary.noun} with {wording.NINETY_FIVE} interval, lowest first; dashed: "
         "all rows together; at right: rows.",
-        promise=wording.promise(primary, level, _level_of(answers, also), audit._n_audits),
+        promise=wording.promise(primary, level, _level_of(answers, also), audit.n_audits),
         plots=plots_of(audit),
     )
 
@@ -281,7 +281,9 @@ def _plan(found: Answer, sample: Sample) -> list[str]:
 def _marks(found: Answer, sample: Sample) -> list[Mark]:
     """Return the rows of the plot, lowest first."""
     assert found.table is not None
-    rows, is_few = found.table.to_dict("records"), sample.is_few.tolist()
+    rows, is_few = found.table.to_dict("records"), sample.is_few
+    if is_few.all():
+        is_few = ~is_few  # nothing to compare them with
     # Of two groups, the lower one can be the reference.
     is_pair = found.verdict == "differ" and len(rows) == 2
     order = _order(found)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.audit import arguments
@@ -41,6 +43,13 @@ if TYPE_CHECKING:
 
 Favorable = Literal["positive", "negative"]
 Threshold = float | Literal["auto"] | None
+
+
+class ByRow(NamedTuple):
+    """Rows of an audit, and whether each has a positive decision; None without decisions."""
+
+    rows: _input.Rows
+    selected: NDArray[np.bool_] | None
 
 
 class FairnessAudit(Output):
@@ -92,6 +101,10 @@ class FairnessAudit(Output):
         Groups that are compared, and those left out, by column.
     control : dict of str to object
         Control columns and their labels, of an audit that `within` returns.
+    n_audits : int
+        Number of audits that share the error rates; more than 1 after `within`.
+    by_row : tuple or None
+        Rows and decisions for `compare`; None for an audit of counts.
     date : str
         Date and time in UTC. ``SOURCE_DATE_EPOCH`` (seconds since 1970) replaces the present time.
 
@@ -164,13 +177,11 @@ class FairnessAudit(Output):
         self.decisions = decisions
         # Threshold on the scale of the scores of the report
         self._score_threshold = self.threshold
-        columns = arguments.check_columns(intersections, column_names(report))
-        self.samples = samples_of(report, self._decided, columns, self.min_per_class)
-        # Number of audits that share the error rates, and the control column with its label
-        self._n_audits, self.control = 1, dict[str, Any]()
-        # Rows and decisions by row, for a comparison with another model
-        self._rows: _input.Rows | None = None
-        self._selected: Any = None
+        # Columns and combinations of columns to be audited
+        self._chosen = arguments.check_columns(intersections, column_names(report))
+        self.samples = samples_of(report, self._decided, self._chosen, self.min_per_class)
+        self.n_audits, self.control = 1, dict[str, Any]()
+        self.by_row: ByRow | None = None
 
     @property
     def _decided(self) -> Decisions | None:
@@ -364,11 +375,12 @@ class FairnessAudit(Output):
             of_units = of_decisions.clusters
             options["decisions"] = of_decisions.counts if of_units is None else of_units.units
         audit = cls(GroupAUC(pairs, undefined="ignore"), **options)
-        audit._rows = rows
+        selects = None
         if decided is not None:
-            audit._selected = decided.scores > 0.5
+            selects = decided.scores > 0.5
         elif audit.threshold is not None:
-            audit._selected = np.asarray(rows.scores, np.float64) >= audit.threshold
+            selects = np.asarray(rows.scores, np.float64) >= audit.threshold
+        audit.by_row = ByRow(rows, selects)
         return audit
 
     # Answers -------------------------------------------------------------------------------
@@ -402,7 +414,7 @@ class FairnessAudit(Output):
         # The ratio of AUCs has the verdict of their difference.
         own = (self.primary, "ratio") if self.primary == "difference" else (self.primary,)
         return {
-            name: answer(question, sample, self._n_audits * (1 if name in own else n_secondary))
+            name: answer(question, sample, self.n_audits * (1 if name in own else n_secondary))
             for name, question in asked.items()
         }
 
@@ -554,26 +566,22 @@ class FairnessAudit(Output):
                 f"[{_words.all_shortened(names)}]. Pass the control column to groups= as well."
             )
         parts = levels_of(self.report, self._decided, names.index(column))
-        others = [name for name in names if name != column]
+        others = tuple(name for name in names if name != column)
+        chosen = [tuple(name for name in of if name != column) for of in self._chosen]
         found = {}
         for level, (pairs, decisions) in parts.items():
-            report = GroupAUC(pairs, undefined="ignore", group_names=others)
-            audit = self._about(report, decisions)
-            audit._n_audits = self._n_audits * len(parts)
+            audit = copy.copy(self)
+            for name in _CACHED:
+                vars(audit).pop(name, None)
+            audit.report = GroupAUC(pairs, undefined="ignore", group_names=list(others))
+            is_clustered = isinstance(decisions, ClusterCounts)
+            audit.decisions = decisions.units if is_clustered else decisions
+            audit._chosen = list(dict.fromkeys(filter(None, chosen)))
+            audit.samples = samples_of(audit.report, decisions, audit._chosen, self.min_per_class)
+            audit.n_audits, audit.by_row = self.n_audits * len(parts), None
             audit.control = self.control | {column: level}
             found[level] = audit
         return found
-
-    def _about(self, report: GroupAUC, decisions: Decisions | None) -> FairnessAudit:
-        """Return an audit of another report with the options of this audit."""
-        audit = object.__new__(FairnessAudit)
-        audit.__dict__.update({k: v for k, v in vars(self).items() if k not in _CACHED})
-        audit.report, audit._rows, audit._selected = report, None, None
-        is_clustered = isinstance(decisions, ClusterCounts)
-        audit.decisions = decisions.units if is_clustered else decisions  # type: ignore[union-attr]
-        columns = [(name,) for name in column_names(report)]
-        audit.samples = samples_of(report, decisions, columns, self.min_per_class)
-        return audit
 
     # Further tables ------------------------------------------------------------------------
 
@@ -659,27 +667,27 @@ class FairnessAudit(Output):
         return facts_of(self, declared)
 
     @functools.cached_property
-    def _document(self) -> Document:
+    def document(self) -> Document:
+        """Content of all outputs: the first screen, the appendix and the numbers."""
         from skfedauc.audit.documents import document_of_audit
 
         return document_of_audit(self)
 
 
-_CACHED = ("answers", "gaps", "tolerances", "metric_frame", "facts", "_document")
+_CACHED = ("answers", "gaps", "tolerances", "metric_frame", "facts", "document")
 
 
-def joined(audits: Sequence[FairnessAudit]) -> FairnessAudit:
-    """Return one audit with the columns of several audits of the same rows.
+def joined(whole: FairnessAudit, audits: Sequence[FairnessAudit]) -> FairnessAudit:
+    """Return an audit of all rows with the last column of each of several audits.
 
-    Each audit may leave out the rows that lack a label of its own column. The facts are those of
-    the first audit.
+    Each of them may leave out the rows that lack a label of its own column.
     """
-    first = audits[0]
-    found = first._about(first.report, first._decided)
-    found.samples = {}
+    found = copy.copy(whole)
+    for name in _CACHED:
+        vars(found).pop(name, None)
+    found.samples, found.n_audits = {}, audits[0].n_audits
     for audit in audits:
         within = "".join(f" within {k} {_words.label_text(v)}" for k, v in audit.control.items())
-        for sample in audit.samples.values():
-            named = replace(sample, within=within)
-            found.samples[named.column] = named
+        sample = replace(list(audit.samples.values())[-1], within=within)
+        found.samples[sample.column] = sample
     return found

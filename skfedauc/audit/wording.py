@@ -93,8 +93,8 @@ def label(group: Any) -> str:
 
 def named(found: Answer, group: Any) -> str:
     """Return a group for a sentence; a number follows the name of its column, ``site 3``."""
-    text = label(group)
-    return f"{found.column} {text}" if text.replace(".", "").isdigit() else text
+    text, column = label(group), found.column.partition(" within ")[0]
+    return f"{column} {text}" if text.replace(".", "").isdigit() else text
 
 
 def listed(items: Sequence[str], most: int = _MOST_NAMED) -> str:

@@ -40,9 +40,8 @@ Floats = NDArray[np.float64]
 # Rates that differ by less than this number are equal: 1 - 0.9 is not exactly the false positive
 # rate 1/10.
 SAME_RATE = 1e-12
-# Largest number of rows that the bootstrap draws one by one. With more rows, the bootstrap draws
-# counts on a grid with `_GRID` intervals.
-_MOST_ROWS, _GRID = 1 << 16, 1024
+# Intervals of the grid on which the bootstrap of the area draws numbers of rows
+_GRID = 1024
 # Largest number of heights in a mean of curves at all false positive rates, and number of rates for
 # more heights
 _MOST_HEIGHTS, _RATES = 1 << 24, 4096
@@ -393,65 +392,30 @@ def null_areas(
     bootstrap draws them from both groups together, uniformly within a tie block. The placement
     values of negatives are uniform on [0, 1]. Drawn rows in a tie block of their group have a tie.
 
-    With more than `_MOST_ROWS` rows, numbers of rows are drawn between the corners of both curves
-    and the points of a grid, so the time does not depend on the number of rows.
+    The draws are numbers of rows at and between the corners of both curves and the points of a
+    grid, so the time depends little on the number of rows.
     """
-    if sum(n_negatives) + sum(n_positives) > _MOST_ROWS:
-        return _null_areas_by_numbers(curves, n_negatives, n_positives, n_resamples, random)
-    begin = np.concatenate([curve.fpr[:-1] for curve in curves])
-    width = np.concatenate([curve.fpr[1:] for curve in curves]) - begin
-    share = np.concatenate(
-        [np.diff(curve.tpr) * n for curve, n in zip(curves, n_positives, strict=True)]
-    )
-    heights = np.cumsum(share)
-    ties = [_ties_of(curve) for curve in curves]
-    areas = np.empty(n_resamples)
-    for i in range(n_resamples):
-        drawn = []
-        for tie, negatives, positives in zip(ties, n_negatives, n_positives, strict=True):
-            piece = np.searchsorted(heights, random.random_sample(positives) * heights[-1], "right")
-            piece = np.minimum(piece, heights.size - 1)
-            placements = begin[piece] + random.random_sample(positives) * width[piece]
-            drawn.append(_curve_of(random.random_sample(negatives), placements, tie))
-        areas[i] = area_between(*drawn)
-    return areas
-
-
-def _null_areas_by_numbers(
-    curves: tuple[RocCurve, RocCurve],
-    n_negatives: tuple[int, int],
-    n_positives: tuple[int, int],
-    n_resamples: int,
-    random: np.random.RandomState,
-) -> Floats:
-    """Draw areas as `null_areas` does, from multinomial counts at and between grid points."""
     grid = np.linspace(0.0, 1.0, _GRID + 1)
     edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
-    # Counts at edges and between edges alternate. Negatives are never at an edge, because their
+    # Numbers at edges and between edges alternate. Negatives are never at an edge, because their
     # placement values are continuous.
     of_negatives = np.zeros(2 * edges.size - 1)
     of_negatives[1::2] = np.diff(edges)
     of_positives = np.zeros(2 * edges.size - 1)
     for curve, n in zip(curves, n_positives, strict=True):
-        low, high = _at_edges(curve, edges, "left"), _at_edges(curve, edges, "right")
+        # Heights just left and just right of each edge: 0 before the first, 1 after the last
+        low = np.append(0.0, _at(curve, edges[1:], "left"))
+        high = np.append(_at(curve, edges[:-1], "right"), 1.0)
         of_positives[::2] += n * (high - low)
         of_positives[1::2] += n * (low[1:] - high[:-1])
     of_positives = np.maximum(of_positives, 0.0) / np.maximum(of_positives, 0.0).sum()
-    places = np.repeat(edges, 2)[:-1]
-    own_place = []
-    for begin, end in map(_ties_of, curves):
-        place = np.arange(places.size)
-        if begin.size:
-            tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
-            inside = (begin[tie] <= places) & (places < end[tie])
-            place = np.where(inside, 2 * np.searchsorted(edges, begin[tie]), place)
-        own_place.append(place)
+    places = [_places_of(curve, edges) for curve in curves]
     areas = np.empty(n_resamples)
     for i in range(n_resamples):
         drawn = []
-        for place, negatives, positives in zip(own_place, n_negatives, n_positives, strict=True):
+        for place, negatives, positives in zip(places, n_negatives, n_positives, strict=True):
             counts = (
-                np.bincount(place, random.multinomial(n, shares), places.size)[::-1]
+                np.bincount(place, random.multinomial(n, shares), place.size)[::-1]
                 for n, shares in ((negatives, of_negatives), (positives, of_positives))
             )
             drawn.append(RocCurve(*map(_shares, counts)))
@@ -459,35 +423,17 @@ def _null_areas_by_numbers(
     return areas
 
 
-def _at_edges(curve: RocCurve, edges: Floats, side: Literal["left", "right"]) -> Floats:
-    """Return the heights of a curve just left or right of each edge.
+def _places_of(curve: RocCurve, edges: Floats) -> NDArray[np.intp]:
+    """Return the place of rows at and between edges, which is one for a tie block of both classes.
 
-    The edges include the corners of the curve. The height is 0 left of the first edge and 1 right
-    of the last edge.
+    The edges include the corners of the curve.
     """
-    inner = edges[1:] if side == "left" else edges[:-1]
-    heights = _at(curve, inner, side)
-    return np.append(0.0, heights) if side == "left" else np.append(heights, 1.0)
-
-
-def _ties_of(curve: RocCurve) -> tuple[Floats, Floats]:
-    """Return the beginnings and the ends of the tie blocks with rows of both classes."""
+    at = np.repeat(edges, 2)[:-1]
+    place = np.arange(at.size)
     is_tie = (np.diff(curve.fpr) > 0) & (np.diff(curve.tpr) > 0)
-    return curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
-
-
-def _curve_of(negatives: Floats, positives: Floats, ties: tuple[Floats, Floats]) -> RocCurve:
-    """Return the ROC curve of rows with these placement values; rows in a tie block are tied."""
-    begin, end = ties
-    places = np.concatenate([negatives, positives])
-    if begin.size:
-        tie = np.maximum(np.searchsorted(begin, places, "right") - 1, 0)
-        places = np.where((begin[tie] <= places) & (places < end[tie]), begin[tie], places)
-    distinct, row = np.unique(places, return_inverse=True)
-    # Ascending scores correspond to descending places.
-    row = distinct.size - 1 - row
-    n_negatives, n_positives = (
-        np.bincount(of_class, minlength=distinct.size)
-        for of_class in (row[: negatives.size], row[negatives.size :])
-    )
-    return RocCurve(_shares(n_negatives), _shares(n_positives))
+    begin, end = curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
+    if not begin.size:
+        return place
+    tie = np.maximum(np.searchsorted(begin, at, "right") - 1, 0)
+    inside = (begin[tie] <= at) & (at < end[tie])
+    return np.where(inside, 2 * np.searchsorted(edges, begin[tie]), place)

@@ -1,10 +1,9 @@
 """Changes of a rate between two kinds of decisions on the same rows.
 
-The interval of the change is Newcombe's method 10 [1]_. This method combines the Wilson limits of
-both rates, given the correlation phi of the decisions. The numerator of phi has a continuity
-correction. The test is McNemar's exact test [2]_: without a change, each row with different
-decisions has either decision with probability one half. With weights, Kish's effective sample sizes
-replace the numbers of rows.
+The interval of the change is Newcombe's method 10 [1]_: the Wilson limits of both rates, combined
+with the correlation phi of the decisions, whose numerator has a continuity correction. The test is
+McNemar's exact test [2]_: without a change, each row with different decisions has either decision
+with probability one half. With weights, Kish's effective sample sizes replace the numbers of rows.
 
 References
 ----------
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.effects import Floats
 from skfedauc.inference.largest_gap import GroupValues
-from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.rates import difference, wilson
 
 
 class RateChanges(NamedTuple):
@@ -38,7 +37,7 @@ class RateChanges(NamedTuple):
     ci_low, ci_high : ndarray of float64, shape (n_groups,)
         Confidence limits of ``after - before``.
     pvalue : ndarray of float64, shape (n_groups,)
-        P value of the null hypothesis of no change; 1 if all decisions are equal.
+        P value of no change; 1 if all decisions are equal.
     values : GroupValues
         The rates with variances, for the change of a gap between groups.
     """
@@ -82,7 +81,13 @@ def rate_changes(
         for cell in (before & after, before & ~after, ~before & after, ~before & ~after)
     )
     shares = np.array([both + lost, both + gained])
-    low, high = _newcombe(both, gained, lost, neither, n_rows, confidence_level)
+    product = n_rows * (both * neither - gained * lost)
+    product = np.where(product > 0, np.maximum(product - 0.5, 0.0), product)
+    margins = (shares * (1.0 - shares)).prod(axis=0)
+    phi = ratio(product, n_rows * np.sqrt(margins), 0.0)
+    tail = (1.0 - confidence_level) / 2.0
+    of_before, of_after = (wilson(share, n_rows, tail) for share in shares)
+    change = difference(of_after, of_before, phi)
     # Each row with different decisions is a trial.
     changed = before != after
     trials = ratio(total(weights * changed) ** 2, total(weights**2 * changed), 0.0)
@@ -98,43 +103,7 @@ def rate_changes(
         np.full(shares.shape, np.inf),
     )
     pvalue[n_rows == 0] = np.nan
-    return RateChanges(shares[0], shares[1], low, high, pvalue, values)
-
-
-def _newcombe(
-    both: Floats,
-    gained: Floats,
-    lost: Floats,
-    neither: Floats,
-    n_rows: Floats,
-    confidence_level: float,
-) -> tuple[Floats, Floats]:
-    """Return the limits of the share of gained minus lost positive decisions (method 10)."""
-    after, before = both + gained, both + lost
-    deviate = normal_quantile((1.0 - confidence_level) / 2.0)
-    low_after, high_after = _wilson(after, n_rows, deviate)
-    low_before, high_before = _wilson(before, n_rows, deviate)
-    product = n_rows * (both * neither - gained * lost)
-    product = np.where(product > 0, np.maximum(product - 0.5, 0.0), product)
-    margins = n_rows**2 * after * (1.0 - after) * before * (1.0 - before)
-    phi = ratio(product, np.sqrt(margins), 0.0)
-
-    def root(one: Floats, other: Floats) -> Floats:
-        return np.sqrt(np.maximum(one**2 - 2.0 * phi * one * other + other**2, 0.0))
-
-    change = gained - lost
-    low = change - root(after - low_after, high_before - before)
-    high = change + root(high_after - after, before - low_before)
-    return np.maximum(low, -1.0), np.minimum(high, 1.0)
-
-
-def _wilson(share: Floats, n_rows: Floats, deviate: float) -> tuple[Floats, Floats]:
-    """Return the Wilson limits of a share; NaN without rows."""
-    n = np.where(n_rows > 0, n_rows, np.nan)
-    center = (share + deviate**2 / (2.0 * n)) / (1.0 + deviate**2 / n)
-    reach = np.sqrt(share * (1.0 - share) / n + (deviate / (2.0 * n)) ** 2)
-    reach *= deviate / (1.0 + deviate**2 / n)
-    return center - reach, center + reach
+    return RateChanges(*shares, change.low, change.high, pvalue, values)
 
 
 def _binomial_pvalue(events: Floats, trials: Floats) -> Floats:

@@ -13,10 +13,9 @@ from skfedauc import _input, _sklearn
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference import heterogeneity, intervals, limits
-from skfedauc.inference.differences import DifferenceTest
+from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.margins import MarginTest
-from skfedauc.inference.null_difference import null_difference
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
@@ -1592,9 +1591,7 @@ def group_names_of(report: GroupAUC) -> tuple[str, ...]:
 
 def null_difference_of(report: GroupAUC) -> float:
     """Return the expected difference from sampling error alone, if all true AUCs are equal."""
-    estimates = estimates_of(report)
-    counts = estimates.pairs.counts_for("null_difference")
-    return null_difference(counts, estimates.variances)
+    return null_difference(estimates_of(report).variances)
 
 
 def spread_of(report: GroupAUC, *, confidence_level: float = 0.95) -> pd.Series:

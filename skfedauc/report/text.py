@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import html
 from collections.abc import Iterator, Sequence
@@ -15,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _words
-from skfedauc.counts import DisclosureError
 from skfedauc.counts import left_out as without_group
 from skfedauc.inference import intervals
-from skfedauc.inference.differences import DifferenceTest
-from skfedauc.inference.null_difference import null_difference
+from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.report.bounds import binned_note, certain_range, statistic_bounds
 from skfedauc.report.comparisons import difference_test
 from skfedauc.report.estimates import GroupEstimates
@@ -283,11 +280,8 @@ def _expected(estimates: GroupEstimates) -> Iterator[str]:
     pairs = estimates.pairs
     if pairs.is_within_folds or pairs.n_groups > _MOST_EXPECTED:
         return
-    if estimates.variances.shares_clusters:
-        return
-    # A summary by group holds no scores to draw from.
-    with contextlib.suppress(DisclosureError):
-        expected = null_difference(pairs.counts, estimates.variances)
+    if not estimates.variances.shares_clusters:
+        expected = null_difference(estimates.variances)
         yield f"Equal groups of these sizes would show a difference of about {expected:.2g}."
 
 
