@@ -132,7 +132,7 @@ def words_of(printed):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path, without_plots):
+def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
     for table in (DOCS / "data").glob("*.csv"):
         shutil.copy(table, tmp_path)
     enter(tmp_path, monkeypatch)

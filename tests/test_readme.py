@@ -48,7 +48,7 @@ def printed_values(monkeypatch, tmp_path):
     return values
 
 
-def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path, without_plots):
+def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
     printed = printed_values(monkeypatch, tmp_path)
 
     promised = promised_numbers()

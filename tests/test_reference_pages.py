@@ -207,7 +207,7 @@ def sheet_blocks(language):
     return re.findall(pattern, text_of("cheat_sheet"), flags=re.DOTALL | re.MULTILINE)
 
 
-def test_the_code_of_the_cheat_sheet_runs(monkeypatch, tmp_path, capsys, without_plots):
+def test_the_code_of_the_cheat_sheet_runs(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     names = namespace_of(text_of("cheat_sheet"))
     for block in sheet_blocks("python"):

@@ -8,20 +8,55 @@ excludes it, so both agree at every level.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfedauc import _input
 from skfedauc.audit.contrasts import Gap
 from skfedauc.audit.questions import QUESTIONS, Changes, Question, TwoModels
 from skfedauc.audit.samples import Sample
+from skfedauc.counts import ScoreCounts
 from skfedauc.inference.effects import Floats
 from skfedauc.inference.largest_gap import gap_change
 from skfedauc.inference.models import auc_values, compare_average, joint_within
 from skfedauc.inference.rates import GapLimits
-from skfedauc.report import estimates_of, index_of, null_difference_of, shares
+from skfedauc.report import GroupAUC, estimates_of, index_of, null_difference_of, shares
+
+
+class ByRow(NamedTuple):
+    """Rows of an audit, and whether each has a positive decision; None without decisions."""
+
+    rows: _input.Rows
+    selected: NDArray[np.bool_] | None
+
+
+class Audited(Protocol):
+    """What the outputs of an audit read of it; see `FairnessAudit`."""
+
+    report: GroupAUC
+    decisions: ScoreCounts | None
+    threshold: float | None
+    min_per_class: int
+    primary: str
+    favorable: Any
+    samples: dict[str, Sample]
+    control: dict[str, Any]
+    n_audits: int
+    by_row: ByRow | None
+    date: str
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def answers(self) -> dict[str, dict[str, Answer]]: ...  # noqa: D102
+    @property
+    def tolerances(self) -> pd.DataFrame: ...  # noqa: D102
+    @property
+    def facts(self) -> dict[str, Any]: ...  # noqa: D102
+
 
 Verdict = Literal["differ", "undecided", "smaller", "larger", "changed", "unanswered"]
 LEVEL = 0.95

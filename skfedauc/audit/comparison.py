@@ -1,4 +1,4 @@
-"""`AuditComparison`: did the gaps between groups change from one model to another?"""
+"""`AuditComparison`: changes of the gaps between groups from one model to another."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _words
-from skfedauc.audit.answers import Answer, change, change_within
-from skfedauc.audit.document import Output
+from skfedauc.audit.answers import Answer, Audited, change, change_within
 from skfedauc.audit.facts import facts_of_models
+from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS, TwoModels
 from skfedauc.audit.samples import Sample, column_names, part_of
 from skfedauc.comparison import paired_rows
 
 if TYPE_CHECKING:
     from skfedauc.audit.document import Document
-    from skfedauc.audit.fairness_audit import FairnessAudit
 
 # Claims that share the error rate of the primary question: the gap, and the AUC within groups
 _N_PRIMARY = 2
@@ -39,9 +38,7 @@ class AuditComparison(Output):
         Names of the models.
     """
 
-    def __init__(
-        self, first: FairnessAudit, second: FairnessAudit, models: tuple[str, str]
-    ) -> None:
+    def __init__(self, first: Audited, second: Audited, models: tuple[str, str]) -> None:
         if type(second) is not type(first):
             raise TypeError(f"other must be a FairnessAudit; got {_words.described(second)}.")
         if len(models) != 2 or not all(isinstance(name, str) for name in models):
@@ -141,4 +138,4 @@ class AuditComparison(Output):
         """Content of all outputs: the first screen, the appendix and the numbers."""
         from skfedauc.audit.documents import document_of_comparison
 
-        return document_of_comparison(self)
+        return document_of_comparison(self.audits, self.models, self.answers, self.facts)

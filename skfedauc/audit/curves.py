@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _words
-from skfedauc.audit.answers import Answer
+from skfedauc.audit.answers import Answer, Audited
 from skfedauc.audit.document import Line, Panels
 from skfedauc.audit.samples import Sample
-from skfedauc.inference.calibration import ClusterCells, equal_count_bins
+from skfedauc.inference.calibration import equal_count_bins
 from skfedauc.inference.rates import wilson
-
-if TYPE_CHECKING:
-    from skfedauc.audit.fairness_audit import FairnessAudit
 
 # Largest numbers of groups in a plot, of points of a curve, and of bins of a group
 _MOST_GROUPS, _MOST_POINTS, _N_BINS = 12, 150, 10
 
 
-def plots_of(audit: FairnessAudit) -> tuple[Panels, ...]:
+def plots_of(audit: Audited) -> tuple[Panels, ...]:
     """Return the plots of each column: ROC curves, and calibration if scores are probabilities."""
     found = []
     for column, sample in audit.samples.items():
@@ -90,8 +85,9 @@ def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> P
     cells = sample.report.counts.cells
     bins = equal_count_bins(cells, _N_BINS)
     limits = wilson(bins.share, bins.n_rows, 0.025)
-    if sample.clusters is not None:
-        limits = ClusterCells(sample.clusters, cells).limits_of_bins(bins, 0.025)
+    of_clusters = sample.cells_of_clusters()
+    if of_clusters is not None:
+        limits = of_clusters.limits_of_bins(bins, 0.025)
     panels = []
     for g in chosen:
         mine = bins.groups == g

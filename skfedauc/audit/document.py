@@ -1,17 +1,10 @@
-"""The content of an audit or a comparison, and its outputs: text, Markdown, JSON and HTML.
-
-All outputs render one `Document`; none of them computes, selects or words anything.
-"""
+"""The content of an audit or a comparison, as text and as Markdown."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from skfedauc._output_file import check_target, write_whole
 
 _WIDTH = 96
 # What a verdict is called, and its mark
@@ -190,9 +183,9 @@ class Document:
             lines += [f"### {card.heading}", "", *said, *card.notes, ""]
         by_column = tuple(f"by {column}" for column in self.columns)
         for title, rows in (("Also asked", self.also), ("Tolerance", self.tolerances)):
-            table = []
-            for row in rows:
-                table.append((row.title, *(f"**{of.word}**: {of.text}" for of in row.cells)))
+            table = [
+                (row.title, *(f"**{of.word}**: {of.text}" for of in row.cells)) for row in rows
+            ]
             lines += [*_markdown_table((title, *by_column), table), ""] if rows else []
         lines += [self.promise, "", "### Definitions", ""]
         lines += [f"- **{title}**: {text}" for title, text in self.definitions]
@@ -203,83 +196,6 @@ class Document:
         lines += ["", "### Provenance", ""]
         lines += [f"- {what}: {value}" for what, value in self.provenance]
         return "\n".join(map(_without_markup, lines)) + "\n"
-
-
-class Output:
-    """Outputs of an object with a document."""
-
-    document: Document
-
-    def __repr__(self) -> str:
-        return "\n".join(self.document.lines())
-
-    def _repr_html_(self) -> str:
-        """Return the first screen, for notebooks."""
-        from skfedauc.audit.page import rendered
-
-        return rendered(self.document, "screen.html.jinja")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answers, tables, sentences and facts as plain values; NaN is None."""
-        return self.document.data
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Return `to_dict` as JSON, or write it to a file.
-
-        Parameters
-        ----------
-        path : str or os.PathLike, default=None
-            File to write, replaced only when the document is complete. None returns the document.
-        """
-        return _text_or_file(as_json(self.to_dict()), path)
-
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Return the first screen, the tables and the definitions in Markdown, for a model card.
-
-        Parameters
-        ----------
-        path : str or os.PathLike, default=None
-            File to write, replaced only when the text is complete. None returns the text.
-        """
-        return _text_or_file(self.document.to_markdown(), path)
-
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a self-contained page: one screen of answers, and an appendix that folds.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            File to write, replaced only when the page is complete.
-
-        Raises
-        ------
-        ImportError
-            If jinja2 is missing; ``pip install "skfedauc[html]"`` installs it.
-        OSError
-            If writing the file fails. An existing file then remains unchanged.
-        """
-        check_target(path)
-        write_whole(path, page_of(self))
-
-
-def page_of(result: Output) -> str:
-    """Return the text of the page that `to_html` writes."""
-    from skfedauc.audit.page import rendered
-
-    return rendered(result.document, "page.html.jinja")
-
-
-def as_json(document: dict[str, Any]) -> str:
-    """Return nested plain values as JSON, without NaN or infinite numbers."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _text_or_file(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    if path is None:
-        return text
-    check_target(path)
-    write_whole(path, text)
-    return None
 
 
 def unbroken(text: str) -> str:

@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc.audit import wording
-from skfedauc.audit.answers import LEVEL, Answer, tolerance
+from skfedauc.audit.answers import LEVEL, Answer, Audited, tolerance
 from skfedauc.audit.curves import plots_of
 from skfedauc.audit.document import Card, Cell, Document, Mark, Row, Table
 from skfedauc.audit.facts import plain_label, plain_number
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample
 from skfedauc.planning import rows_needed
-
-if TYPE_CHECKING:
-    from skfedauc.audit.comparison import AuditComparison
-    from skfedauc.audit.fairness_audit import FairnessAudit
+from skfedauc.report import estimates_of
+from skfedauc.report.bounds import binned_note
 
 Answers = Mapping[str, Mapping[str, Answer]]
 
@@ -49,7 +47,7 @@ class Voice:
     table: Callable[[Answer], Table]
 
 
-def document_of_audit(audit: FairnessAudit) -> Document:
+def document_of_audit(audit: Audited) -> Document:
     """Return the document of the audit of one model."""
     primary, answers = QUESTIONS[audit.primary], audit.answers
     favorable = audit.favorable
@@ -87,16 +85,20 @@ def document_of_audit(audit: FairnessAudit) -> Document:
     )
 
 
-def document_of_comparison(comparison: AuditComparison) -> Document:
+def document_of_comparison(
+    audits: tuple[Audited, Audited],
+    models: tuple[str, str],
+    answers: Answers,
+    facts: dict[str, Any],
+) -> Document:
     """Return the document of a comparison of two models."""
-    answers, models = comparison.answers, comparison.models
     first, second = models
 
     def said(found: Answer) -> str:
         return wording.change_sentence(found, models)
 
     cards = []
-    for column, sample in comparison.audits[0].samples.items():
+    for column, sample in audits[0].samples.items():
         gap, within = answers[column]["difference"], answers[column]["within"]
         of_within = {"smaller": "lower", "larger": "higher"}.get(within.verdict, within.verdict)
         text = wording.change_sentence(within, models, is_within=True)
@@ -104,22 +106,22 @@ def document_of_comparison(comparison: AuditComparison) -> Document:
             replace(_cell(gap, said(gap)), subject="AUC gap"),
             replace(_cell(within, text), subject="AUC within groups", verdict=of_within),
         )
-        cards.append(_card(gap, sample, cells, comparison.audits[1].report.pooled, []))
+        cards.append(_card(gap, sample, cells, audits[1].report.pooled, []))
     also = _also(answers, ["difference", "within"])
     tolerances = [
         replace(row, title=f"{row.title}, {name}")
-        for name, audit in zip(models, comparison.audits, strict=True)
+        for name, audit in zip(models, audits, strict=True)
         for row in _tolerances(audit)
     ]
     voice = Voice(said, wording.short_change, lambda found: _table_of_changes(found, models))
     return _document(
         answers,
-        comparison.facts,
-        list(comparison.audits),
+        facts,
+        list(audits),
         voice,
         also=also,
         title=f"did gaps between groups change from {first} to {second}?",
-        headline=" ".join(map(_headline, comparison.audits, models)),
+        headline=" ".join(map(_headline, audits, models)),
         cards=tuple(cards),
         tolerances=tuple(tolerances),
         legend=f"Plots: AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: "
@@ -132,7 +134,7 @@ def document_of_comparison(comparison: AuditComparison) -> Document:
 def _document(
     answers: Answers,
     facts: dict[str, Any],
-    audits: list[FairnessAudit],
+    audits: list[Audited],
     voice: Voice,
     *,
     also: list[str],
@@ -148,6 +150,8 @@ def _document(
         if found.table is not None and name != "within"
         for table in [voice.table(found)]
     ]
+    if "calibration_difference" in also and len(audits) == 1:
+        tables += [_table_of_slopes(of, name) for name, of in audits[0].samples.items()]
     asked = dict.fromkeys(name for of in answers.values() for name in of if name != "within")
     samples = audits[0].samples
     data = {
@@ -209,7 +213,7 @@ def _level_of(answers: Answers, names: list[str]) -> str:
     return _words.enumerated(sorted(levels), "or") if levels else ""
 
 
-def _facts(facts: Mapping[str, Any], audits: list[FairnessAudit]) -> tuple[str, ...]:
+def _facts(facts: Mapping[str, Any], audits: list[Audited]) -> tuple[str, ...]:
     label, positive = facts["names"]["label"], facts["positive_class"]
     what = label or (positive if isinstance(positive, str) else "")
     counted = _words.counted(facts["n_positives"], "positive") + (f" ({what})" if what else "")
@@ -217,9 +221,12 @@ def _facts(facts: Mapping[str, Any], audits: list[FairnessAudit]) -> tuple[str, 
     if facts["n_clusters"] is not None:
         parts.append(_words.counted(facts["n_clusters"], "cluster"))
     if facts["n_missing"]:
-        parts.append(f"{_words.counted(facts['n_missing'], 'row')} without a group left out")
+        parts.append(f"{_words.counted(facts['n_missing'], 'row')} without a group label left out")
     if facts["n_withheld_groups"]:
         parts.append(f"{_words.counted(facts['n_withheld_groups'], 'group')} withheld")
+    note = binned_note(estimates_of(audits[0].report))
+    if note:
+        parts.append(note)
     thresholds = dict.fromkeys(audit.threshold for audit in audits)
     if not all(audit.decisions is not None for audit in audits):
         parts.append("the ranking alone")
@@ -230,7 +237,7 @@ def _facts(facts: Mapping[str, Any], audits: list[FairnessAudit]) -> tuple[str, 
     return (*parts, facts["date"][:10], f"audit {audits[0].facts['identifier'][:8]}")
 
 
-def _headline(audit: FairnessAudit, model: str = "") -> str:
+def _headline(audit: Audited, model: str = "") -> str:
     """Return how good the model is: all rows together, and within the groups of each column."""
 
     def auc(report: Any, name: str) -> str:
@@ -312,7 +319,7 @@ def _cell(found: Answer, text: str) -> Cell:
     return Cell(found.verdict, text, *found.shown[2:])
 
 
-def _tolerances(audit: FairnessAudit) -> list[Row]:
+def _tolerances(audit: Audited) -> list[Row]:
     """Return a row for each tolerance."""
     rows = []
     for name, limit in audit.facts["tolerances"].items():
@@ -374,6 +381,22 @@ def _table(found: Answer, said: str, values: list[str], heading: list[str], scop
     return Table("", said, columns, tuple(rows), note)
 
 
+def _table_of_slopes(sample: Sample, column: str) -> Table:
+    """Return the table of the calibration slopes of the groups."""
+    said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
+    rows: list[tuple[str, ...]] = []
+    if sample.has_probabilities:
+        found, n_rows = sample.slopes(), sample.n_by_class.sum(axis=0).tolist()
+        numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
+        for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
+            limits = f"{wording.number(low)} to {wording.number(high)}"
+            is_known = not math.isnan(value)
+            cells = (wording.number(value), limits) if is_known else (str(note), "")
+            rows.append((wording.label(group), f"{n:,}", *cells))
+    heading = (column, "rows", "slope", f"{wording.NINETY_FIVE} interval")
+    return Table(f"Calibration slope by {column}", said, heading, tuple(rows))
+
+
 def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return where the numbers come from, as names and texts."""
     names = {"label": "Label", "score": "Score"}
@@ -421,7 +444,7 @@ def _plain(found: Answer, voice: Voice, name: str) -> dict[str, Any]:
     }
 
 
-def _plain_tolerances(audits: list[FairnessAudit], facts: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answers to tolerances, and the number of each answer."""
     models = list(facts.get("models", [None]))
     cases = [

@@ -7,14 +7,12 @@ import importlib.metadata
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skfedauc import _words
+from skfedauc.audit.answers import Audited
 from skfedauc.counts import ScoreCounts, version_of_package
 from skfedauc.report import estimates_of
-
-if TYPE_CHECKING:
-    from skfedauc.audit.fairness_audit import FairnessAudit
 
 # Facts of an audit that differ between models on the same rows
 _OF_A_MODEL = ("threshold", "has_decisions", "identifier")
@@ -45,7 +43,7 @@ def date_of_now() -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def facts_of(audit: FairnessAudit, declared: Mapping[str, Any]) -> dict[str, Any]:
+def facts_of(audit: Audited, declared: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of an audit as plain values, the declared facts first."""
     counts = audit.report.counts
     clusters = estimates_of(audit.report).pairs.clusters

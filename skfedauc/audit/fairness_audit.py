@@ -1,4 +1,4 @@
-"""`FairnessAudit`: do groups differ in ranking and in decisions?"""
+"""`FairnessAudit`: whether groups differ in ranking and in decisions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import copy
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.audit import arguments
-from skfedauc.audit.answers import Answer, answer, tolerance
-from skfedauc.audit.document import Output
+from skfedauc.audit.answers import Answer, ByRow, answer, tolerance
 from skfedauc.audit.facts import date_of_now, facts_of
+from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import (
     Decisions,
@@ -32,7 +31,7 @@ from skfedauc.audit.samples import (
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, index_of
+from skfedauc.report import GroupAUC, estimates_of, index_of, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -45,15 +44,8 @@ Favorable = Literal["positive", "negative"]
 Threshold = float | Literal["auto"] | None
 
 
-class ByRow(NamedTuple):
-    """Rows of an audit, and whether each has a positive decision; None without decisions."""
-
-    rows: _input.Rows
-    selected: NDArray[np.bool_] | None
-
-
 class FairnessAudit(Output):
-    """Fairness audit: do groups differ in ranking and in decisions?
+    """Fairness audit: whether groups differ in ranking and in decisions.
 
     Each column of groups is an audit of its own. Its primary question is whether the groups' AUCs
     differ, at 5 %. The other questions (ranking across groups, selection, true and false positive
@@ -99,6 +91,8 @@ class FairnessAudit(Output):
         Threshold of the decisions; None for decisions from elsewhere, or without decisions.
     samples : dict of str to Sample
         Groups that are compared, and those left out, by column.
+    crossed : list of tuple of str
+        Columns, and combinations of columns, that are audited.
     control : dict of str to object
         Control columns and their labels, of an audit that `within` returns.
     n_audits : int
@@ -177,9 +171,8 @@ class FairnessAudit(Output):
         self.decisions = decisions
         # Threshold on the scale of the scores of the report
         self._score_threshold = self.threshold
-        # Columns and combinations of columns to be audited
-        self._chosen = arguments.check_columns(intersections, column_names(report))
-        self.samples = samples_of(report, self._decided, self._chosen, self.min_per_class)
+        self.crossed = arguments.check_columns(intersections, column_names(report))
+        self.samples = samples_of(report, self._decided, self.crossed, self.min_per_class)
         self.n_audits, self.control = 1, dict[str, Any]()
         self.by_row: ByRow | None = None
 
@@ -467,7 +460,13 @@ class FairnessAudit(Output):
         pandas.DataFrame
             A row for each group with `n_positives`, `n_negatives`, and for each answered question
             its value, such as `auc` and `selection_rate`, with limits ``*_ci_low`` and
-            ``*_ci_high``.
+            ``*_ci_high``. `calibration` is the mean score minus the share of positives, and
+            `calibration_slope` is 1 for calibrated scores [1]_.
+
+        References
+        ----------
+        .. [1] Cox, D. R. (1958). Two further applications of a model for binary regression.
+           Biometrika 45(3/4). https://doi.org/10.1093/biomet/45.3-4.562
         """
         name = self.columns[0] if column is None else column
         if name not in self.samples:
@@ -483,7 +482,14 @@ class FairnessAudit(Output):
                 for of in ("value", "ci_low", "ci_high"):
                     key = value if of == "value" else f"{value}_{of}"
                     columns[key] = found.table[of].to_numpy()
-        return pd.DataFrame(columns, index=index_of(self.samples[name].report))
+        sample = self.samples[name]
+        if "calibration" in columns:
+            found_slopes = sample.slopes()
+            columns["calibration_slope"] = found_slopes.estimate
+            columns["calibration_slope_ci_low"] = found_slopes.low
+            columns["calibration_slope_ci_high"] = found_slopes.high
+        table = pd.DataFrame(columns, index=index_of(sample.report))
+        return listed(sample.report.counts, table)
 
     def compare(
         self, other: FairnessAudit, names: tuple[str, str] = ("before", "after")
@@ -567,7 +573,7 @@ class FairnessAudit(Output):
             )
         parts = levels_of(self.report, self._decided, names.index(column))
         others = tuple(name for name in names if name != column)
-        chosen = [tuple(name for name in of if name != column) for of in self._chosen]
+        chosen = [tuple(name for name in of if name != column) for of in self.crossed]
         found = {}
         for level, (pairs, decisions) in parts.items():
             audit = copy.copy(self)
@@ -576,8 +582,8 @@ class FairnessAudit(Output):
             audit.report = GroupAUC(pairs, undefined="ignore", group_names=list(others))
             is_clustered = isinstance(decisions, ClusterCounts)
             audit.decisions = decisions.units if is_clustered else decisions
-            audit._chosen = list(dict.fromkeys(filter(None, chosen)))
-            audit.samples = samples_of(audit.report, decisions, audit._chosen, self.min_per_class)
+            audit.crossed = list(dict.fromkeys(filter(None, chosen)))
+            audit.samples = samples_of(audit.report, decisions, audit.crossed, self.min_per_class)
             audit.n_audits, audit.by_row = self.n_audits * len(parts), None
             audit.control = self.control | {column: level}
             found[level] = audit

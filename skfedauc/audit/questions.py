@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skfedauc.audit.contrasts import Between, Contrast, Ratios, WithOthers
 from skfedauc.audit.samples import Cells, Sample
-from skfedauc.inference.calibration import ClusterCells, mean_scores
+from skfedauc.inference.calibration import mean_scores
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.differences import UsedGroups
 from skfedauc.inference.effects import Rows
@@ -234,7 +234,7 @@ def _selection_ratios(sample: Sample) -> Asked:
 
 def _miscalibrations(sample: Sample) -> Asked:
     cells = sample.report.counts.cells
-    clusters = None if sample.clusters is None else ClusterCells(sample.clusters, cells)
+    clusters = sample.cells_of_clusters()
     first = mean_scores(cells, 0.95, clusters)
     values = first.mean - first.prevalence
 

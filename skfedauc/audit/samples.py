@@ -19,7 +19,12 @@ from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import cells_for
 from skfedauc.counts.moments import ClassRows
 from skfedauc.counts.score_counts import select_groups, with_weights_over
-from skfedauc.inference.calibration import are_exact_probabilities
+from skfedauc.inference.calibration import (
+    ClusterCells,
+    Slopes,
+    are_exact_probabilities,
+    slopes,
+)
 from skfedauc.inference.rates import ClusterSums
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, group_names_of, index_of, large_groups
@@ -112,7 +117,7 @@ class Sample:
 
     @property
     def column(self) -> str:
-        """Name of the column, ``sex``, or of several columns, ``sex × region``."""
+        """Name of the column, or of several columns with a sign of multiplication."""
         return " \N{MULTIPLICATION SIGN} ".join(self.names) + self.within
 
     @property
@@ -148,6 +153,16 @@ class Sample:
         if counts.ranges is not None or not are_exact_probabilities(counts):
             return False
         return not are_decisions(counts)
+
+    def slopes(self) -> Slopes:
+        """Return the calibration slopes of the groups with 95 % intervals."""
+        cells = self.report.counts.cells
+        return slopes(cells, 0.95, self.cells_of_clusters())
+
+    def cells_of_clusters(self) -> ClusterCells | None:
+        """Return the cells by cluster, or None if all rows are independent."""
+        clusters = self.clusters
+        return None if clusters is None else ClusterCells(clusters, self.report.counts.cells)
 
     def decided(self) -> Decided:
         """Return the rows by class and decision of each group."""

@@ -12,7 +12,7 @@ from skfedauc.audit.questions import Question
 
 # Largest number of groups that a sentence names
 _MOST_NAMED = 6
-_COUNTS = dict(enumerate("Two Three Four Five Six Seven Eight Nine Ten".split(), start=2))
+_COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six", 7: "Seven", 8: "Eight", 9: "Nine"}
 _VERBS = {"smaller": "is smaller", "larger": "is larger", "changed": "changed its sign"}
 _OF_WITHIN = {"smaller": "is lower", "larger": "is higher"}
 

@@ -12,7 +12,7 @@ import pandas as pd
 from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError
-from skfedauc.audit.document import as_json, page_of
+from skfedauc.audit.output import as_json, page_of
 from skfedauc.cli.arguments import CompareArguments
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.predictions_file import read_columns

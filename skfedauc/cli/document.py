@@ -27,7 +27,7 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
     test, clusters = None, estimates.pairs.clusters
     if not estimates.variances.shares_clusters:
         test = report.test_equal_groups()
-    counts, auc = report.counts, report.by_group["auc"].to_numpy()
+    counts, auc = report.counts, estimates.pairs.auc
     rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, auc, strict=True)
     return {
         "by": list(grouping.columns),

@@ -25,7 +25,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decisions",
         metavar="COL",
-        help=f"audit the decisions in this column instead of those of a threshold; "
+        help="audit the decisions in this column instead of those of a threshold; "
         "decisions are labels of the classes, or 0 and 1",
     )
 
@@ -290,7 +290,7 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         type=_threshold,
         default="auto",
-        help=f"also audit the decisions that predict the positive class for scores "
+        help="also audit the decisions that predict the positive class for scores "
         "of at least T; none audits the ranking only (default: 0.5 if all scores are between 0 "
         "and 1, otherwise none)",
     )
@@ -360,8 +360,8 @@ def _add_tolerances(parser: argparse.ArgumentParser, answers: str, fails: str) -
         "if the positive class is the favorable outcome (ratios of rates are refused with "
         f"--favorable negative){answers}; may be "
         "repeated. Gaps that end in ratio have to be at least their limit: ratio, "
-        "demographic_parity_ratio. Others have to be at most their limit: difference, xauc_disparity, "
-        "demographic_parity_difference, true_positive_rate_difference, "
+        "demographic_parity_ratio. Others have to be at most their limit: difference, "
+        "xauc_disparity, demographic_parity_difference, true_positive_rate_difference, "
         "false_positive_rate_difference, equalized_odds_difference, calibration_difference",
     )
     add(

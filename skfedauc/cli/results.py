@@ -10,8 +10,8 @@ from skfedauc._output_file import write_whole
 from skfedauc._words import shortened
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError, check_tolerances
-from skfedauc.audit.document import as_json, page_of
 from skfedauc.audit.fairness_audit import joined
+from skfedauc.audit.output import as_json, page_of
 from skfedauc.audit.page import check_installed
 from skfedauc.audit.samples import bin_of_threshold
 from skfedauc.cli.arguments import ReportOptions

@@ -63,7 +63,7 @@ def results_of(command_line, tmp_path, name, capsys):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.usefixtures("equal_identifiers")
-def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys, without_plots):
+def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys):
     columns, on_rows, on_counts = CASES[case]
     path, counts = tmp_path / "p.csv", tmp_path / "p.skfa"
     frame = with_gaps(predictions()) if on_rows else predictions()
@@ -76,7 +76,7 @@ def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys, without_plots
 
 
 @pytest.mark.usefixtures("equal_identifiers")
-def test_missing_groups_may_be_dropped_by_the_report(gaps, tmp_path, capsys, without_plots):
+def test_missing_groups_may_be_dropped_by_the_report(gaps, tmp_path, capsys):
     """Each report leaves out other rows, which the counts keep as groups."""
     counts, columns = tmp_path / "gaps.skfa", [*WEIGHTED, "--group", "sex"]
     assert main(["count", str(gaps), *columns, "--missing", "group", "-o", str(counts)]) == 0

@@ -77,7 +77,7 @@ def test_a_reader_that_stops_is_no_error(written, capsys, monkeypatch):
 
 @pytest.mark.parametrize("command_name", ["audit", "audit --json", "report", "count", "merge"])
 def test_files_are_written_even_if_nobody_reads(
-    written, tmp_path, capsys, monkeypatch, without_plots, command_name
+    written, tmp_path, capsys, monkeypatch, command_name
 ):
     """The reader stops, as in ``skfedauc ... | head -1``, or the disk is full."""
     counts, html, document = (str(tmp_path / name) for name in ("p.skfa", "r.html", "r.json"))
