@@ -129,6 +129,7 @@ def _templates() -> Any:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     found.globals |= {"glyph": _glyph, "plot": _plot, "pixels": _pixels, "download": _download}
     found.globals["panel"] = {"size": _PANEL, "border": _BORDER}
@@ -142,7 +143,8 @@ def check_installed() -> None:
         import jinja2  # noqa: F401
     except ImportError:
         raise ImportError(
-            'the page of an audit needs jinja2: pip install "skfedauc[html]".'
+            "the page of an audit requires jinja2, which is not installed with skfedauc by "
+            'default. Install it by: pip install "skfedauc[html]"'
         ) from None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.groupings import Grouping
 from skfedauc.report import estimates_of, first_lines_of
@@ -37,3 +39,16 @@ def grouping_line(grouping: Grouping) -> str:
         line += f"; {counted(grouping.n_dropped, 'row')} without {without} dropped"
     line += report.counts.withheld.in_words().replace(", ", "; ")
     return line + summary_note(estimates_of(report))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines with the first column flush left, and other columns flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
