@@ -259,6 +259,15 @@ class GroupPairs:
         """
         return self.is_binned and any(part.bins is None for part in self.parts)
 
+    @property
+    def rounding_reach(self) -> float:
+        """Largest rounding error of a ratio of two sums over rows.
+
+        A sum of n numbers of 0 or more has a relative error of at most n units of rounding.
+        """
+        n_rows = sum(int((part.n_negatives + part.n_positives).sum()) for part in self.parts)
+        return (n_rows + 4) * 2.0**-50
+
     # Rows -----------------------------------------------------------------------------------
 
     @property

@@ -317,14 +317,19 @@ def report(data: Data) -> Iterator[tuple[str, Any]]:
 
 def of_measures(data: Data) -> Iterator[tuple[str, Any]]:
     for measure in MEASURES:
-        name, found = measure.name, data.report.measured(measure)
+        name = measure.name
+        estimates = data.report._estimates
+        found = GroupAUC(estimates.pairs, undefined=estimates.policy, measure=measure)
         yield f"{name} by_group", lambda found=found: found.by_group
         yield f"{name} statistics", found.statistics
         for of in ("groups", "statistics"):
             yield f"{name} bounds of {of}", lambda found=found, of=of: found.bounds(of)
             yield (
                 f"{name} intervals of {of}",
-                lambda found=found, of=of: found.confidence_intervals(of=of),
+                lambda found=found, of=of: found.confidence_intervals(of=of).rename(
+                    # the name that the record has
+                    columns={found.by_group.columns[0]: "value"}
+                ),
             )
 
 

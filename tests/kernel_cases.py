@@ -137,6 +137,9 @@ def compare(rows, n_groups, rng):
             assert of_row is not None or same_bits(merged, cells)
     scores = scores.astype(np.float64)
     assert same_bits(*both(lambda: kernel.number_cells(scores, of_groups, n_groups)))
+    for of_row in (None, weights):
+        of_rows = scores, positive, groups, n_groups, of_row
+        assert same_bits(*both(lambda of_rows=of_rows: kernel.placements(*of_rows)))
 
 
 def main(n_cases, seed=0):

@@ -1,6 +1,8 @@
 """Comparisons of audits: changes of gaps, each model's own response, and outputs."""
 
+import dataclasses
 import html
+import itertools
 import json
 
 import numpy as np
@@ -70,7 +72,7 @@ def test_gap_changes_are_those_of_inference(compared):
     comparison, (y, score, better, groups) = compared
     codes = np.unique(groups, return_inverse=True)[1]
     rows = models.Rows(y == 1, np.array([score, better]), np.ones(y.size), codes, 3)
-    own = models.auc_values(rows)
+    own, _ = models.auc_values(rows)
     expected = gap_change([GroupValues.of_aucs(rows, own)], 0.975)
     found = comparison.answers["group"]["difference"]
     numbers = [found.estimate, found.ci_low, found.ci_high, found.pvalue]
@@ -105,6 +107,32 @@ def test_verdict_interval_and_p_value_never_disagree():
             assert found.is_claim == excludes == (found.pvalue < 0.05), found
             n_claims += found.is_claim
     assert n_claims > 5
+
+
+def test_variances_of_disparities_equal_the_jackknife():
+    """The infinitesimal jackknife over rows; the strata are groups and classes."""
+    rng = np.random.default_rng(5)
+    groups, y, w = rng.integers(0, 3, 240), rng.integers(0, 2, 240), rng.uniform(0.5, 2.0, 240)
+    scores = rng.normal(size=(2, 240)) + y
+    rows = models.Rows(y == 1, scores, w, groups, 3)
+
+    def values(weights):
+        disparity = models.joint_disparities(dataclasses.replace(rows, weights=weights)).auc
+        return disparity[1] - disparity[0]
+
+    influence = np.zeros((y.size, 3))
+    for i in range(y.size):
+        bumped = w.copy()
+        bumped[i] *= 1 + 1e-5
+        influence[i] = (values(bumped) - values(w)) / 1e-5
+    found = models.joint_disparities(rows).variance[0, 1]
+    for g in range(3):
+        expected = 0.0
+        for own, label in itertools.product((True, False), (0, 1)):
+            mine = ((groups == g) == own) & (y == label)
+            n = w[mine].sum() ** 2 / (w[mine] ** 2).sum()
+            expected += (influence[mine, g] ** 2).sum() * n / (n - 1)
+        assert found[g] == pytest.approx(expected, rel=1e-4)
 
 
 def test_equal_models_make_no_claim():

@@ -249,7 +249,7 @@ def test_the_threshold_is_marked_on_roc_curves_and_scores():
     with pytest.raises(DisclosureError, match=r"threshold 0\.6 are unknown"):
         GroupRocCurveDisplay.from_report(GroupAUC(bins), threshold=0.6)
     for make in (GroupRocCurveDisplay.from_report, GroupScoreDisplay.from_report):
-        with pytest.raises(ValueError, match="threshold must be None or a finite number; got 'x'"):
+        with pytest.raises(ValueError, match="threshold must be a finite number; got 'x'"):
             make(report, threshold="x")
     folds = cross_validate_group_auc(
         LogisticRegression(), score[:, None], y, groups=groups, cv=3

@@ -5,11 +5,9 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from benchmarks.calibration.measures import MEASURES, limits_of_statistic, true_measures
-from benchmarks.calibration.search import average_limits, drawn
 from benchmarks.calibration.simulation import draw_rows, groups, interval_of, report
 from skfedauc import GroupAUC
 from skfedauc.inference.limits import group_limits
-from skfedauc.inference.variances import variances_of
 
 
 def test_interval_is_that_of_the_table():
@@ -23,20 +21,11 @@ def test_interval_is_that_of_the_table():
             assert (interval.low, interval.high) == tuple(table.loc[name, ["ci_low", "ci_high"]])
 
 
-@pytest.mark.parametrize("shape", ["ratio 3", "two values, rate 0.01"])
-def test_limits_of_searched_averages_are_those_of_the_table(shape):
-    counts = drawn(np.random.default_rng(0), 3, 5, 0.9, shape)
-    report, variances = GroupAUC(counts), variances_of(counts)
-    table = report.confidence_intervals(of="statistics").loc["macro", ["ci_low", "ci_high"]]
-    assert np.concatenate(average_limits(variances, 3)) == pytest.approx(table.to_list())
-    each = report.confidence_intervals()[["ci_low", "ci_high"]]
-    assert np.column_stack(average_limits(variances, 1)) == pytest.approx(each.to_numpy())
-
-
 def test_limits_of_a_measure_are_those_of_the_table():
     found = report(np.random.default_rng(0), groups(4, [5, 20, 30, 40], 60, 0.8))
     for measure in MEASURES[:4]:
-        measured = found.measured(measure)
+        estimates = found._estimates
+        measured = GroupAUC(estimates.pairs, measure=measure)
         for over in ("rows", "groups"):
             table = measured.confidence_intervals(of="statistics", over=over)
             for name in ("pooled", "macro"):

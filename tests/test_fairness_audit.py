@@ -591,7 +591,7 @@ def test_what_cannot_be_audited_is_said():
     y, score, groups, _ = rows_of(n=60)
     report = GroupAUC.from_predictions(y, score * 3, groups=groups)
     for threshold in (np.nan, "x", [0.5]):
-        with pytest.raises(ValueError, match="threshold must be 'auto', None or a finite number"):
+        with pytest.raises(ValueError, match="threshold must be a finite number"):
             FairnessAudit(report, threshold=threshold)
     with pytest.raises(ValueError, match=r"threshold must be one number for all groups; got .*y_p"):
         FairnessAudit(report, threshold={"a": 0.4, "b": 0.6})

@@ -325,6 +325,24 @@ def test_ranks_in_groups_equal_brute_force(version, n_groups):
         assert rank == pytest.approx(truth, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_groups", [1, 3, 40])
+def test_placements_equal_brute_force(version, n_groups, weighted):
+    scores, _, groups, weights = rows(12, n_groups, "rounded", n=600)
+    weights = weights if weighted else np.ones(600)
+    positive = np.random.default_rng(0).random(600) < 0.4
+    positive[groups == n_groups - 1] |= n_groups == 40  # a group without negatives
+    found = kernel.placements(scores, positive, groups, n_groups, weights if weighted else None)
+    outranks = (scores[:, None] > scores) + 0.5 * (scores[:, None] == scores)
+    for values, same in zip(found, (groups[:, None] == groups, True), strict=True):
+        compared = same & (positive[:, None] != positive)
+        with np.errstate(invalid="ignore"):
+            share = (compared * weights * outranks).sum(axis=1) / (compared * weights).sum(axis=1)
+        truth = np.where(positive, share, 1.0 - share)
+        assert np.allclose(values, truth, rtol=0, atol=1e-12, equal_nan=True)
+    assert np.isnan(found[0]).any() == (n_groups == 40)
+
+
 # Large counts --------------------------------------------------------------------------
 
 

@@ -376,9 +376,9 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         PrivateCounts.merge([first, 3])
     with pytest.raises(TypeError, match=r"PrivateCounts\.merge adds up score counts and"):
         ScoreCounts.merge([counts_of(5), first])
-    with pytest.raises(ValueError, match="merge needs at least one"):
+    with pytest.raises(ValueError, match="parts must have at least one"):
         PrivateCounts.merge([])
-    with pytest.raises(TypeError, match="merge takes an iterable"):
+    with pytest.raises(TypeError, match="parts must be an iterable"):
         PrivateCounts.merge(first)
     named = [released(counts_of(seed), source="oslo") for seed in (6, 7)]
     with pytest.warns(UserWarning, match="exact counts have the same source name, 'oslo'"):
@@ -393,10 +393,7 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         ({"bins": Bins.of_scores()}, ValueError, "bins must have a fixed number of bins"),
         ({"groups": ["a", "b"]}, ValueError, "have 1 group not among the agreed groups: 'c'"),
         ({"groups": None}, ValueError, "these counts have groups, and groups is None"),
-        ({"epsilon": 0.0}, ValueError, r"epsilon must be a finite number above 0.*; got 0\.0"),
-        ({"epsilon": np.inf}, ValueError, "epsilon must be a finite number above 0.*; got inf"),
-        ({"epsilon": np.nan}, ValueError, "epsilon must be a finite number above 0.*; got nan"),
-        ({"epsilon": "1"}, ValueError, "epsilon must be a finite number above 0.*; got '1'"),
+        ({"epsilon": 0.0}, ValueError, r"epsilon must be a number above 0; got 0\.0"),
         ({"epsilon": 1e-12}, ValueError, "pass a larger epsilon"),
         ({"epsilon": 10.1}, ValueError, "epsilon of at most 10 per row"),
         ({"epsilon": 1e300, "rows_per_person": 9}, ValueError, "epsilon of at most 10 per row"),

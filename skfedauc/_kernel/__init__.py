@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import _numpy
 
 # Version of the arguments of the compiled functions
-_INTERFACE = 6
+_INTERFACE = 7
 _implementation: Any = _numpy
 _asked = os.environ.get("SKFEDAUC_KERNEL", "")
 if _asked not in ("", "compiled", "numpy"):
@@ -262,6 +262,35 @@ def number_cells(
     columns = _array(scores, np.float64), _array(groups, np.intp)
     cell, starts = _implementation.number_cells(*columns, n_groups, 1)
     return cell, starts
+
+
+def placements(
+    scores: Floats,
+    positive: NDArray[np.bool_],
+    groups: NDArray[np.intp],
+    n_groups: int,
+    weights: Floats | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the placement value of each row within its group, and among the rows of all groups.
+
+    The placement value is NaN where all rows, of the group or of all groups, are of one class.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_rows,)
+    positive : ndarray of bool, shape (n_rows,)
+    groups : ndarray of intp, shape (n_rows,)
+        Group numbers below `n_groups`.
+    n_groups : int
+    weights : ndarray of float64, shape (n_rows,), default=None
+        Weights above 0, or None if every row has weight 1.
+    """
+    is_large = max(scores.size, 2 * n_groups) >= _MANY_ROWS
+    implementation: Any = _numpy if is_large else _implementation
+    rows = _array(scores, np.float64), _array(positive, np.bool_).view(np.uint8)
+    of_rows = _array(groups, np.intp), n_groups, _array(weights, np.float64)
+    within, among_all = implementation.placements(*rows, *of_rows)
+    return within, among_all
 
 
 def concordance(cells: Cells, n_jobs: int | None = None) -> Concordance:

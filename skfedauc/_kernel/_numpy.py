@@ -68,6 +68,29 @@ def number_cells(scores: Array, groups: Array | None, n_groups: int, n_threads: 
     return numbers, starts
 
 
+def placements(
+    scores: Array, positive: Array, groups: Array, n_groups: int, weights: Array | None
+) -> Tuple:
+    weights = np.ones(scores.size) if weights is None else weights
+    positive, one_group = (positive != 0).astype(np.intp), np.zeros_like(groups)
+    found = [_placements(scores, positive, groups, n_groups, weights)]
+    return *found, _placements(scores, positive, one_group, 1, weights)
+
+
+def _placements(
+    scores: Array, positive: Array, groups: Array, n_groups: int, weights: Array
+) -> Array:
+    cell, starts = number_cells(scores, groups, n_groups, 1)
+    place = 2 * cell + positive
+    amounts = np.bincount(place, weights, 2 * int(starts[-1])).reshape(-1, 2)
+    total = np.bincount(2 * groups + positive, weights, 2 * n_groups).reshape(-1, 2)
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN without rows of the other class
+        half = np.repeat(0.5 / total, np.diff(starts), axis=0)
+        shares = [ranks_in_groups(starts, amounts[:, k]) * half[:, k] for k in (0, 1)]
+    values: Array = np.stack([1.0 - shares[1], shares[0]], axis=1).ravel()[place]
+    return values
+
+
 def total(counts: Array) -> int:
     return int(counts.sum(dtype=np.uint64))
 

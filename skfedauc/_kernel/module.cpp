@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "placements.h"
 #include "sums.h"
 
 namespace nb = nanobind;
@@ -99,7 +100,7 @@ NB_MODULE(_compiled, module) {
     const auto def = [&](const char* name, auto function) {
         module.def(name, function, nb::call_guard<nb::gil_scoped_release>());
     };
-    module.attr("INTERFACE") = 6;  // `__init__.py` has the same number
+    module.attr("INTERFACE") = 7;  // `__init__.py` has the same number
     def("count_rows", &py_count_rows<double>);
     def("count_rows", &py_count_rows<float>);
     def("add_cells", &py_add_cells<std::uint32_t>);
@@ -109,6 +110,7 @@ NB_MODULE(_compiled, module) {
     def("total", &total<std::uint32_t>);
     def("total", &total<std::uint64_t>);
     def("number_cells", &number_cells);
+    def("placements", &placements);
     def("ranks_in_groups", &ranks_in_groups);
     def("cross_pairs", &cross_pairs);
     def("pair_sums", &py_placement_sums<Task::pairs>);

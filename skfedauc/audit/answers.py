@@ -316,7 +316,7 @@ def change_within(
         return gap
     share = shares(estimates_of(pair[0].report), "within")
     bounded = np.array([estimates_of(sample.report).variances.bounded for sample in pair])
-    within = joint_within(models.rows, auc_values(models.rows))
+    within = joint_within(models.rows, auc_values(models.rows)[0])
     assert share is not None
     found = compare_average(within, share, bounded, _PAIR, gap.confidence_level)
     before, after, apart, low, high = (float(column[0]) for column in found[:5])

@@ -56,6 +56,7 @@ def check_report(report: Any) -> None:
             "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
             "or use FairnessAudit.from_predictions."
         )
+    estimates_of(report).check_auc("FairnessAudit")
     pairs.check_has_scores("FairnessAudit")
 
 
@@ -92,11 +93,7 @@ def check_threshold(threshold: Any) -> float | None:
             "ThresholdOptimizer, pass the predicted labels as y_pred=, or counts of the decisions "
             "as decisions=."
         )
-    if not _input.is_number(threshold) or not np.isfinite(threshold):
-        raise ValueError(
-            f"threshold must be 'auto', None or a finite number; got {_words.shortened(threshold)}."
-        )
-    return float(threshold)
+    return _input.check_number(threshold, "threshold", hint=" 'auto' and None are also valid.")
 
 
 def check_primary(primary: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +102,7 @@ class AuditComparison(Output):
         number = {group: g for g, group in enumerate(sample.groups)}
         numbers = np.array([number.get(label, len(number)) for label in labels], np.intp)
         rows = paired_rows([of.rows for of in self._by_row], self.audits[0].report)
-        rows = rows._replace(codes=numbers[rows.codes], n_groups=len(number) + 1)
+        rows = dataclasses.replace(rows, codes=numbers[rows.codes], n_groups=len(number) + 1)
         mine, is_compared = rows.codes < len(number), np.arange(len(number) + 1) < len(number)
         decided = [of.selected for of in self._by_row]
         decisions = None

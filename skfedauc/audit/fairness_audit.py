@@ -565,7 +565,7 @@ class FairnessAudit(Output):
         {1: ('sex',), 2: ('sex',)}
         """
         names = column_names(self.report)
-        if column not in names or len(names) < 2:
+        if not isinstance(column, str) or column not in names or len(names) < 2:
             raise ValueError(
                 "column must be one of several group columns; got "
                 f"{_words.shortened(column)}, and the columns are "

@@ -130,7 +130,7 @@ class Question:
 def _aucs(sample: Sample) -> Asked:
     estimates = estimates_of(sample.report)
     used = UsedGroups.of(estimates.extremes_in_use)
-    auc, _ = estimates.group_aucs
+    auc, _ = estimates.group_values
     contrast = Between(auc, estimates_of_aucs(used.spreads), used.correlation)
     return Asked(contrast, sample.n_by_class.sum(axis=0))
 
@@ -142,7 +142,7 @@ def _ratios(sample: Sample) -> Asked:
 
 
 def _auc_changes(models: TwoModels) -> Changes:
-    own = auc_values(models.rows)
+    own, _ = auc_values(models.rows)
     joint = joint_within(models.rows, own)
     limits = _student(joint.auc, joint.variance[0, 1], joint.freedom[0, 1])
     return Changes(GroupValues.of_aucs(models.rows, own), limits)

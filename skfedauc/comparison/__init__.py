@@ -15,7 +15,6 @@ from skfedauc.inference.effects import Rows, near_one
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.models import (
     Comparisons,
-    RowValues,
     auc_values,
     compare_all,
     compare_average,
@@ -223,16 +222,14 @@ default="pooled"
     rows = paired_rows(checked, reports[0])
     counts = [report.counts for report in reports]
 
-    def values_of(of: Rows) -> RowValues:
-        if measure is None or is_auc:
-            return auc_values(of)
-        of_rows = counts if of is rows else [each.without_groups() for each in counts]
-        return measure_values(measure, of, of_rows)
-
-    own = None if groups is None else values_of(rows)
-    within = None if own is None else joint_within(rows, own)
-    if statistic == "pooled" or own is None or within is None:
-        pooled = values_of(rows.pooled())
+    if measure is None or is_auc:
+        own, pooled = auc_values(rows)
+    else:
+        own = pooled = measure_values(measure, rows, counts)
+        if statistic == "pooled" and groups is not None:
+            pooled = measure_values(measure, rows, [of.without_groups() for of in counts])
+    within = None if groups is None else joint_within(rows, own)
+    if statistic == "pooled" or within is None:
         if over == "groups":
             found = compare_over_groups(rows, pooled, None, pairs, confidence_level)
         else:

@@ -15,6 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _input
+from skfedauc._words import shortened_text
 from skfedauc.counts.agreement import Agreement
 from skfedauc.counts.batch_sums import BatchSums
 from skfedauc.counts.bins import Bins
@@ -47,6 +48,8 @@ def count_batches(
     """Check the arguments of `ScoreCounts.from_batches`, and count the batches."""
     check_label_and_score(columns)
     check_columns(columns)
+    n_jobs = _input.check_n_jobs(n_jobs)
+    verbose = _input.check_whole_number(verbose, "verbose", 0)
     missing = _input.check_missing(missing)
     level = check_disclosure(disclosure)
     merge: Callable[[list[State]], State] = sum_of
@@ -270,7 +273,9 @@ def _counted_batch(count: Callable[[Any], State], number: int, batch: Any) -> St
 
 def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Exception:
     """Return an error that names the file of the batch, for an error in this batch."""
-    name = f"batch {number} ({os.fspath(batch)!r})" if is_path(batch) else f"batch {number}"
+    name = f"batch {number}"
+    if is_path(batch):
+        name += f" ({shortened_text(repr(os.fspath(batch)), 500)})"
     for kind in (TypeError, ValueError):
         if isinstance(error, kind):
             return kind(f"{name}: {error}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skfedauc._words import described
 from skfedauc.counts.bin_rules import Edges, Probabilities, Rule, Scores
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
     """
     import narwhals.stable.v2 as nw
 
+    if not isinstance(score, nw.Expr):
+        raise TypeError(
+            "score must be an expression, such as narwhals.stable.v2.col('score'); got "
+            f"{described(score)}."
+        )
     low, high = rule.domain
     # Some engines sort NaN above all numbers, and others do not compare NaN.
     is_valid = (score >= low) & (score <= high)

@@ -517,8 +517,8 @@ class Bins:
         return refines(self._rule, other._rule)
 
     def _check_numbers(self, numbers: ArrayLike) -> NDArray[np.int64]:
-        array = np.asarray(numbers)
-        if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        array = _input.column_of(numbers, "numbers")
+        if array.dtype.kind not in "iu" and array.size:
             raise TypeError(
                 f"numbers must be a column of whole numbers; got {_words.described(numbers)}."
             )

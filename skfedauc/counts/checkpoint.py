@@ -49,7 +49,7 @@ class Checkpoint:
         arguments: dict[str, Any],
         scores_of: Callable[[Any], Any],
     ) -> None:
-        check_target(path)
+        check_target(path, "checkpoint")
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError(
                 f"checkpoint={os.fspath(path)!r} is a device or a pipe, which keeps nothing; pass "

@@ -65,7 +65,7 @@ def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | 
         if size >= max(_ROUND, _n_cells(waiting[0])):
             waiting, size = [sum_of(waiting)], 0
     if not waiting:
-        raise ValueError("merge needs at least one ScoreCounts; got none.")
+        raise ValueError("parts must have at least one ScoreCounts; got none.")
     merged = sum_of(waiting)
     if repeated == "allow":
         merged = merged._replace(origin=merged.origin._replace(may_repeat=True))
@@ -117,25 +117,25 @@ def check_iterable(parts: Any, kind: type) -> None:
         `ScoreCounts`.
     """
     if isinstance(parts, kind):
-        raise TypeError("merge takes an iterable of score counts; got a single one.")
+        raise TypeError("parts must be an iterable of score counts; got a single one.")
     if isinstance(parts, Mapping):
         wrong = [name for name in parts if not isinstance(name, str) or not name]
         if wrong:
             raise TypeError(
-                "merge takes a mapping from names to score counts or paths; got the name "
+                "parts must be a mapping from names to score counts or paths; got the name "
                 f"{described(wrong[0])}."
             )
         return
-    if isinstance(parts, str | bytes | os.PathLike):
+    if isinstance(parts, str | bytes | os.PathLike) or not isinstance(parts, Iterable):
         raise TypeError(
-            "merge takes an iterable of score counts or paths, such as a list; got "
+            "parts must be an iterable of score counts or paths, such as a list; got "
             f"{described(parts)}."
         )
     is_series = hasattr(parts, "iloc") and not hasattr(parts, "columns")
     is_row = is_series and len({isinstance(part, kind) for part in parts}) > 1
     if is_row or hasattr(parts, "columns") or hasattr(parts, "column_names"):
         raise TypeError(
-            "merge takes an iterable of score counts; got a "
+            "parts must be an iterable of score counts; got a "
             f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
             "counts, such as table['counts']."
         )
@@ -151,6 +151,5 @@ def wrong_part(part: Any) -> TypeError:
     elif isinstance(part, tuple | Mapping) or hasattr(part, "columns") or hasattr(part, "iloc"):
         mend = " Pass the column of score counts of a table, such as table['counts']."
     return TypeError(
-        "merge takes ScoreCounts objects and paths of files; got one of type "
-        f"{type(part).__name__}.{mend}"
+        f"parts must be ScoreCounts or paths of files; got one of type {type(part).__name__}.{mend}"
     )

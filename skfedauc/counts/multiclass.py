@@ -180,6 +180,10 @@ class MulticlassCounts:
         TypeError
             If a part is not a MulticlassCounts.
         """
+        if not isinstance(parts, Iterable):
+            raise TypeError(
+                f"parts must be an iterable of MulticlassCounts; got {_words.described(parts)}."
+            )
         listed = list(parts)
         if not listed:
             raise ValueError("parts is empty; pass one or more MulticlassCounts.")
@@ -367,7 +371,10 @@ def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
 
 def _checked_scores(y_score: Any, labels: list[Any], *, is_given: bool) -> NDArray[Any]:
     """Return the scores as an array with as many columns as labels."""
-    scores = np.asarray(y_score)
+    try:
+        scores = np.asarray(y_score)
+    except ValueError as error:
+        raise ValueError(f"y_score must have rows of one length: {error}") from error
     if scores.ndim != 2 or scores.shape[1] != len(labels):
         mend = "" if is_given else " If the rows lack a class, pass labels=."
         raise ValueError(

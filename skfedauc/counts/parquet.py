@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._input.arguments import check_path
 from skfedauc._words import described
 from skfedauc.counts.pages import size_of_pages
 
@@ -74,10 +75,7 @@ def read_file(
             f"path must be a str or os.PathLike; got {type(path).__name__}. {kind}.from_bytes "
             f"reads the bytes that {kind}.to_bytes returned."
         )
-    if not isinstance(path, str | os.PathLike):
-        # open() takes an integer as a file descriptor, and closes it.
-        raise TypeError(f"path must be a str or os.PathLike; got {described(path)}.")
-    with open(path, "rb") as file:
+    with open(check_path(path), "rb") as file:
         head = file.read(len(MAGIC))
         return head + file.read(-1 if most is None else most) if head == MAGIC else head
 

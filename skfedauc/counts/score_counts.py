@@ -1165,7 +1165,7 @@ default=None
 
         limits = check_limits(limits)
         data = read_file(path, most=limits.max_bytes)
-        return cls._read(data, repr(os.fspath(path)), limits)
+        return cls._read(data, f"path {os.fspath(path)!r}", limits)
 
     def to_bytes(self, *, source: str | None = None, disclosure: Disclosure | None = None) -> bytes:
         """Return the content of the file that `save` writes.

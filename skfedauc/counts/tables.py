@@ -213,8 +213,8 @@ def _check_columns_of_counts(
     absent = [name for name, column in sums.items() if column is None]
     if 0 < len(absent) < len(sums):
         raise TypeError(
-            f"counts of weighted rows need the sums of weights and of their squares; "
-            f"{', '.join(absent)} are missing."
+            f"counts of weighted rows need {_words.enumerated(list(sums))}; "
+            f"{_words.enumerated(absent)} {'is' if len(absent) == 1 else 'are'} missing."
         )
     absent = [name for name, column in ends.items() if column is None]
     if len(absent) == 1:

@@ -107,7 +107,7 @@ class ClassAverages:
 
 def _effects(rows: Rows) -> Floats:
     """Return the effect of each row on the AUC of its group; 0 in groups that lack a class."""
-    values = np.nan_to_num(placements(rows)[0])
+    values = np.nan_to_num(placements(rows)[0][0])
     total = rows.by_class(rows.weights)
     mean = ratio(rows.by_class(rows.weights * values), total, 0.0)
     place = rows.positive.astype(np.intp), rows.codes

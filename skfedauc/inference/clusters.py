@@ -23,7 +23,7 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ratio
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference.effects import Rows, Units, effects_of, placements
+from skfedauc.inference.effects import Rows, Units, cluster_effects, placements
 from skfedauc.inference.variances import (
     Clusters,
     Floats,
@@ -67,8 +67,7 @@ def variances_of_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Varia
     """
     independent = variances_of(counts)
     rows = rows_of(clusters, counts.weight_exponent)
-    (of_classes,), units = effects_of(rows, placements(rows))
-    assert units is not None
+    (of_classes,), units = cluster_effects(rows, placements(rows)[0])
     of_classes[:, ~independent.defined[units.group]] = 0.0
     effects = of_classes.sum(axis=0)
     estimable = independent.estimable & units.has_two
@@ -140,7 +139,6 @@ def pooled_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Pooled:
     if not together.defined.any():
         return of_rows._replace(rows=together)
     rows = rows_of(clusters, counts.weight_exponent)
-    (of_classes,), units = effects_of(rows, placements(rows.pooled()), among_all=True)
-    assert units is not None
+    (of_classes,), units = cluster_effects(rows, placements(rows)[1], among_all=True)
     of_clusters = units.by_cluster(of_classes.sum(axis=0))
     return of_rows._replace(rows=together, fixed=float((of_clusters**2).sum()))

@@ -18,6 +18,7 @@ References
 
 from __future__ import annotations
 
+import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.counts.view import sums_among_all
 from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.differences import holm
-from skfedauc.inference.effects import Rows, Units, effects_of, placements, satterthwaite
+from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import bounded, moments_of_all_rows, strata_of
 from skfedauc.ranks import Ranks, ranks_among_all
@@ -316,7 +317,7 @@ def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floa
 
 def _effects_on_auc(rows: Rows, kept: NDArray[np.bool_]) -> tuple[Floats, Units]:
     """Return the effects of clusters on the AUC of some rows, by class, and their units."""
-    one_group = rows._replace(codes=np.where(kept, 0, 1), n_groups=2).of_groups(np.arange(2) == 0)
-    (effects,), units = effects_of(one_group, placements(one_group))
-    assert units is not None
+    two = dataclasses.replace(rows, codes=np.where(kept, 0, 1), n_groups=2)
+    one_group = two.of_groups(np.arange(2) == 0)
+    (effects,), units = cluster_effects(one_group, placements(one_group)[0])
     return effects, units

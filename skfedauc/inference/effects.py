@@ -19,13 +19,15 @@ References
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._input.encoding import number_integers
-from skfedauc._kernel import number_cells, ranks_in_groups
+from skfedauc._kernel import placements as placements_of_rows
 from skfedauc.counts.moments import is_rounding_error, ratio
 
 Floats = NDArray[np.float64]
@@ -37,7 +39,8 @@ LEAST_EFFECTIVE = 1.5
 ROUNDING = 1e-12
 
 
-class Rows(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rows:
     """Rows with the scores of one or more models.
 
     Attributes
@@ -61,7 +64,7 @@ class Rows(NamedTuple):
 
     def pooled(self) -> Rows:
         """Return the rows in one group."""
-        return self._replace(codes=np.zeros_like(self.codes), n_groups=1)
+        return dataclasses.replace(self, codes=np.zeros_like(self.codes), n_groups=1)
 
     def of_groups(self, kept: NDArray[np.bool_]) -> Rows:
         """Return the rows of some groups, numbered again."""
@@ -75,19 +78,56 @@ class Rows(NamedTuple):
             None if self.clusters is None else self.clusters[mine],
         )
 
-    def by_class(self, amounts: Floats) -> Floats:
-        """Sum amounts of rows by class, negatives first, and group, shape (2, n_groups)."""
-        number = self.positive * self.n_groups + self.codes
-        found = np.bincount(number, amounts, 2 * self.n_groups)
+    @functools.cached_property
+    def is_weighted(self) -> bool:
+        """Whether the weights of rows differ."""
+        return bool((self.weights != self.weights[:1]).any())
+
+    @functools.cached_property
+    def key(self) -> Numbers:
+        """Class and group of each row: group numbers of negatives, then those of positives."""
+        return self.positive * self.n_groups + self.codes
+
+    def by_class(self, amounts: Floats | None) -> Floats:
+        """Sum amounts of rows (None counts rows) by class, negatives first, and by group."""
+        found = np.bincount(self.key, amounts, 2 * self.n_groups)
         return found.astype(np.float64).reshape(2, self.n_groups)
 
-    def effective(self) -> Floats:
-        """Return the effective sample sizes by class and group; 0 without rows."""
-        return ratio(self.by_class(self.weights) ** 2, self.by_class(self.weights**2), 0.0)
+    @functools.cached_property
+    def sizes(self) -> Sizes:
+        """Numbers of rows, weights and squared weights by class and group."""
+        n = self.by_class(None)
+        if not self.is_weighted:
+            weight = float(self.weights[:1].sum())
+            return Sizes(n, weight * n, weight**2 * n)
+        return Sizes(n, self.by_class(self.weights), self.by_class(self.weights**2))
 
+
+class Sizes(NamedTuple):
+    """Numbers of rows, sums of weights and of squared weights by class and group (2, n_groups)."""
+
+    n: Floats
+    weight: Floats
+    squares: Floats
+
+    def of_all(self) -> Sizes:
+        """Return the sizes of all groups together, of shape (2, 1)."""
+        return Sizes(*(of.sum(axis=1, keepdims=True) for of in self))
+
+    @property
+    def effective(self) -> Floats:
+        """Effective sample sizes; 0 without rows."""
+        return ratio(self.weight**2, self.squares, 0.0)
+
+    @property
     def few(self) -> NDArray[np.bool_]:
-        """Return the groups with too small an effective sample size of a class for a variance."""
-        return np.asarray(self.effective().min(axis=0) < LEAST_EFFECTIVE, np.bool_)
+        """Groups with too small an effective sample size of a class for a variance."""
+        return np.asarray(self.effective.min(axis=0) < LEAST_EFFECTIVE, np.bool_)
+
+    @property
+    def corrections(self) -> Floats:
+        """DeLong's corrections of variances for the estimated mean of the class."""
+        return ratio(self.weight**2, np.where(self.n > 1, self.weight**2 - self.squares, 0.0), 1.0)
 
 
 def near_one(weights: Floats) -> Floats:
@@ -96,23 +136,17 @@ def near_one(weights: Floats) -> Floats:
     return scaled
 
 
-def placements(rows: Rows) -> Floats:
-    """Return the placement value of each row within its group, shape (n_models, n_rows).
+def placements(rows: Rows) -> tuple[Floats, Floats]:
+    """Return the placement values of the rows within their groups, and among all rows.
 
-    NaN in groups that lack the other class.
+    Both arrays have the shape (n_models, n_rows). NaN in groups that lack the other class.
     """
-    found = np.empty(rows.scores.shape)
-    for of_model, scores in zip(found, rows.scores, strict=True):
-        cell, starts = number_cells(scores, rows.codes, rows.n_groups)
-        place = 2 * cell + rows.positive
-        amounts = np.bincount(place, rows.weights, 2 * int(starts[-1])).reshape(-1, 2)
-        values = np.empty_like(amounts)
-        for positive, of_class in enumerate(amounts.T):
-            scale = ratio(0.5, np.add.reduceat(of_class, starts[:-1]))
-            shares = ranks_in_groups(starts, of_class) * np.repeat(scale, np.diff(starts))
-            values[:, 1 - positive] = 1.0 - shares if positive else shares
-        of_model[:] = values.ravel()[place]
-    return found
+    found = np.empty((2, *rows.scores.shape))
+    weights = rows.weights if rows.is_weighted else None
+    of_rows = rows.positive, rows.codes, rows.n_groups, weights
+    for model, scores in enumerate(rows.scores):
+        found[:, model] = placements_of_rows(scores, *of_rows)
+    return found[0], found[1]
 
 
 class Units(NamedTuple):
@@ -207,42 +241,31 @@ class Units(NamedTuple):
         return float((np.sqrt(max(variance, 0.0)) + np.sqrt(parts[~known[used]]).sum()) ** 2)
 
 
-class Effects(NamedTuple):
-    """Corrected effects of independent rows or of clusters.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (n_models, n_rows) or (n_models, 2, n_units)
-        With clusters, those of the negatives and of the positives of each unit.
-    units : Units or None
-        None if all rows are independent.
-    """
-
-    values: Floats
-    units: Units | None
-
-
-def effects_of(rows: Rows, values: Floats, *, among_all: bool = False) -> Effects:
-    """Return the effects of rows, or of clusters of rows, from their placement values.
+def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> tuple[Floats, Units]:
+    """Return the corrected effects of clusters, from the placement values of their rows.
 
     Parameters
     ----------
     rows : Rows
+        Rows with clusters.
     values : ndarray of float64, shape (n_models, n_rows)
-        Placement values, or influence values of another measure.
+        Placement values.
     among_all : bool, default=False
         Whether the values are placement values among the rows of all groups, and the groups are
         fixed strata: deviations are from the mean of the group, in units of all rows.
+
+    Returns
+    -------
+    effects : ndarray of float64, shape (n_models, 2, n_units)
+        Effects of the negatives and of the positives of each unit.
+    units : Units
     """
-    n_groups, units = rows.n_groups, None
-    sums = rows.weights * np.nan_to_num(values)
-    weights, key = rows.weights, rows.positive * n_groups + rows.codes
-    if rows.clusters is not None:
-        units, unit = Units.of(rows)
-        n_units = units.group.size
-        part = rows.positive * n_units + unit
-        sums = np.array([np.bincount(part, of_model, 2 * n_units) for of_model in sums])
-        weights, key = units.weights.ravel(), np.append(units.group, n_groups + units.group)
+    units, unit = Units.of(rows)
+    n_groups, n_units = rows.n_groups, units.group.size
+    part = rows.positive * n_units + unit
+    of_rows = rows.weights * np.nan_to_num(values)
+    effects = np.array([np.bincount(part, of_model, 2 * n_units) for of_model in of_rows])
+    weights, key = units.weights.ravel(), np.append(units.group, n_groups + units.group)
 
     def by_class(amounts: Any) -> Floats:
         return np.bincount(key, amounts, 2 * n_groups).astype(np.float64)
@@ -252,13 +275,8 @@ def effects_of(rows: Rows, values: Floats, *, among_all: bool = False) -> Effect
     whole = totals
     if among_all:
         whole = np.repeat(totals.reshape(2, -1).sum(axis=1), n_groups)
-    if units is None:
-        pairs = np.where(several, totals**2 - squares, 0.0)
-        scale = (np.sqrt(ratio(totals**2, pairs, 1.0)) * ratio(1.0, whole, 0.0))[key]
-    else:
-        scale = cluster_corrections(weights, totals[key], squares[key])
-        scale *= ratio(1.0, whole, 0.0)[key]
-    for of_model in sums:
+    scale = cluster_corrections(weights, totals[key], squares[key]) * ratio(1.0, whole, 0.0)[key]
+    for of_model in effects:
         of_groups = by_class(of_model)
         centre = ratio(of_groups, totals, 0.0)
         if among_all:
@@ -267,10 +285,9 @@ def effects_of(rows: Rows, values: Floats, *, among_all: bool = False) -> Effect
             centre = np.where(several, centre, overall)
         of_model -= weights * centre[key]
         of_model *= scale
-        if units is not None:
-            is_error = is_rounding_error(by_class(of_model**2), ratio(squares, whole**2, 0.0))
-            of_model[is_error[key]] = 0.0
-    return Effects(sums if units is None else sums.reshape(len(sums), 2, -1), units)
+        is_error = is_rounding_error(by_class(of_model**2), ratio(squares, whole**2, 0.0))
+        of_model[is_error[key]] = 0.0
+    return effects.reshape(len(effects), 2, -1), units
 
 
 # Corrections ---------------------------------------------------------------------------------

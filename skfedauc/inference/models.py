@@ -22,7 +22,9 @@ References
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -32,11 +34,11 @@ from skfedauc.counts.moments import ratio
 from skfedauc.inference.differences import adjusted
 from skfedauc.inference.effects import (
     ROUNDING,
-    Effects,
     Floats,
     Rows,
+    Sizes,
     Units,
-    effects_of,
+    cluster_effects,
     placements,
     satterthwaite,
 )
@@ -57,15 +59,18 @@ _MOST_VISITS = 50_000_000
 
 
 class RowValues(NamedTuple):
-    """A measure of several models by group, and values of rows that determine its sampling error.
+    """A measure of several models, and values of rows that determine its sampling error.
 
     The values are placement values for AUCs, and influence values for other measures.
 
     Attributes
     ----------
     values : ndarray of float64, shape (n_models, n_rows)
-    auc : ndarray of float64, shape (n_models, n_groups)
-        AUC or measure, on the scale from 0 to 1; NaN if a group lacks a class.
+    auc : ndarray of float64, shape (n_models, n_groups) or (n_models, 1)
+        AUC or measure of each group or of all rows, on the scale from 0 to 1; NaN if a class lacks
+        rows.
+    means : ndarray of float64, shape (n_models, 2, n_groups)
+        Mean values of the negatives and of the positives of each group.
     few : ndarray of bool, shape (n_groups,), or False
         Groups with too few rows beyond the threshold of a partial AUC for a test.
     rates : tuple of two float
@@ -75,20 +80,32 @@ class RowValues(NamedTuple):
 
     values: Floats
     auc: Floats
+    means: Floats
     few: NDArray[np.bool_] | bool = False
     rates: tuple[float, float] = (1.0, 1.0)
 
 
-def auc_values(rows: Rows) -> RowValues:
-    """Return the AUCs of the models within groups, and placement values."""
-    values = placements(rows)
-    return RowValues(values, _means(rows, values))
+def auc_values(rows: Rows) -> tuple[RowValues, RowValues]:
+    """Return the AUCs of the models within groups and of all rows, and placement values."""
+    within, among_all = placements(rows)
+    own, means = means_of(rows, within), means_of(rows, among_all)
+    return RowValues(within, own[:, 1], own), RowValues(
+        among_all, _overall(rows, means)[:, 1], means
+    )
 
 
-def _means(rows: Rows, values: Floats) -> Floats:
-    """Return the mean value of the positives by model and group; for placement values, the AUC."""
-    weight = rows.by_class(rows.weights)[1]
-    return np.array([ratio(rows.by_class(rows.weights * v)[1], weight) for v in values])
+def means_of(rows: Rows, values: Floats) -> Floats:
+    """Return the mean values by model, class and group, shape (n_models, 2, n_groups)."""
+    amounts = (rows.weights * of_model if rows.is_weighted else of_model for of_model in values)
+    scale = 1.0 if rows.is_weighted else rows.weights[:1].sum()
+    return np.array([ratio(scale * rows.by_class(of), rows.sizes.weight) for of in amounts])
+
+
+def _overall(rows: Rows, means: Floats) -> Floats:
+    """Return the mean values of all rows from those of the groups, shape (n_models, 2, 1)."""
+    weight = rows.sizes.weight
+    sums = (weight * np.where(weight > 0, means, 0.0)).sum(axis=2, keepdims=True)
+    return ratio(sums, np.broadcast_to(weight.sum(axis=1, keepdims=True), sums.shape))
 
 
 # Variances of differences ------------------------------------------------------------------
@@ -102,22 +119,45 @@ class Joint(NamedTuple):
     auc : ndarray of float64, shape (n_models, n_groups)
     variance, freedom : ndarray of float64, shape (n_models, n_models, n_groups)
         The variance is NaN with too few rows; the degrees of freedom are at least 1.
-    effects : Effects or None
-        Effects on the AUCs within groups; None for other AUCs.
+    effects, units : ndarray of float64, shape (n_models, 2, n_units), and Units
+        Effects of clusters on the AUCs within groups; None for independent rows and other AUCs.
     """
 
     auc: Floats
     variance: Floats
     freedom: Floats
-    effects: Effects | None = None
+    effects: Floats | None = None
+    units: Units | None = None
+
+
+def _joint(auc: Floats, of_pairs: Iterable[tuple[Floats, Floats]]) -> Joint:
+    """Return the matrices of variances and degrees of freedom from those of the pairs."""
+    n_models = len(auc)
+    variance = np.zeros((n_models, n_models, auc.shape[1]))
+    freedom = np.ones_like(variance)
+    pairs = itertools.combinations(range(n_models), 2)
+    for (i, j), found in zip(pairs, of_pairs, strict=True):
+        variance[i, j], freedom[i, j] = variance[j, i], freedom[j, i] = found
+    return Joint(auc, variance, freedom)
 
 
 def joint_within(rows: Rows, of: RowValues) -> Joint:
     """Return the AUCs within groups, from values within groups."""
-    found, freedom = effects_of(rows, of.values), _class_freedom(rows, of.rates)
-    joint = _joint(rows, of.auc, found, freedom)
-    joint.variance[..., rows.few() | of.few] = np.nan
-    return joint._replace(effects=found)
+    sizes = rows.sizes
+    if rows.clusters is None:
+        scale, freedom = ratio(sizes.corrections, sizes.weight**2, 0.0), _freedom(sizes, of.rates)
+        parts = (scale * squared for *_, squared in deviations_of_pairs(rows, of))
+        joint = _joint(of.auc, ((p.sum(axis=0), satterthwaite(p, freedom)) for p in parts))
+    else:
+        effects, units = cluster_effects(rows, of.values)
+        has_two, of_units = units.has_two, units.freedom()
+        found = (
+            (np.where(has_two, units.by_group(apart**2), np.nan), of_units)
+            for apart in _effects_of_pairs(effects)
+        )
+        joint = _joint(of.auc, found)._replace(effects=effects, units=units)
+    joint.variance[..., sizes.few | of.few] = np.nan
+    return joint
 
 
 def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
@@ -133,7 +173,11 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     of : RowValues
         Values among the rows of all groups.
     """
-    return [_among_all(each, of) for each in (rows, rows.pooled())[: rows.n_groups]]
+    designs = [True, False][: rows.n_groups]
+    if rows.clusters is not None:
+        return [_of_clusters(rows if is_fixed else rows.pooled(), of) for is_fixed in designs]
+    pairs = list(deviations_of_pairs(rows, of))
+    return [_among_all(rows, of, pairs, is_fixed=is_fixed) for is_fixed in designs]
 
 
 def joint_cross(rows: Rows, own: RowValues, pooled: RowValues) -> list[Joint]:
@@ -145,33 +189,110 @@ def joint_cross(rows: Rows, own: RowValues, pooled: RowValues) -> list[Joint]:
     numbers, this weight is random too: the deviation of a row is its value minus the AUC times the
     weight. Rows are independent.
     """
-    rows = rows._replace(clusters=None)
-    weight = rows.by_class(rows.weights)
+    weight = rows.sizes.weight
     share = weight / weight.sum(axis=1, keepdims=True)
     of_own = np.where(rows.positive, share[0][rows.codes], share[1][rows.codes])
     across = 1.0 - float(share[0] @ share[1])
     apart = pooled.values - of_own * np.nan_to_num(own.values)
+    unknown = RowValues(apart, np.full_like(pooled.auc, np.nan), means_of(rows, apart), few=True)
     if not across > 0:
-        found = _among_all(rows, RowValues(apart, np.full_like(pooled.auc, np.nan), few=True))
-        return [found, found]
+        return [_among_all(rows, unknown, is_fixed=True)] * 2
     apart /= across
-    auc = _means(rows.pooled(), apart)
-    deviations = apart - auc * (1.0 - of_own) / across
-    designs = (rows, apart), (rows.pooled(), deviations)
-    return [_among_all(each, RowValues(values, auc)) for each, values in designs]
+    means = means_of(rows, apart)
+    fixed = RowValues(apart, _overall(rows, means)[:, 1], means)
+    values = apart - fixed.auc * (1.0 - of_own) / across
+    random = RowValues(values, fixed.auc, means_of(rows, values))
+    return [
+        _among_all(rows, fixed, is_fixed=True),
+        _among_all(rows, random, is_fixed=False),
+    ]
 
 
-def _among_all(rows: Rows, of: RowValues) -> Joint:
-    """Return AUCs over the rows of all groups, as AUCs of one group; the groups are strata."""
-    together = rows.pooled()
-    count = rows.by_class(np.ones(rows.codes.size))
+class Deviations(NamedTuple):
+    """Differences of two models' values, first minus second, by class and group: (2, n_groups).
+
+    Attributes
+    ----------
+    mean : ndarray of float64
+        Mean difference.
+    once, squared : ndarray of float64
+        Sums of the deviations from the mean difference, and of their squares, with squared weights.
+    """
+
+    mean: Floats
+    once: Floats
+    squared: Floats
+
+
+def deviations_of_pairs(rows: Rows, of: RowValues) -> Iterator[Deviations]:
+    """Yield the deviations of all pairs of models; 0 in groups that lack a class."""
+    means = np.nan_to_num(of.means)
+    # Subtract the means of each model first: the differences of equal models are then exactly 0.
+    apart = np.empty(of.values.shape)
+    for of_model, values, mean in zip(apart, of.values, means, strict=True):
+        np.subtract(
+            values, np.take(mean.ravel(), rows.key, out=of_model, mode="clip"), out=of_model
+        )
+    of_pair = np.empty(rows.key.size)
+    weights = rows.weights if rows.is_weighted else None
+    scale = 1.0 if rows.is_weighted else rows.weights[:1].sum() ** 2
+    for i, j in itertools.combinations(range(len(apart)), 2):
+        np.subtract(apart[i], apart[j], out=of_pair)
+        once = np.zeros_like(means[0])
+        if weights is not None:
+            of_pair *= weights
+            once = rows.by_class(weights * of_pair)
+        of_pair *= of_pair
+        squared = scale * rows.by_class(of_pair)
+        yield Deviations(means[i] - means[j], np.nan_to_num(once), np.nan_to_num(squared))
+
+
+def _among_all(
+    rows: Rows, of: RowValues, pairs: Iterable[Deviations] | None = None, *, is_fixed: bool
+) -> Joint:
+    """Return AUCs over the rows of all groups, as AUCs of one group; the groups may be strata."""
+    sizes = rows.sizes
+    all_rows = sizes.of_all()
+    strata = sizes if is_fixed else all_rows
+    whole = all_rows.weight
     # A single row deviates from the overall mean instead of the mean of its group.
-    of_strata = np.where(count > 1, count - 1, count).sum(axis=1, keepdims=True)
-    freedom = np.minimum(_class_freedom(together, of.rates), of_strata)
-    found = effects_of(rows, of.values, among_all=True)
-    joint = _joint(rows, of.auc, found, freedom, among_all=True)
-    joint.variance[..., together.few() | of.few] = np.nan
+    of_strata = np.where(strata.n > 1, strata.n - 1, strata.n).sum(axis=1, keepdims=True)
+    freedom = np.minimum(_freedom(all_rows, of.rates), of_strata)
+    centred = sizes.n > 1 if is_fixed else np.zeros_like(sizes.n, np.bool_)
+
+    def of_pair(found: Deviations) -> tuple[Floats, Floats]:
+        overall = (sizes.weight * found.mean).sum(axis=1, keepdims=True) / whole
+        apart = np.where(centred, 0.0, found.mean - overall)
+        squared = found.squared + 2.0 * apart * found.once + apart**2 * sizes.squares
+        if not is_fixed:
+            squared = squared.sum(axis=1, keepdims=True)
+        parts = (strata.corrections * squared).sum(axis=1, keepdims=True) / whole**2
+        return parts.sum(axis=0), satterthwaite(parts, freedom)
+
+    joint = _joint(of.auc, map(of_pair, deviations_of_pairs(rows, of) if pairs is None else pairs))
+    joint.variance[..., all_rows.few | of.few] = np.nan
     return joint
+
+
+def _of_clusters(rows: Rows, of: RowValues) -> Joint:
+    """Return the AUCs over clustered rows of all groups, which are strata."""
+    effects, units = cluster_effects(rows, of.values, among_all=True)
+    number = np.arange(units.n_clusters)
+    weights = np.array([units.by_cluster(of_class) for of_class in units.weights])
+    freedom = Units(np.zeros_like(number), number, weights, 1, number.size).freedom()
+    has_two = units.n_clusters > 1
+    found = (
+        (np.array([(units.by_cluster(apart) ** 2).sum() if has_two else np.nan]), freedom)
+        for apart in _effects_of_pairs(effects)
+    )
+    joint = _joint(of.auc, found)
+    joint.variance[..., rows.sizes.of_all().few | of.few] = np.nan
+    return joint
+
+
+def _effects_of_pairs(effects: Floats) -> Iterator[Floats]:
+    """Yield the differences of the effects of all pairs of models, of both classes together."""
+    return ((one - other).sum(axis=0) for one, other in itertools.combinations(effects, 2))
 
 
 def joint_disparities(rows: Rows) -> Joint:
@@ -189,8 +310,8 @@ def joint_disparities(rows: Rows) -> Joint:
     if n_groups * rows.codes.size <= _MOST_VISITS:
         for g in range(n_groups):
             side = (rows.positive != (rows.codes == g)).astype(np.intp)
-            two = rows._replace(codes=side, n_groups=2, clusters=None)
-            both = joint_within(two, auc_values(two))
+            two = dataclasses.replace(rows, codes=side, n_groups=2, clusters=None)
+            both = joint_within(two, auc_values(two)[0])
             auc[:, g] = both.auc[:, 0] - both.auc[:, 1]
             variance[..., g] = both.variance.sum(axis=-1)
             parts, of_parts = (np.moveaxis(of, -1, 0) for of in (both.variance, both.freedom))
@@ -198,53 +319,9 @@ def joint_disparities(rows: Rows) -> Joint:
     return Joint(auc, variance, freedom)
 
 
-def _class_freedom(rows: Rows, rates: tuple[float, float]) -> Floats:
-    return np.maximum(np.array(rates)[:, None] * rows.effective() - 1.0, 1.0)
-
-
-def _joint(
-    rows: Rows, auc: Floats, found: Effects, of_classes: Floats, *, among_all: bool = False
-) -> Joint:
-    """Add up squared differences of effects.
-
-    Parameters
-    ----------
-    rows : Rows
-    auc : ndarray of float64, shape (n_models, n_groups)
-    found : Effects
-    of_classes : ndarray of float64, shape (2, n_groups)
-        Degrees of freedom of the variance of each class, for independent rows.
-    among_all : bool, default=False
-        Whether the effects are those on AUCs of all rows together, as one group.
-    """
-    units = found.units
-    n_models = len(found.values)
-    variance = np.zeros((n_models, n_models, auc.shape[1]))
-    freedom = np.ones_like(variance)
-    if units is not None and among_all:
-        freedom[:] = _as_one_group(units).freedom()
-    elif units is not None:
-        freedom[:] = units.freedom()
-    for i, j in itertools.combinations(range(n_models), 2):
-        apart = found.values[i] - found.values[j]
-        if units is None:
-            parts = rows.by_class(apart**2)
-            parts = parts.sum(axis=1, keepdims=True) if among_all else parts
-            of_pair = parts.sum(axis=0)
-            freedom[i, j] = freedom[j, i] = satterthwaite(parts, of_classes)
-        elif among_all:
-            of_all = float((units.by_cluster(apart.sum(axis=0)) ** 2).sum())
-            of_pair = np.array([of_all if units.n_clusters > 1 else np.nan])
-        else:
-            of_pair = np.where(units.has_two, units.by_group(apart.sum(axis=0) ** 2), np.nan)
-        variance[i, j] = variance[j, i] = of_pair
-    return Joint(auc, variance, freedom)
-
-
-def _as_one_group(units: Units) -> Units:
-    number = np.arange(units.n_clusters)
-    weights = np.array([units.by_cluster(of_class) for of_class in units.weights])
-    return Units(np.zeros_like(number), number, weights, 1, number.size)
+def _freedom(sizes: Sizes, rates: tuple[float, float]) -> Floats:
+    """Return the degrees of freedom of the variance of each class, for independent rows."""
+    return np.maximum(np.array(rates)[:, None] * sizes.effective - 1.0, 1.0)
 
 
 # Comparisons -------------------------------------------------------------------------------
@@ -335,18 +412,17 @@ def compare_average(
     tested = _is_tested(variance[pairs])
     relative = of_groups[pairs][tested] / variance[pairs][tested, None]
     mean = relative.mean(axis=0) if tested.any() else np.zeros(share.size)
-    assert within.effects is not None
-    effects, units = within.effects
-    if units is None:
+    if within.effects is None or within.units is None:
         of_pairs = within.freedom[pairs][:, used].T
         freedom = satterthwaite((share**2 * of_groups[pairs])[:, used].T, of_pairs, np.inf)
         parts = np.broadcast_to((share**2 * mean)[used, None], of_pairs.shape)
         joint = satterthwaite(parts, of_pairs, np.inf)
         least = float(joint[tested].min(initial=np.inf))
     else:
+        units = within.units
         known, of_units = units.has_two, units.freedom()
-        for i, j in itertools.combinations(range(len(auc)), 2):
-            apart = (effects[i] - effects[j]).sum(axis=0)
+        every = itertools.combinations(range(len(auc)), 2)
+        for (i, j), apart in zip(every, _effects_of_pairs(within.effects), strict=True):
             of_pair = units.of_average(share, of_groups[i, j], known, apart)
             variance[i, j] = variance[j, i] = of_pair
         freedom = np.array(
@@ -396,9 +472,9 @@ def compare_over_groups(
     null: StudentT | OverGroups
     first, second = pairs
     if share is None:
-        auc, weight = of.auc[:, 0], rows.by_class(rows.weights)
+        auc, weight = of.auc[:, 0], rows.sizes.weight
         total = weight.sum(axis=1, keepdims=True)
-        sums = np.array([rows.by_class(rows.weights * values) for values in of.values])
+        sums = weight * np.nan_to_num(of.means)
         residuals = (sums - weight / total * sums.sum(axis=2, keepdims=True)) / total
         of_pairs = residuals[second] - residuals[first]
         variance = np.array([clustered_variance(list(r), list(weight)) for r in of_pairs])

@@ -25,7 +25,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.inference import measures
 from skfedauc.inference.curves import GroupCurves, LogitErrors
 from skfedauc.inference.effects import Floats, Rows
-from skfedauc.inference.models import RowValues
+from skfedauc.inference.models import RowValues, means_of
 from skfedauc.measures import AveragePrecision, Measure, PartialAUC, Sensitivity, Specificity
 
 # Largest probability that no row is within the rates of a partial AUC. Above this probability, the
@@ -75,16 +75,23 @@ def measure_values(measure: Measure, rows: Rows, counts: Sequence[ScoreCounts]) 
     measure : Measure
     rows : Rows
     counts : sequence of ScoreCounts
-        Counts of the rows with the scores of each model.
+        Counts of the rows with the scores of each model, by group or without groups.
     """
+    codes = rows.codes if counts[0].labels is not None else None
     curves = [GroupCurves.of(of_model) for of_model in counts]
-    values = [_influence(measure, c, rows, s) for c, s in zip(curves, rows.scores, strict=True)]
+    values = np.empty(rows.scores.shape)
+    for of_model, of_curves, scores in zip(values, curves, rows.scores, strict=True):
+        influence = measures.influence_of(measure, of_curves)
+        # The segments of the curves are the cells in order of group and score.
+        cell, _ = number_cells(scores, codes, len(counts[0]))
+        positives, negatives = influence.positives[cell], influence.negatives[cell]
+        of_model[:] = np.where(rows.positive, positives, negatives)
     index = np.array([measures.index_of(measure, of_model) for of_model in curves])
     rates = (1.0, 1.0)
     if isinstance(measure, PartialAUC):
         rates = (measure.width, 1.0) if measure.min_tpr is None else (1.0, measure.width)
     few = measures.few_within(measure, curves[0], _TAIL)[0]
-    return RowValues(np.array(values), index, few, rates)
+    return RowValues(values, index, means_of(rows, values), few, rates)
 
 
 def bounded_variances(measure: Measure, counts: Sequence[ScoreCounts], index: Floats) -> Floats:
@@ -97,11 +104,3 @@ def bounded_variances(measure: Measure, counts: Sequence[ScoreCounts], index: Fl
         for of_model, values in zip(counts, index, strict=True)
     ]
     return np.array([of.variance for of in found if isinstance(of, LogitErrors)])
-
-
-def _influence(measure: Measure, curves: GroupCurves, rows: Rows, scores: Floats) -> Floats:
-    """Return the influence value of each row."""
-    influence = measures.influence_of(measure, curves)
-    # The segments of the curves are the cells in order of group and score.
-    cell, _ = number_cells(scores, rows.codes, rows.n_groups)
-    return np.where(rows.positive, influence.positives[cell], influence.negatives[cell])

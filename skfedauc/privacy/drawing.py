@@ -5,8 +5,6 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-import numpy as np
-
 from skfedauc import _input, _words
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.origin import check_source
@@ -75,9 +73,4 @@ def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
 
 
 def _check_epsilon(epsilon: Any) -> float:
-    if not _input.is_number(epsilon) or not 0 < epsilon < np.inf:
-        raise ValueError(
-            "epsilon must be a finite number above 0, such as 1.0; got "
-            f"{_words.shortened(epsilon)}."
-        )
-    return float(epsilon)
+    return _input.check_number(epsilon, "epsilon", above=0)

@@ -64,7 +64,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     weights = {"pooled": (n_pairs, all_pairs - n_pairs)}
     are_apart = withheld.labels is not None and set(withheld.labels).isdisjoint(counts.groups or ())
     if are_apart:
-        used = estimates.group_aucs[1]
+        used = estimates.group_values[1]
         negatives = counts.n_negatives[used].astype(np.float64)
         positives = counts.n_positives[used].astype(np.float64)
         unknown = most_negatives, most_positives

@@ -173,7 +173,6 @@ def test_confidence_levels_are_passed_by_name():
         "GroupAUC.confidence_intervals",
         "GroupAUCCrossValidation.confidence_intervals",
         "GroupAUCDisplay",
-        "GroupMeasure.confidence_intervals",
         "MulticlassGroupAUC.confidence_intervals",
         "PrivateCounts.confidence_intervals",
         "SelectSimplest",
