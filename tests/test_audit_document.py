@@ -153,7 +153,7 @@ def test_the_favorable_outcome_turns_the_sentence(favorable):
     y, score, groups, _ = rows_of(n_groups=2)
     score = np.where(groups == "g1", score**0.4, score)
     found = audit_of(y, score, groups, favorable=favorable)
-    verb = {None: "puts higher g1", "positive": "favors g1", "negative": "disfavors g1"}[favorable]
+    verb = {None: "puts g1 higher", "positive": "favors g1", "negative": "disfavors g1"}[favorable]
     assert f"✗ differs: {verb} by" in repr(found)
 
 

@@ -520,7 +520,7 @@ class FairnessAudit(Output):
         >>> from skfedauc import FairnessAudit
         >>> from skfedauc.datasets import make_group_scores
         >>> people = make_group_scores("different", 400, 600, shifts=(0, 1), random_state=0)
-        >>> shifted = people.y_score - 1.0 * (people.groups == "device 2")
+        >>> shifted = people.y_score - 0.5 * (people.groups == "device 2")
         >>> first, second = (
         ...     FairnessAudit.from_predictions(people.y_true, scores, groups=people.groups)
         ...     for scores in (people.y_score, shifted)

@@ -116,12 +116,12 @@ def _tested(found: Answer, sign: str = "") -> str:
     return f"{with_limits(found.question, found.shown[2:], sign)}, {pvalue_text(found.pvalue)}"
 
 
-def _favored(found: Answer, favorable: str | None) -> str:
-    """Return the verb of a disparity: whether the ranking favors the group or puts it higher."""
+def _favored(found: Answer, who: str, favorable: str | None) -> str:
+    """Return whether the ranking favors a group, or puts it higher."""
     is_higher = found.row(found.shown.highest)["value"] > 0.0
     if favorable is None:
-        return "puts higher" if is_higher else "puts lower"
-    return "favors" if is_higher == (favorable == "positive") else "disfavors"
+        return f"puts {who} {'higher' if is_higher else 'lower'}"
+    return f"{'favors' if is_higher == (favorable == 'positive') else 'disfavors'} {who}"
 
 
 # One model ---------------------------------------------------------------------------------------
@@ -137,11 +137,11 @@ def sentence(found: Answer, favorable: str | None = None) -> str:
         return f"{question.title}, between {ends}: {_tested(found)}."
     if question.is_with_others:
         group, value = shown.highest, found.row(shown.highest)["value"]
-        verb = f"The ranking {_favored(found, favorable)}"
-        if not found.is_claim:
-            verb = "No group is shown to rank higher or lower. The largest disparity is that of"
         who = f"{named(found, group)} ({_rows_of(found, group)})"
-        return f"{verb} {who}: {question.noun} {number(value, '+')}, size {_tested(found)}."
+        said = f"No group is shown to rank higher or lower. The largest disparity is that of {who}"
+        if found.is_claim:
+            said = f"The ranking {_favored(found, who, favorable)}"
+        return f"{said}: {question.noun} {number(value, '+')}, size {_tested(found)}."
     gap = "ratio" if question.is_ratio else "difference"
     verb = "differs" if found.is_claim else "is not shown to differ"
     pair = f"{_with_rows(found, shown.lowest)}, {_with_rows(found, shown.highest)}"
@@ -161,7 +161,8 @@ def short(found: Answer, favorable: str | None = None) -> str:
     if found.missing:
         return f"needs {found.missing}"
     if question.is_with_others and found.is_claim:
-        return f"{_favored(found, favorable)} {named(found, shown.highest)} by {_tested(found)}"
+        who = named(found, shown.highest)
+        return f"{_favored(found, who, favorable)} by {_tested(found)}"
     if question.is_with_others or question.is_ratio or question.parts:
         return _tested(found)
     ends = [
