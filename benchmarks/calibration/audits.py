@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from benchmarks.calibration.simulation import percent
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit
 from skfedauc.audit.answers import Answer
 
@@ -150,5 +150,6 @@ TABLES = [
             ),
         ],
         share=0.25,
+        others=[Plot("Power in %", ["audit", "test"])],
     ),
 ]

@@ -282,6 +282,7 @@ class FairnessAudit(Output):
         estimator : estimator object
             Fitted binary classifier, or a regressor of two classes.
         X : array-like of shape (n_rows, n_features)
+            Input of the estimator, and columns of groups.
         y : array-like of shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
@@ -290,11 +291,19 @@ class FairnessAudit(Output):
             "auto" uses the decisions of a single call of ``predict``, so tuned thresholds and
             randomized classifiers work. With a number, rows with a score of at least the number
             have positive decisions. None audits the ranking alone.
-        sample_weight, clusters, pos_label, missing, n_jobs
-            See `from_predictions`. A `pos_label` of None is ``classes_[1]`` of the estimator.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of 0 or more.
+        clusters : str, list of str, or array-like, default=None
+            Names of columns of X, or the cluster of each row; see `from_predictions`.
+        pos_label : int, float, bool or str, default=None
+            The positive label; None is ``classes_[1]`` of the estimator.
         response_method : str, tuple of str or None, default=None
             Methods that return scores, in order of preference. None is ``decision_function``, else
             ``predict_proba``, else ``predict``.
+        missing : {"raise", "drop", "group"}, default="raise"
+            How to treat rows without a group label.
+        n_jobs : int, default=None
+            Number of threads for counting.
         **options
             Other parameters of `FairnessAudit`.
 

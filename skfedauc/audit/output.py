@@ -27,7 +27,14 @@ class Output:
         return rendered(self.document, "screen.html.jinja")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answers, tables, sentences and facts as plain values; NaN is None."""
+        """Return the answers, tables, sentences and facts as plain values.
+
+        Returns
+        -------
+        dict
+            The `facts`, the `headline`, the answers and left out groups by column, and the
+            `tolerances`. Undefined values are None.
+        """
         return self.document.data
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
@@ -37,6 +44,11 @@ class Output:
         ----------
         path : str or os.PathLike, default=None
             File to write, replaced only when the document is complete. None returns the document.
+
+        Returns
+        -------
+        str or None
+            The document; None with a `path`.
         """
         return _text_or_file(as_json(self.to_dict()), path)
 
@@ -47,6 +59,11 @@ class Output:
         ----------
         path : str or os.PathLike, default=None
             File to write, replaced only when the text is complete. None returns the text.
+
+        Returns
+        -------
+        str or None
+            The text; None with a `path`.
         """
         return _text_or_file(self.document.to_markdown(), path)
 

@@ -72,7 +72,6 @@ class ReliabilityDisplay(ReportDisplay):
 
     See Also
     --------
-    FairnessAudit : Whether the mean score minus the share of positives differs between groups.
     sklearn.calibration.CalibrationDisplay : Reliability curve of all rows.
 
     Notes
