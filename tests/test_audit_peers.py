@@ -9,8 +9,7 @@ from skfedauc import FairnessAudit
 
 # Rows by group, label and decision
 COUNTS = {"a": [[30, 10], [8, 32]], "b": [[25, 5], [12, 28]], "c": [[10, 15], [6, 44]]}
-# Values of the groups a, b and c, printed by benchmarks/aequitas_aif360.py for these rows and the
-# reference a: aequitas 1.1.0 and AIF360 0.6.1 agree on all rates.
+# Values of the groups a, b and c by aequitas 1.1.0 and AIF360 0.6.1, which agree on all rates.
 RATES = {
     "selection_rate": (0.525, 0.471428571429, 0.786666666667),
     "true_positive_rate": (0.8, 0.7, 0.88),
