@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skfedauc._versions import show_versions
     from skfedauc.audit import FairnessAudit
     from skfedauc.comparison import compare_models
-    from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
+    from skfedauc.counts import Bins, Disclosure, DisclosureError, MulticlassCounts, ScoreCounts
     from skfedauc.inference.critical_difference import auc_critical_difference
     from skfedauc.metrics import group_roc_auc_score
     from skfedauc.mitigation import MitigatedClassifier
@@ -36,6 +36,7 @@ __version__: str
 
 __all__ = [
     "Bins",
+    "Disclosure",
     "DisclosureError",
     "FairnessAudit",
     "GroupAUC",
@@ -60,6 +61,7 @@ __all__ = [
 
 _MODULES = {
     "Bins": "counts",
+    "Disclosure": "counts",
     "DisclosureError": "counts",
     "FairnessAudit": "audit",
     "GroupAUC": "report",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
-import polars as pl
 from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -109,11 +108,6 @@ KNOWN = {
 OWN = {
     "ScoreCounts.from_counts": {name: TABLE[name] for name in TABLE},
     "ScoreCounts.from_table": {"score": "s", "group": "g"},
-    "ScoreCounts.explain_table": {
-        "table": pl.LazyFrame({"y": Y, "s": SCORE, "g": GROUPS}),
-        "score": "s",
-        "group": "g",
-    },
     "ScoreCounts.load": {"path": _saved(COUNTS, "counts.skfa")},
     "ScoreCounts.reduced": {"disclosure": "summary"},
     "ScoreCounts.from_vector": {"vector": COUNTS.to_vector(BINS, ["a", "b"]), "groups": ["a", "b"]},

@@ -35,7 +35,7 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "n_positives": int(counts.n_positives.sum()),
         "n_negatives": int(counts.n_negatives.sum()),
         "n_dropped": grouping.n_dropped,
-        "withheld": _withheld(counts.withheld),
+        "withheld": _withheld(counts.disclosure.withheld),
         "n_groups": report.n_groups,
         "n_undefined": estimates.pairs.n_undefined,
         "n_clusters": None if clusters is None else clusters.n_clusters,

@@ -73,7 +73,7 @@ def results(
         If a tolerance needs decisions, or if writing a file fails. A `ToleranceError` at the end if
         the answer to a tolerance is one of ``--fail-if``.
     """
-    if groupings[0].report.counts.disclosure == "summary":
+    if groupings[0].report.counts.disclosure.level == "summary":
         # A summary by group has no scores for an audit.
         yield [headline]
         for grouping in groupings:
@@ -184,7 +184,7 @@ def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
         if bin_ is not None:
             low, high = bin_
             noun, mend = "bin", "pass an edge of a bin, or none"
-            if counts.bins is None:
+            if counts.disclosure.bins is None:
                 noun, mend = "range", "count the rows by bins without --min-count, or pass none"
             raise CommandError(
                 f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "

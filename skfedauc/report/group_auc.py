@@ -528,7 +528,8 @@ class GroupAUC:
 
         See Also
         --------
-        ScoreCounts.withheld : Groups that were withheld.
+        ScoreCounts.disclosure : What was withheld.
+        ScoreCounts.reduced : Counts by bins.
         ScoreCounts.extremes : Exact counts of the same rows with the lowest and highest AUCs.
 
         Notes

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
-from skfedauc.counts.disclosure import needs_scores
+from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.inference import heterogeneity
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure, check_measure
@@ -283,9 +283,8 @@ def check_determined(name: str, estimates: GroupEstimates) -> None:
     if estimates.pairs.has_scores:
         return
     known = _words.enumerated([repr(name) for name in determined_statistics(estimates)])
-    raise DisclosureError(
-        f"{needs_scores(f'the statistic {name!r}')} A summary determines {known}."
-    )
+    lacks = lacking(estimates.pairs.counts.disclosure, Need.SCORES)
+    raise DisclosureError(f"the statistic {name!r} {lacks} A summary determines {known}.")
 
 
 def statistic_of(estimates: GroupEstimates, name: Any) -> float:
