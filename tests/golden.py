@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.stats
+from rules import rule
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import skfedauc
@@ -195,6 +196,7 @@ def zipf(n_groups: int, largest: int) -> np.ndarray:
 
 
 BINS = {"disclosure": Bins.of_probabilities()}
+FEW = {"disclosure": rule(Bins.of_probabilities(), min_count=5)}
 
 DATA: dict[str, Callable[[], Data]] = {
     "plain": lambda: make(1, [60, 40, 30, 50], [50, 60, 45, 35], is_audited=True),
@@ -214,7 +216,7 @@ DATA: dict[str, Callable[[], Data]] = {
     "one_group": lambda: make(15, [40], [35], steps=100),
     "bins": lambda: make(16, [60, 40, 50], [50, 60, 45], disclosure=BINS),
     "bins_weights": lambda: make(17, [60, 40], [50, 60], weights=1, disclosure=BINS),
-    "withheld": lambda: make(18, [60, 40, 3], [50, 60, 45], disclosure={**BINS, "min_count": 5}),
+    "withheld": lambda: make(18, [60, 40, 3], [50, 60, 45], disclosure=FEW),
     "summary": lambda: make(19, [60, 40, 50], [50, 60, 45], disclosure={"disclosure": "summary"}),
     "classes": lambda: several_classes(20),
     "classes_weights": lambda: several_classes(21, weights=1),
@@ -253,12 +255,12 @@ def counts(data: Data) -> Iterator[tuple[str, Any]]:
     yield "n_positives", found.n_positives
     yield "n_negatives", found.n_negatives
     yield "concordance", lambda: found.concordance
-    yield "without_groups", lambda: found.without_groups().concordance
+    yield "without_groups", lambda: found.regroup(None).concordance
     yield "regroup", lambda: found.regroup(lambda group: group[-1]).concordance
     yield "table", lambda: found.to_counts().describe()
     yield "summary", lambda: GroupAUC(found.reduced("summary")).by_group
     yield "bins", lambda: GroupAUC(found.reduced("bins")).bounds()
-    yield "small", lambda: GroupAUC(found.reduced("bins", min_count=5)).bounds("groups")
+    yield "small", lambda: GroupAUC(found.reduced(rule("bins", min_count=5))).bounds("groups")
     yield "few cells", lambda: found.reduced(max_cells=20).to_counts().select_dtypes("number")
     yield "vector", lambda: found.to_vector(Bins.at([0.25, 0.5, 0.75]), found.groups)
     yield "mapped", lambda: found.map_scores(lambda score: np.round(score, 1)).concordance

@@ -125,7 +125,7 @@ def test_an_identifier_is_random_and_kept_with_the_archived_counts(tmp_path):
     assert re.fullmatch("[0-9a-f]{32}", identifier)
     assert audit.report.counts == same.report.counts
     assert same.facts["identifier"] != identifier
-    audit.report.counts.save(tmp_path / "a.skfa", source="held out")
+    audit.report.counts.with_source("held out").save(tmp_path / "a.skfa")
     archived = ScoreCounts.load(tmp_path / "a.skfa")
     assert archived.identifier == identifier
     again = FairnessAudit(GroupAUC(archived, undefined="ignore"))

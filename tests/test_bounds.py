@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from oracles import STATISTICS, Case, all_pairs, random_case
+from rules import rule, without_small
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit.decisions import bin_of_threshold
@@ -472,7 +473,7 @@ def test_thresholds_within_a_bin_are_refused():
 def test_thresholds_within_a_range_are_refused(tmp_path, capsys):
     """Ranges that `min_count` joined are not bins: messages must not suggest their edges."""
     pytest.importorskip("pyarrow")
-    counts = binned(wide_case(8), Bins.of_probabilities()).reduced(min_count=20)
+    counts = without_small(binned(wide_case(8), Bins.of_probabilities()), min_count=20)
     report = GroupAUC(counts)
     low, high = bin_of_threshold(counts, 0.5)
     message = (
@@ -587,7 +588,7 @@ def test_reports_say_that_groups_were_withheld(tmp_path, capsys, without_plots):
     case = wide_case(12, n=300)
     case.groups[:3] = ["few"] * 3
     case = case._replace(groups=[str(group) for group in case.groups])
-    counts = binned(case, COARSE).reduced(min_count=3)
+    counts = without_small(binned(case, COARSE), min_count=3)
     report, phrase = GroupAUC(counts), "1 group withheld"
     assert f", {phrase}; scores are binned: the pooled AUC of the counted rows is" in repr(report)
     audit = FairnessAudit(report, threshold=None)
@@ -623,7 +624,7 @@ def test_the_document_has_the_groups_that_were_withheld(
         y, np.linspace(0, 1, y.size), groups=np.array(groups, object), disclosure=COARSE
     )
     if min_count is not None:
-        counts = counts.reduced(min_count=min_count, tell_withheld=tell)
+        counts = without_small(counts, min_count=min_count, tell_withheld=tell)
     path = str(tmp_path / "counts.skfa")
     counts.save(path)
     assert main(["report", path, "--json"]) == 0
@@ -643,7 +644,7 @@ def test_values_of_overlapping_ranges_are_in_the_middle_of_their_intervals():
         y = np.repeat([1, 0], [12, 300])
         scores, groups = 1 / (1 + np.exp(-rng.normal(-2, 1, 312))), rng.choice(["a", "b"], 312)
         counts = ScoreCounts.from_predictions(y, scores, groups=groups)
-        sent = counts.regroup({"a": "all", "b": "all"}).reduced("bins", min_count=10)
+        sent = counts.regroup({"a": "all", "b": "all"}).reduced(rule("bins", min_count=10))
         report = GroupAUC(sent, undefined="ignore")
         table = report.bounds().drop(["tau", "bias_score"]).dropna()
         monotone = table.drop(["difference", "ratio", "cross_difference"], errors="ignore")

@@ -340,7 +340,7 @@ def test_numbers_added_to_the_logits_of_each_row_change_nothing(wine):
 def test_several_classes_without_probabilities_are_ranked_by_request(wine):
     X, y = wine
     model = LinearSVC().fit(X, y)
-    with pytest.raises(AttributeError, match="each class, pass response_method='decision_funct"):
+    with pytest.raises(TypeError, match="each class, pass response_method='decision_funct"):
         MulticlassGroupAUC.from_estimator(model, X, y, groups=y)
     one = np.zeros(y.size, int)
     report = MulticlassGroupAUC.from_estimator(

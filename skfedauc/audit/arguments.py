@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skfedauc import _input, _words
@@ -103,11 +102,7 @@ def check_threshold(threshold: Any) -> float | None:
             "ThresholdOptimizer, pass the predicted labels as y_pred= (y_preds= to compare "
             "models), or counts of the decisions as decisions=."
         )
-    if not _input.is_number(threshold) or not np.isfinite(threshold):
-        raise ValueError(
-            f"threshold must be 'auto', None or a finite number; got {_words.shortened(threshold)}."
-        )
-    return float(threshold)
+    return _input.check_number(threshold, "threshold", hint=" 'auto' and None are also valid.")
 
 
 def check_models(models: Any, name: str) -> tuple[str, str]:

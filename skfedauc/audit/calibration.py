@@ -57,7 +57,7 @@ def calibration(
     table["pvalue_adjusted"] = adjusted
     if clusters is not None:
         clusters = clusters.regroup(np.zeros(clusters.n_groups, np.intp), 1)
-    of_all = _table(counts.without_groups().cells, clusters, confidence_level)
+    of_all = _table(counts.regroup(None).cells, clusters, confidence_level)
     label = ALL if index.nlevels == 1 else (ALL,) * index.nlevels
     both = pd.concat([table, of_all], ignore_index=True)
     labels = [*index.tolist(), label]

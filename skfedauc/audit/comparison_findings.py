@@ -298,7 +298,7 @@ def _answered(row: Mapping[Any, Any]) -> str:
 def closing(tables: ComparisonTables) -> Iterator[str]:
     """Yield sentences on models without scores, on the claims and on changes without a claim."""
     for model, report in zip(tables.models, tables.reports, strict=True):
-        if report.counts.disclosure == "exact" and are_decisions(report.counts):
+        if report.counts.disclosure.level == "exact" and are_decisions(report.counts):
             yield (
                 f"{model} has decisions only, so its AUCs are those of its decisions: the mean of "
                 "the true positive rate and the true negative rate."

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.audit.rates import RateCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.disclosure import Need, needs
 from skfedauc.inference.rates import ClusterSums
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def at_threshold(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     bin_ = bin_of_threshold(counts, threshold)
     if bin_ is not None:
         noun, mend = "bin", "a threshold that is an edge of a bin"
-        if counts.bins is None:
+        if counts.disclosure.bins is None:
             noun, mend = "range", "counts by bins that were made without min_count and max_cells"
         raise DisclosureError(
             f"the decisions at threshold={threshold:g} are unknown: it is within a {noun} of "
@@ -142,7 +142,8 @@ def check_decisions(decisions: Any, counts: ScoreCounts, has_clusters: bool) -> 
             f"{type(decisions).__name__}. Pass predicted labels as y_pred= to "
             "FairnessAudit.from_predictions."
         )
-    scores = cells_for(decisions, "decisions").scores
+    needs(decisions.disclosure, Need.SCORES, "decisions")
+    scores = decisions.cells.scores
     if not ((scores == 0) | (scores == 1)).all():
         raise ValueError(
             f"decisions must have the scores 0 and 1 only; got scores from {scores.min():g} to "

@@ -75,11 +75,11 @@ def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str
         "n_groups": len(counts),
         "n_small_groups": int(comparison.is_small.sum()),
         "n_missing": counts.n_missing,
-        "n_withheld_groups": counts.withheld.n_groups,
+        "n_withheld_groups": counts.disclosure.withheld.n_groups,
         "n_clusters": None if clusters is None else clusters.n_clusters,
         "n_shared_clusters": None if clusters is None else clusters.n_shared,
         "is_weighted": counts.is_weighted,
-        "disclosure": counts.disclosure,
+        "disclosure": counts.disclosure.level,
         "identifier": counts.identifier,
         "date": date,
         "versions": versions(),
@@ -116,7 +116,7 @@ def versions() -> dict[str, str]:
 
 def classes_of(counts: ScoreCounts) -> tuple[Any, Any]:
     """Return the labels of the positive and of the negative class, or None for unknown labels."""
-    seen, positive = counts.origin.classes
+    seen, positive = counts.classes
     if positive is None:
         return None, None
     others = [label for label in seen if label != positive]

@@ -459,8 +459,10 @@ class FairnessAudit:
         >>> audit.of("sex").report.counts.groups
         ('f', 'm')
         """
-        chosen = [columns] if isinstance(columns, str) else list(columns)
-        if not chosen or not set(chosen) <= set(self.columns) or len(set(chosen)) < len(chosen):
+        is_list = isinstance(columns, list | tuple)
+        chosen = list(columns) if is_list else [columns]
+        is_known = all(isinstance(name, str) and name in self.columns for name in chosen)
+        if not chosen or not is_known or len(set(chosen)) < len(chosen):
             raise ValueError(
                 f"columns must be one or several of [{_words.all_shortened(self.columns)}]; got "
                 f"{_words.shortened(columns)}."
@@ -554,7 +556,7 @@ class FairnessAudit:
         >>> {site: part.columns for site, part in audit.within("site").items()}
         {1: ('sex',), 2: ('sex',)}
         """
-        if column not in self.columns or len(self.columns) < 2:
+        if not isinstance(column, str) or column not in self.columns or len(self.columns) < 2:
             raise ValueError(
                 "column must be one of several group columns; got "
                 f"{_words.shortened(column)}, and the columns are "

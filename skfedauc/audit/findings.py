@@ -99,7 +99,7 @@ def _on_the_model(tables: AuditTables) -> Iterator[Finding]:
             f"AUC of the exact scores is certainly {certain}, for the rows that are counted.",
             "model",
         )
-    withheld = tables.report.counts.withheld
+    withheld = tables.report.counts.disclosure.withheld
     if withheld.n_groups:
         which = withheld.in_words().removeprefix(", ")
         yield Finding(
@@ -391,7 +391,7 @@ def _why_not(report: GroupAUC) -> str:
     counts = report.counts
     scores = counts.cells.scores if counts.ranges is None else counts.ranges
     if scores.min() >= 0 and scores.max() <= 1:
-        noun = "range" if counts.bins is None else "bin"
+        noun = "range" if counts.disclosure.bins is None else "bin"
         return (
             f"the threshold 0.5 is within a {noun} of scores, and neither another threshold nor "
             "decisions are given"

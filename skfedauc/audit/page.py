@@ -261,7 +261,7 @@ def _facts(section: Section) -> dict[str, str]:
         facts["Positive class"] = classes
     if n_dropped:
         facts["Left out"] = f"{_words.counted(n_dropped, 'row')} without a group"
-    withheld = counts.withheld.in_words().removeprefix(", ")
+    withheld = counts.disclosure.withheld.in_words().removeprefix(", ")
     if withheld:
         facts["Withheld"] = withheld
     if tables.is_weighted:

@@ -21,7 +21,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from skfedauc import _input
 from skfedauc.clusters import ClusterCounts
@@ -185,7 +184,7 @@ class RateTable:
             )
         tables = {rate: self._of_rate(rate, tail) for rate in ALL_RATES}
         if method == "bootstrap":
-            seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+            seed = int(_input.check_random_state(random_state).randint(np.iinfo(np.int32).max))
             self._set_bootstrap_limits(tables, tail, n_resamples, seed)
         return pd.concat(tables, names=["rate", *self.index.names])
 

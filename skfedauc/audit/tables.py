@@ -129,7 +129,7 @@ def classes_in_words(counts: ScoreCounts) -> str:
 
     The result is empty if the names are unknown, or if they are 1 and either 0 or -1.
     """
-    seen, positive = counts.origin.classes
+    seen, positive = counts.classes
     if positive is None or (positive == 1 and {*seen} <= {-1, 0, 1}):
         return ""
     negative = [_words.shortened_label(label) for label in seen if label != positive]

@@ -209,6 +209,8 @@ class CountArguments(PredictionsArguments, DisclosureOptions):
 
     output: str
     source: str | None = None
+    model: str | None = None
+    period: str | None = None
     min_count: int | None = None
     small_groups: Literal["withhold", "join"] | None = None
     tell_withheld: Literal["number", "rows", "labels"] | None = None
@@ -225,7 +227,9 @@ class MergeArguments(DisclosureOptions):
 
     files: list[str]
     output: str
-    allow_repeated: bool = False
+    replace: bool = False
+    any_model: bool = False
+    skip_invalid: bool = False
 
     @property
     def inputs(self) -> list[str]:

@@ -65,9 +65,9 @@ def check(arguments: Arguments) -> None:
         _check_small_counts(arguments)
     if isinstance(arguments, DisclosureOptions):
         # The import is local, because help and errors of usage do not need numpy.
-        from skfedauc.cli.disclosure import level_of
+        from skfedauc.cli.disclosure import rule_of
 
-        level_of(arguments)
+        rule_of(arguments)
     _check_targets(arguments)
 
 

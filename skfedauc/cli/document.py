@@ -56,7 +56,7 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "n_positives": int(report.counts.n_positives.sum()),
         "n_negatives": int(report.counts.n_negatives.sum()),
         "n_dropped": grouping.n_dropped,
-        "withheld": _withheld(report.counts.withheld),
+        "withheld": _withheld(report.counts.disclosure.withheld),
         "n_groups": report.n_groups,
         "n_undefined": estimates_of(report).pairs.n_undefined,
         "statistics": {str(k): plain_number(v) for k, v in report.statistics().items()},

@@ -85,7 +85,16 @@ def add_count(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source",
         metavar="NAME",
-        help="name of this counting, such as the name of the site, to be stored in the file",
+        help="name of who counts, such as the site, to be stored in the file",
+    )
+    parser.add_argument(
+        "--model", metavar="TEXT", help="name or version of the model, to be stored in the file"
+    )
+    parser.add_argument(
+        "--period",
+        metavar="TEXT",
+        help="when the rows arose, such as 2026-10, to be stored in the file; merge adds files "
+        "with the same source, model and period once",
     )
     _add_output(parser)
     _add_disclosure(parser, "exact")
@@ -98,10 +107,20 @@ def add_merge(parser: argparse.ArgumentParser) -> None:
     _add_output(parser)
     _add_disclosure(parser, "the level of the files, which must be the same for all")
     parser.add_argument(
-        "--allow-repeated",
+        "--replace",
         action="store_true",
-        help="merge files although they contain the same counting, whose rows then count several "
-        "times (default: an error that names both files)",
+        help="of files with the same source, model and period but other counts, add the last "
+        "(default: an error that names both)",
+    )
+    parser.add_argument(
+        "--any-model",
+        action="store_true",
+        help="merge files that name different models (default: an error that names both)",
+    )
+    parser.add_argument(
+        "--skip-invalid",
+        action="store_true",
+        help="leave out files that are absent or damaged, with a warning (default: an error)",
     )
 
 

@@ -201,7 +201,7 @@ def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
         if bin_ is not None:
             low, high = bin_
             noun, mend = "bin", "pass an edge of a bin, or none"
-            if counts.bins is None:
+            if counts.disclosure.bins is None:
                 noun, mend = "range", "count the rows by bins without --min-count, or pass none"
             raise CommandError(
                 f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "

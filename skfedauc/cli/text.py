@@ -61,7 +61,7 @@ def _grouping_line(grouping: Grouping) -> str:
     if grouping.n_dropped:
         without = listed(grouping.lacking, " or ")
         line += f"; {counted(grouping.n_dropped, 'row')} without {without} dropped"
-    line += report.counts.withheld.in_words().replace(", ", "; ")
+    line += report.counts.disclosure.withheld.in_words().replace(", ", "; ")
     return line + summary_note(estimates_of(report))
 
 

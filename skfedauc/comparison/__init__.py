@@ -227,7 +227,7 @@ default="pooled"
     else:
         own = pooled = measure_values(measure, rows, counts)
         if statistic == "pooled" and groups is not None:
-            pooled = measure_values(measure, rows, [of.without_groups() for of in counts])
+            pooled = measure_values(measure, rows, [of.regroup(None) for of in counts])
     within = None if groups is None else joint_within(rows, own)
     if statistic == "pooled" or within is None:
         if over == "groups":

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.rates import ClusterSums, Limits, wilson
 
@@ -46,7 +46,7 @@ _MOST_STEPS, _LONGEST, _SHORTEST = 200, 2.0, 1e-10
 
 def are_exact_probabilities(counts: ScoreCounts) -> bool:
     """Return whether counts hold exact scores from 0 to 1."""
-    if counts.disclosure != "exact":
+    if counts.disclosure.level != "exact":
         return False
     scores = counts.cells.scores
     return not scores.size or bool(scores.min() >= 0.0 and scores.max() <= 1.0)
@@ -54,7 +54,8 @@ def are_exact_probabilities(counts: ScoreCounts) -> bool:
 
 def cells_of_probabilities(counts: ScoreCounts, result: str) -> Cells:
     """Return the cells of counts of probabilities; errors name the `result` that needs them."""
-    cells = cells_for(counts, result)
+    needs(counts.disclosure, Need.SCORES, result)
+    cells = counts.cells
     if counts.ranges is not None:
         raise DisclosureError(
             f"{result} needs disclosure='exact'; these counts hold ranges of scores, and the mean "

@@ -28,8 +28,7 @@ from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
-from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.counts.view import sums_among_all
+from skfedauc.counts.score_counts import sums_among_all, with_weights_over
 from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite

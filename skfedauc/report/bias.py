@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from skfedauc import _input
 from skfedauc.counts import ScoreCounts
@@ -76,7 +75,7 @@ def abroca_table(
     if n_resamples:
         pairs.check_independent_rows("the p value of abroca")
         pairs.check_no_repeated_rows("n_resamples must be 0: ")
-    random = check_random_state(random_state)
+    random = _input.check_random_state(random_state)
     groups, reference_group = np.arange(len(counts)), None
     if not (isinstance(reference, str) and reference == "rest"):
         reference_group = number_of_group(reference, counts)
