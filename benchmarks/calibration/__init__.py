@@ -18,16 +18,16 @@ from benchmarks.calibration import (
     rates,
     search,
     spread,
-    without_asymptotics,
 )
 
 # The site has a page of each topic.
 PAGES = {
-    "AUC of one group": [*one_auc.TABLES, *without_asymptotics.TABLES],
+    "A search for bad designs": search.TABLES,
+    "AUC of one group": one_auc.TABLES,
     "Other measures and classes": [*measures.TABLES, *classes.TABLES],
     "Tests of equal groups": equal_groups.TABLES,
     "Gaps between groups": equal_groups.GAPS,
-    "Averages and the pooled AUC": [*search.TABLES, *averages.TABLES],
+    "Averages and the pooled AUC": averages.TABLES,
     "Spread and ranks of groups": spread.TABLES,
     "Clustered rows": clusters.TABLES,
     "Margins and planned numbers of rows": margins.TABLES,
