@@ -13,6 +13,7 @@ from skfedauc.report import (
     MulticlassGroupAUC,
     StatisticName,
     Undefined,
+    check_class_average,
     check_no_two_classes,
     check_statistic,
     estimates_of,
@@ -173,6 +174,7 @@ def group_roc_auc_score(
     if statistic is not None:
         check_statistic(statistic, measure=check_measure(measure))
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         of_classes = MulticlassGroupAUC.from_predictions(

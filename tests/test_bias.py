@@ -81,7 +81,7 @@ def test_splits_and_orders_make_no_difference():
 
 
 def test_no_group_and_one_group_have_no_background():
-    for counts in (report_of(random_case(1)).counts.without_groups(), None):
+    for counts in (report_of(random_case(1)).counts.regroup(None), None):
         if counts is None:
             report = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
         else:

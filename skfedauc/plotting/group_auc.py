@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skfedauc import _words
+from skfedauc import _input, _words
 from skfedauc.inference.limits import Method
 from skfedauc.measures import Measure
 from skfedauc.plotting import drawing
@@ -119,10 +119,6 @@ class GroupAUCDisplay(ReportDisplay):
                 for name in _DEFAULT_LINES
                 if name in determined_statistics(estimates_of(report))
             ]
-        if isinstance(names, str):
-            raise TypeError(
-                f"statistics must be a sequence of names; got {_words.shortened(names)}."
-            )
         measure = estimates_of(report).measure
         _check_lines(names, measure)
         table = report.confidence_intervals(
@@ -156,9 +152,8 @@ class GroupAUCDisplay(ReportDisplay):
         least = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
         ax.set_xlim(least - 0.01, 1.01)
         title = estimates_of(self.report).measure.title
-        ax.set_xlabel(
-            f"{title} and {100 * self.confidence_level:g} % interval, area: number of rows"
-        )
+        level = f"{100 * float(self.confidence_level):g} %"
+        ax.set_xlabel(f"{title} and {level} interval, area: number of rows")
         self.note_ = drawing.finish_forest(
             ax,
             self.groups,
@@ -180,10 +175,8 @@ class GroupAUCDisplay(ReportDisplay):
 
 
 def _check_lines(statistics: Iterable[str], measure: Measure) -> None:
+    if isinstance(statistics, str) or not isinstance(statistics, Iterable):
+        raise TypeError(f"statistics must be a list of names; got {_words.described(statistics)}.")
     aucs = [name for name in statistics_of(measure) if STATISTICS[name].is_auc]
     for name in statistics:
-        if name not in aucs:
-            raise ValueError(
-                f"statistics must be AUCs, {', '.join(map(repr, aucs))}; got "
-                f"{_words.shortened(name)}."
-            )
+        _input.check_option("statistics", name, aucs)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts.moments import ratio
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference import agreement, intervals
+from skfedauc.inference import agreement
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import strata_of
 from skfedauc.report.bounds import statistic_bounds
@@ -92,7 +92,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
         error = np.sqrt(agreement.of_difference(strata, variances, own, share) + random)
         if error < 1e-12 and counts.groups is not None and len(counts) > 1:
             # The estimated variance is 0 with few rows; use a bound of the variance instead.
-            error = np.sqrt(intervals.bounded_average_variance(estimates.in_use, share))
+            error = np.sqrt(estimates.in_use.of_average(share))
         reach = normal_quantile(0.05) * error
         rows.append(
             {

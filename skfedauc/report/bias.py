@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from skfedauc import _input
-from skfedauc.inference.curves import RocCurves, area_between, null_areas
+from skfedauc.counts import ScoreCounts
+from skfedauc.inference.curves import GroupCurves, RocCurve, area_between, null_areas
 from skfedauc.inference.differences import adjusted
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import number_of_group
@@ -75,12 +75,12 @@ def abroca_table(
     if n_resamples:
         pairs.check_independent_rows("the p value of abroca")
         pairs.check_no_repeated_rows("n_resamples must be 0: ")
-    random = check_random_state(random_state)
+    random = _input.check_random_state(random_state)
     groups, reference_group = np.arange(len(counts)), None
     if not (isinstance(reference, str) and reference == "rest"):
         reference_group = number_of_group(reference, counts)
         groups = np.delete(groups, reference_group)
-    curves = RocCurves(counts.cells)
+    curves = GroupCurves.of(counts)
     table = pd.DataFrame(
         [_abroca(pairs, curves, int(g), reference_group, n_resamples, random) for g in groups],
         columns=["auc", "reference_auc", "abroca", "expected", "pvalue"],
@@ -94,15 +94,15 @@ def abroca_table(
 
 def _abroca(
     pairs: GroupPairs,
-    curves: RocCurves,
+    curves: GroupCurves,
     g: int,
     reference: int | None,
     n_resamples: int,
     random: np.random.RandomState,
 ) -> tuple[float, ...]:
     """Return the table row of a group, compared with another group or with all other groups."""
-    curve = curves.of_group(g)
-    other = curves.of_others(g) if reference is None else curves.of_group(reference)
+    curve = curves.corners(g)
+    other = _of_others(pairs.counts, g) if reference is None else curves.corners(reference)
     if other is None:
         reference_auc = np.nan
     else:
@@ -120,3 +120,12 @@ def _abroca(
     # Treat areas as equal if they differ only by rounding error.
     pvalue = (1 + (null >= area - 1e-12).sum()) / (1 + n_resamples)
     return pairs.auc[g], reference_auc, area, null.mean(), pvalue
+
+
+def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
+    """Return the curve of the rows of all other groups together; None if they lack a class."""
+    if len(counts) < 2:
+        return None
+    labels = counts.groups or ()
+    two = counts.regroup({label: label == labels[g] for label in labels})
+    return GroupCurves.of(two).corners(0)

@@ -189,7 +189,7 @@ def binned_note(estimates: GroupEstimates) -> str:
     pooled = statistic_bounds(estimates, "pooled")
     if np.isnan(pooled.low):
         return "scores are binned"
-    counted = " of the counted rows" if estimates.pairs.counts.withheld.n_groups else ""
+    counted = " of the counted rows" if estimates.pairs.counts.disclosure.withheld.n_groups else ""
     return (
         f"scores are binned: the pooled AUC{counted} is certainly {certain_range(pooled)} "
         f"(width {pooled.high - pooled.low:.1e})"

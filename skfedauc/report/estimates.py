@@ -184,7 +184,7 @@ class GroupEstimates:
     @functools.cached_property
     def pooled_curve(self) -> GroupCurves:
         """Curve of all rows together."""
-        return GroupCurves.of(self.pairs.counts.without_groups())
+        return GroupCurves.of(self.pairs.counts.regroup(None))
 
     @functools.cached_property
     def errors(self) -> measures.Errors:

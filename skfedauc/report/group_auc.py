@@ -360,7 +360,8 @@ class GroupAUC:
                 "clusters": of_clusters,
             }
         )
-        model = _sklearn.scores_of(estimator, X, response_method, pos_label)
+        y = _input.column_of(y, "y")
+        model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
         rows = _input.check_rows(
             y,
             model.scores,
@@ -527,7 +528,8 @@ class GroupAUC:
 
         See Also
         --------
-        ScoreCounts.withheld : Groups that were withheld.
+        ScoreCounts.disclosure : What was withheld.
+        ScoreCounts.reduced : Counts by bins.
         ScoreCounts.extremes : Exact counts of the same rows with the lowest and highest AUCs.
 
         Notes
@@ -560,6 +562,7 @@ class GroupAUC:
         b        0.5  0.0   1.0
         """
         _input.check_option("of", of, ("groups", "statistics"))
+        withheld = _input.check_flag(withheld, "withheld")
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")

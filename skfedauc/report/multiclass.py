@@ -132,6 +132,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 f"counts must be a MulticlassCounts; got {type(counts).__name__}. Use "
                 "MulticlassGroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
             )
+        if rows is not None and not isinstance(rows, MulticlassRows):
+            raise TypeError(f"rows must be MulticlassRows; got {_words.described(rows)}.")
         self.counts = counts
         self.undefined = check_undefined(undefined)
         self._rows = rows
@@ -272,7 +274,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
         labels = _input.groups_of_rows(groups, X)
-        of_clusters = None if clusters is None else _input.groups_of_rows(clusters, X)
+        of_clusters = None if clusters is None else _input.groups_of_rows(clusters, X, "clusters")
         _input.check_row_order(
             {
                 "X": X,
@@ -283,7 +285,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             }
         )
         classes, scores = _sklearn.class_scores_of(
-            estimator, X, response_method, remedy="Use GroupAUC.from_estimator for two classes."
+            estimator,
+            X,
+            response_method,
+            remedy="Use GroupAUC.from_estimator for two classes.",
+            y=_input.column_of(y, "y"),
         )
         rows = MulticlassRows.checked(
             _input.column_of(y, "y"),
@@ -346,7 +352,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         "worst" is the average of the worst AUCs of the classes, which may belong to different
         groups. ``average_by_group().min()`` is the worst average of a group.
         """
-        return self.averaged(STATISTICS[check_statistic(name)].compute, class_average)
+        return self.averaged(
+            STATISTICS[check_statistic(name, argument="name")].compute, class_average
+        )
 
     def averaged(
         self, compute: Callable[[GroupEstimates], float], class_average: ClassAverage = "macro"

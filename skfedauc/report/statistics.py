@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
-from skfedauc.counts.disclosure import needs_scores
+from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.inference import heterogeneity
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure, check_measure
@@ -283,14 +283,13 @@ def check_determined(name: str, estimates: GroupEstimates) -> None:
     if estimates.pairs.has_scores:
         return
     known = _words.enumerated([repr(name) for name in determined_statistics(estimates)])
-    raise DisclosureError(
-        f"{needs_scores(f'the statistic {name!r}')} A summary determines {known}."
-    )
+    lacks = lacking(estimates.pairs.counts.disclosure, Need.SCORES)
+    raise DisclosureError(f"the statistic {name!r} {lacks} A summary determines {known}.")
 
 
 def statistic_of(estimates: GroupEstimates, name: Any) -> float:
     """Return a statistic by name; NaN, a warning or an error if it is undefined."""
-    name = check_statistic(name, measure=estimates.measure)
+    name = check_statistic(name, measure=estimates.measure, argument="name")
     return estimates.value_of(STATISTICS[name].compute)
 
 
@@ -322,7 +321,13 @@ _OTHER_NAMES = {
 }
 
 
-def check_statistic(name: Any, *, scorer: bool = False, measure: Measure | None = None) -> str:
+def check_statistic(
+    name: Any,
+    *,
+    scorer: bool = False,
+    measure: Measure | None = None,
+    argument: str = "statistic",
+) -> str:
     """Return the name of a statistic; raise an error that lists all names for another name.
 
     With `scorer`, gaps have the prefix "neg_", because greater is better in scorers. The statistics
@@ -347,7 +352,7 @@ def check_statistic(name: Any, *, scorer: bool = False, measure: Measure | None 
             hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
             hint = f" Did you mean {_words.shortened(near[0])}?"
-    return str(_input.check_option("statistic", name, names, hint))
+    return str(_input.check_option(argument, name, names, hint))
 
 
 def average_weights(
@@ -356,7 +361,7 @@ def average_weights(
     """Return the weight of each group; see `GroupAUC.average`."""
     if isinstance(weights, str):
         if weights not in AVERAGES:
-            check_statistic(weights)
+            check_statistic(weights, argument="weights")
             raise ValueError(
                 f"average({_words.shortened(weights)}): this statistic is not an average of group "
                 f"AUCs; the averages are {', '.join(AVERAGES)}."
@@ -377,7 +382,7 @@ def average_weights(
         unknown = [label for label in weights if label not in known]
         if absent or unknown:
             raise ValueError(
-                f"average needs one weight for each group; {len(absent)} of "
+                f"weights must have one weight for each group; {len(absent)} of "
                 f"{_words.counted(len(groups), 'group')} have no weight, such as "
                 f"[{_words.all_shortened(absent[:3])}], and "
                 f"{_words.counted(len(unknown), 'label')} "

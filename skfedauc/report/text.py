@@ -164,7 +164,7 @@ def _headline(estimates: GroupEstimates, index: pd.Index) -> str:
         f"{_words.counted(n_positives + n_negatives, 'row')}, "
         f"{_words.counted(n_positives, 'positive')} and "
         f"{_words.counted(n_negatives, 'negative')}"
-        f"{_clusters_note(estimates)}{without_group(counts.n_missing)}{counts.withheld.in_words()}"
+        f"{_clusters_note(estimates)}{without_group(counts.n_missing)}{counts.disclosure.withheld.in_words()}"
         f"{f'; {note}' if note else ''}{summary_note(estimates)}"
     )
 

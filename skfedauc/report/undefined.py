@@ -142,7 +142,7 @@ def _named(labels: Sequence[Any]) -> str:
 
 def of_one_label(counts: ScoreCounts) -> str:
     """Return a phrase for messages if the only label of the rows is not pos_label; else ""."""
-    classes = counts.origin.classes
+    classes = counts.classes
     if len(classes.seen) != 1 or not classes.lacks_positive or counts.n_positives.any():
         return ""
     return (

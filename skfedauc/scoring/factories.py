@@ -162,6 +162,7 @@ def make_group_auc_scorer(
     checked_undefined = _checked_undefined(undefined, measure)
     check_response_method(response_method)
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         return MulticlassGroupAUCScorer(
@@ -171,7 +172,7 @@ def make_group_auc_scorer(
             response_method,
             _input.check_missing(missing),
             check_multi_class(multi_class),
-            check_class_average(class_average),
+            class_average,
         )
     return GroupAUCScorer(
         statistic,
@@ -291,13 +292,12 @@ def group_auc_scoring(
         )
     checked, missing = _checked_groups(groups), _input.check_missing(missing)
     check_response_method(response_method)
-    named: list[tuple[str, str, Any]] = [
-        (
-            name_of_score(check_statistic(name, scorer=True, measure=measure), None, measure),
-            name,
-            None,
-        )
+    names = [
+        check_statistic(name, scorer=True, measure=measure, argument="statistics")
         for name in statistics
+    ]
+    named: list[tuple[str, str, Any]] = [
+        (name_of_score(name, None, measure), name, None) for name in names
     ]
     undefined = _checked_undefined(undefined, measure)
     labels = [_input.check_label(label, "each_group") for label in each_group]
@@ -312,12 +312,13 @@ def group_auc_scoring(
             else "statistics and each_group are both empty; name at least one score."
         )
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
-        way, average = check_multi_class(multi_class), check_class_average(class_average)
+        way = check_multi_class(multi_class)
         return {
             name: MulticlassGroupAUCScorer(
-                statistic, checked, undefined, response_method, missing, way, average, label
+                statistic, checked, undefined, response_method, missing, way, class_average, label
             )
             for name, statistic, label in named
         }
