@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
-    from skfedauc.audit import AuditComparison, FairnessAudit
+    from skfedauc.audit import FairnessAudit
     from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, Disclosure, DisclosureError, MulticlassCounts, ScoreCounts
     from skfedauc.inference.critical_difference import auc_critical_difference
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 __version__: str
 
 __all__ = [
-    "AuditComparison",
     "Bins",
     "Disclosure",
     "DisclosureError",
@@ -61,7 +60,6 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AuditComparison": "audit",
     "Bins": "counts",
     "Disclosure": "counts",
     "DisclosureError": "counts",

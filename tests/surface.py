@@ -70,8 +70,6 @@ KNOWN = {
     **ROWS,
     "scores": {"one": SCORE, "two": SCORE[::-1]},
     "estimator": MODEL,
-    "estimators": {"one": MODEL, "two": MODEL},
-    "y_scores": {"one": SCORE, "two": SCORE[::-1]},
     "y_preds": {"one": Y, "two": Y[::-1]},
     "X": X[["s"]],
     "y": Y,
@@ -117,7 +115,7 @@ OWN = {
     "Bins.of_quantiles": {"n_bins": 4},
     "Bins.numbers_of": {"scores": [0.1, 0.2]},
     "Bins.expression": {"score": nw.col("s")},
-    "FairnessAudit.of": {"columns": "g"},
+    "FairnessAudit.compare": {"other": AUDIT, "names": ("first", "second")},
     "FairnessAudit.within": {"column": "h"},
     "MulticlassCounts.from_predictions": SEVERAL,
     "MulticlassCounts.merge": {"parts": [MulticlassCounts.from_predictions(**SEVERAL)]},
@@ -196,7 +194,7 @@ INHERITED = {
     "items",
     "keys",
 }
-MADE_HERE = {"DisclosureError", "AuditComparison", "GroupAUCCrossValidation", "SecureReport"}
+MADE_HERE = {"DisclosureError", "GroupAUCCrossValidation", "SecureReport"}
 MADE_HERE |= {"Measure", "MulticlassCounts", "FoldEffect", "show_versions"}
 
 

@@ -51,7 +51,6 @@ def test_no_argument_makes_a_message_long(function, tmp_path, monkeypatch):
         ["--label", "y", "--score", "s", "--group", "g", "--pos-label", LONG],
         ["--label", "y", "--score", "s", "--group", "g", "--weight", LONG],
         ["--label", "y", "--score", "s", "--group", "g", "--encoding", LONG],
-        ["--label", "y", "--score", "s", "--group", "g", "--json", "--reference", LONG],
         ["--label", "y", "--score", "s", "--group", "g", "--json", "--threshold", LONG],
         ["--label", "y", "--score", "s", "--group", "g", "--json", "--decisions", LONG],
     ],

@@ -70,7 +70,6 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         "One AUC of clustered rows",
     )
     measures = "Two models on the same rows, by other measures"
-    search = "Averages with rare positives: a search for bad designs"
     few, many = r"^(8|10|20)/.*ratio", r"^(50|100)/.*ratio"
     for found, digits, texts in [
         (rates(ranks, "ranks"), 1, [page]),
@@ -104,8 +103,10 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
     _, most = rates("Averages that differ from the pooled AUC by delta", "found equivalent")
     for text in (page, report.agreement.__doc__):
         assert f"up to {most} %" in " ".join(text.split())
-    least, _ = rates("Comparisons of the audits of two equal models", "gaps")
-    assert f"have a coverage of {least} to 100 %" in " ".join(page.split())
+    audits = "False verdicts of audits without any gap"
+    for column, text in (("primary", "on the primary question"), ("any other", "on any other")):
+        low, high = rates(audits, column)
+        assert f"{low} to {high} %" in " ".join(page.split()), text
     equal = "Equal AUCs of groups of clustered rows"
     for column in ("equal groups", "equal groups without clusters", "macro"):
         rate, _ = rates(equal, column, of="^10 x 20, .*by cluster")
@@ -138,10 +139,19 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         rates("Interval of one AUC", "logit")[0],
         rates("One AUC with few positives or tied scores", "normal")[0],
         rates("One AUC with few positives or tied scores", "ratio 2")[0],
-        rates(search, "1 group", of="ratio (0.33|0.5|1|2)$")[0],
     )
     for text in (page, gaps):
         assert f"{least:.1f} % or more" in " ".join(text.split())
+    search = next(topic for topic in topics if topic.startswith("A search for bad designs"))
+    search = " ".join(search.split("\n## ")[0].split())
+    for method, is_coverage in (
+        ("AUC of a group", True), ("`macro`", True), ("`pooled`", True), ("`worst`", True),
+        ("`test_difference`", False), ("`test_margin`, worst group", False), ("rate$", False),
+        ("`compare_models`, pooled", False), ("`compare_models`, by group", False),
+        ("equal rates", False), ("slope", False),
+    ):  # fmt: skip
+        worst = rates("The worst design of each method", "worst", of=f"^{method}")[1]
+        assert f" {100 - worst if is_coverage else worst:.1f} %" in search
 
 
 # Decision trees --------------------------------------------------------------------------------
@@ -194,7 +204,7 @@ def sheet_blocks(language):
     return re.findall(pattern, text_of("cheat_sheet"), flags=re.DOTALL | re.MULTILINE)
 
 
-def test_the_code_of_the_cheat_sheet_runs(monkeypatch, tmp_path, capsys, without_plots):
+def test_the_code_of_the_cheat_sheet_runs(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     names = namespace_of(text_of("cheat_sheet"))
     for block in sheet_blocks("python"):

@@ -44,12 +44,6 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
             f"{shortened(arguments.within)}, and the columns are {listed(columns)}; count by "
             "groups and the control column, such as --group sex --group hospital"
         )
-    compared = [name for name in columns if name not in (arguments.within, arguments.clusters)]
-    if arguments.reference is not None and len(compared) > 1:
-        raise CommandError(
-            f"--reference is a group of one column, and the groups come from the columns "
-            f"{listed(columns)}; count with a single --group"
-        )
     lacks = lacking(counts.disclosure, Need.SCORES)
     if lacks is not None and arguments.has_audit:
         raise CommandError(
@@ -86,7 +80,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
     disclosed = "" if counts.disclosure.level == "exact" else f", {level_in_words(counts)}"
     more = f"{weighted}{disclosed}{counted.without_level_in_words()}"
     first_line = headline(counted.with_a_label, arguments.file, more)
-    yield from results(counted.groupings(), first_line, facts, arguments.file, arguments)
+    yield from results(counted.groupings(), first_line, facts, arguments)
 
 
 def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:

@@ -158,7 +158,6 @@ default="pooled"
     --------
     compare_candidates : Compare the candidates of a search by the scores of its folds.
     auc_critical_difference : The critical difference of two published AUCs, without rows.
-    AuditComparison : Compare the audits of two models.
 
     Notes
     -----

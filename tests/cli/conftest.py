@@ -8,11 +8,6 @@ from skfedauc.cli.main import main
 from skfedauc.counts import provenance
 
 
-@pytest.fixture(autouse=True, scope="module")
-def draws(few_draws):
-    """Commands give the values of the library, which has tests of its own."""
-
-
 @pytest.fixture
 def frame():
     return predictions()

@@ -1,4 +1,4 @@
-"""Calibration of an audit's scores, compared with statsmodels, scikit-learn and simulations."""
+"""Calibration of scores by group, compared with statsmodels, scikit-learn and simulations."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,9 +31,22 @@ def rows_of(n=1200, seed=0, digits=3, shift=-0.5, slope=0.7, bias=0.3):
     return y, p, rng.choice(["b", "a", "c"], n, p=[0.5, 0.4, 0.1])
 
 
-def table_of(y, p, groups, weights=None, **options):
-    audit = FairnessAudit.from_predictions(y, p, groups=groups, sample_weight=weights, **options)
-    return audit.calibration
+def table_of(y, p, groups, weights=None):
+    counts = ScoreCounts.from_predictions(y, p, groups=groups, sample_weight=weights)
+    means, slopes = (of(counts.cells, 0.95) for of in (calibrating.mean_scores, calibrating.slopes))
+    columns = {
+        "mean_score": means.mean,
+        "prevalence": means.prevalence,
+        "difference": means.mean - means.prevalence,
+        "difference_low": means.low,
+        "difference_high": means.high,
+        "pvalue": means.pvalue,
+        "slope": slopes.estimate,
+        "slope_low": slopes.low,
+        "slope_high": slopes.high,
+        "note": slopes.note,
+    }
+    return pd.DataFrame(columns, index=pd.Index(counts.groups, name="group"))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -41,10 +54,10 @@ def test_slopes_and_limits_are_those_of_statsmodels(weighted):
     y, p, groups = rows_of()
     weights = np.random.default_rng(1).gamma(2.0, size=y.size) * 1e-80 if weighted else None
     table = table_of(y, p, groups, weights)
-    assert table.index.tolist() == ["a", "b", "c", "all"]
+    assert table.index.tolist() == ["a", "b", "c"]
     for label in table.index:
         found = table.loc[label]
-        own = np.ones(y.size, bool) if label == "all" else groups == label
+        own = groups == label
         w = np.ones(own.sum()) if weights is None else weights[own] / weights.mean()
         x, family = logit(p[own]), sm.families.Binomial()
         columns = sm.add_constant(x)
@@ -125,23 +138,17 @@ def test_undefined_numbers_are_nan_with_a_reason():
     groups = np.repeat(list("abcde"), 12)
     y, p, groups = np.append(y, 1), np.append(p, 0.3), np.append(groups, "f")
     table = table_of(y, p, groups)
-    assert table["note"].tolist() == [*parts, "one class", "scores of 0 or 1"]
+    assert table["note"].tolist() == [*parts, "one class"]
     assert table.loc[["a", "b", "c", "d", "f"], UNDEFINED].isna().all(axis=None)
     others = ["mean_score", "difference_low", "difference_high", "pvalue"]
     assert table[others].notna().all(axis=None)
-    # The group of a single row has no claim.
-    assert table["pvalue_adjusted"].isna().tolist() == [False] * 5 + [True] * 2
     # The result of a group does not depend on other groups.
     own = table_of(y[:12], p[:12], groups[:12])
-    own = own.drop(columns=["pvalue_adjusted"])
     pd.testing.assert_series_equal(own.loc["a"], table.loc["a", own.columns])
     # Scores of 0 alone: a positive refutes perfect calibration, and negatives do not.
     for labels, pvalue in (([0, 0, 0], 1.0), ([0, 1, 0], 0.0)):
         cells = ScoreCounts.from_predictions(labels, [0.0] * 3, pos_label=1).cells
         assert calibrating.mean_scores(cells, 0.95).pvalue.tolist() == [pvalue]
-    perfect = table_of([0, 1] * 20, [0.0, 1.0] * 20, ["a", "b"] * 20)
-    assert perfect.loc["all", "pvalue"] == 1.0
-    assert perfect["pvalue_adjusted"].isna().all()
 
 
 def test_steep_and_extreme_scores_are_fitted():
@@ -157,52 +164,6 @@ def test_steep_and_extreme_scores_are_fitted():
         fit = sm.Logit(y, columns).fit(disp=False, tol=1e-12)
         assert found["slope"] == pytest.approx(fit.params[1] / logit(p).std(), rel=1e-6)
         assert found["slope_low"] < slope < found["slope_high"]
-
-
-def test_scores_that_are_no_probabilities_are_refused():
-    y, p, groups = rows_of()
-    for score, low in ((logit(p), "-"), (p * 2, "0"), (-p, "-")):
-        audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.2)
-        with pytest.raises(ValueError, match=rf"from 0 to 1; got scores from {low}.*predict_proba"):
-            _ = audit.calibration
-        assert not any("calibrated" in text for text in audit.findings)
-        assert np.isnan(audit.tables.claims.pvalues["calibration"]).all()
-    counts = ScoreCounts.from_predictions(y, p, groups=groups, disclosure="bins")
-    audit = FairnessAudit(GroupAUC(counts))
-    with pytest.raises(DisclosureError, match="calibration needs disclosure='exact'"):
-        _ = audit.calibration
-    assert audit.tables.calibration is None
-
-
-def test_a_claim_on_calibration_is_one_sentence():
-    y, p, groups = rows_of(4000, bias=0.0, slope=1.0)
-    both = pd.DataFrame({"group": groups, "half": np.arange(4000) % 2})
-    audit = FairnessAudit.from_predictions(y, p, groups=both)
-    assert not any("calibrated in" in text for text in audit.findings)
-    assert audit.calibration.index.names == ["group", "half"]
-    assert audit.calibration.index[-1] == ("all", "all")
-    pd.testing.assert_series_equal(
-        audit.calibration.iloc[-1].drop("pvalue_adjusted"),
-        audit.of("half").calibration.iloc[-1].drop("pvalue_adjusted"),
-        check_names=False,
-    )
-    # Halve the probabilities in one group
-    wrong = np.where(groups == "a", p / 2, p)
-    audit = FairnessAudit.from_predictions(y, wrong, groups=groups)
-    (text,) = (text for text in audit.findings if "calibrated in" in text)
-    row = audit.calibration.loc["a"]
-    assert text == (
-        "Read as probabilities of the positive class, the scores are not calibrated in 'a': the "
-        f"mean score is {row['mean_score']:.3f}, and the share of positives is "
-        f"{row['prevalence']:.3f} (adjusted p < 0.001)."
-    )
-    assert "and with calibrated scores, make a claim" in audit.findings[-2]
-    ranking = FairnessAudit.from_predictions(y, wrong, groups=groups, threshold=None)
-    assert not any("calibrated" in text for text in ranking.findings)
-    assert ranking.calibration["pvalue"].iloc[0] < 1e-6
-    both = FairnessAudit.from_predictions(y, p / 2, groups=groups)
-    (text,) = (text for text in both.findings if "calibrated in" in text)
-    assert "calibrated in 'b', 'a' and 'c': most clearly in 'b', the mean score" in text
 
 
 def test_size_of_the_test_and_coverage_of_limits():
@@ -230,7 +191,7 @@ def test_reliability_curves_show_the_bins():
     display = ReliabilityDisplay.from_predictions(y, p, groups=groups, bins=5)
     table = table_of(y, p, groups)
     assert display.groups == ("a", "b", "c")
-    np.testing.assert_allclose(display.difference, table["difference"].iloc[:-1])
+    np.testing.assert_allclose(display.difference, table["difference"])
     for g, curve in display.curves_.items():
         line, _, (intervals,) = curve.lines
         np.testing.assert_array_equal(line.get_xdata(), display.mean_score[g])
