@@ -249,7 +249,7 @@ class Bins:
     See Also
     --------
     Disclosure : What a site coarsens or withholds.
-    skfedauc.privacy.PrivateCounts : Counts by bin with noise.
+    skfedauc.privacy.PrivateCounts : Counts by bin for differential privacy.
 
     Examples
     --------

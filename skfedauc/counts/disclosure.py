@@ -152,8 +152,8 @@ class Disclosure:
         Groups with fewer rows of a class are left out, or joined as the group ``"(missing)"``,
         which is withheld if it is still too small.
     tell_withheld : {"number", "rows", "labels"}, default="rows"
-        What is told of groups left out: how many; also their rows of each class, or an upper limit
-        if the total is below `min_count` times the number of groups; or also their labels.
+        What is disclosed of groups left out: how many; also their rows of each class, or an upper
+        limit if the total is below `min_count` times the number of groups; or also their labels.
     withheld : Withheld, default=None
         The groups left out; set by `ScoreCounts.reduced`. None means none.
 
@@ -172,7 +172,7 @@ class Disclosure:
     Notes
     -----
     Apply `min_count` only once, at the site, before counts are sent or merged: two results from
-    overlapping rows can differ by a single row. Noise does not mend this.
+    overlapping rows can differ by a single row. Random errors do not mend this.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def lacking(rule: Disclosure, need: Need) -> str | None:
         return (
             "needs counts without suppression; these counts went through min_count or "
             "min_per_class, and a single row decides which groups these leave out. Count the rows "
-            "again without suppression: noise or the secure sum then protects small counts."
+            "again without suppression: random errors or the secure sum protect small counts."
         )
     return None
 

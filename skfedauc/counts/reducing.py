@@ -215,10 +215,10 @@ def withheld_of(
     least: int,
     tell: str,
 ) -> Withheld:
-    """Return what is told of withheld groups with these rows.
+    """Return what is disclosed of withheld groups with these rows.
 
     A total below `least` times the number of groups could narrow down the rows of single groups:
-    only this limit is told.
+    only this limit is disclosed.
     """
     n_groups = n_negatives.size
     if n_groups == 0:
