@@ -67,6 +67,11 @@ CHANGED: dict[str, str] = {
     "*/audits calibration/pvalue": _CALIBRATION,
     "*/audits */*pvalue_adjusted": _CALIBRATION,
     "*/audits n_claims": _CALIBRATION,
+    **{
+        f"*/{limits}ci_{end}": "limits of shrunken AUCs had an error of up to 1e-8, now 1e-13"
+        for limits in ("report ranking/", "audits intersections/shrunken_")
+        for end in ("low", "high")
+    },
     "single_rows/report compare_groups*": _SINGLE_ROWS,
     "folds_small/folds within_folds compare_groups*": _SINGLE_ROWS,
     **{
