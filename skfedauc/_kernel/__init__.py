@@ -227,7 +227,7 @@ def merge_cells(
     Parameters
     ----------
     parts : sequence of Cells
-        Cells of each state, either all with weights or all without weights.
+        Cells of each state, in order of group and score, either all with weights or all without weights.
     numbers : sequence of ndarray of intp
         New numbers of the groups of each part, in increasing order. Together, the numbers of all
         parts are ``range(n_groups)``.
@@ -246,10 +246,13 @@ def merge_cells(
             for half, of in zip(halves, mine, strict=True)
         ]
         numbers = mine
+    if len(parts) != 2:  # mostly few cells, for which sorting is faster than merging in pairs
+        cells, groups = _numpy.concatenated(parts, numbers)
+        return add_cells(Cells(*cells), groups, n_groups)
     dtype = _dtype(parts)
     states = [_columns(part, dtype) for part in parts]
-    groups = [_array(of_part, np.intp) for of_part in numbers]
-    return _compact(_implementation.merge_states(states, groups, n_groups))
+    of_groups = [_array(of_part, np.intp) for of_part in numbers]
+    return _compact(_implementation.merge_states(states, of_groups, n_groups))
 
 
 def number_cells(
@@ -392,8 +395,7 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
 
 def total(counts: NDArray[Any]) -> int:
     """Return the sum of counts."""
-    dtype = np.uint32 if counts.dtype == np.uint32 else np.uint64
-    return int(_implementation.total(_array(counts, dtype)))
+    return int(counts.sum(dtype=np.uint64))
 
 
 def compact_counts(counts: NDArray[Any]) -> Counts:

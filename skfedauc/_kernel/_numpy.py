@@ -8,6 +8,7 @@ Positions are `intp`: numpy refuses 64-bit positions in browsers, which have 32-
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,12 @@ def add_cells(cells: Tuple, groups: Array | None, n_groups: int) -> Tuple:
     return starts, scores[order][first] + 0.0, *counts, weights
 
 
-def merge_states(parts: list[Tuple], numbers: list[Array], n_groups: int) -> Tuple:
+def merge_states(parts: Sequence[Tuple], numbers: Sequence[Array], n_groups: int) -> Tuple:
+    return add_cells(*concatenated(parts, numbers), n_groups)
+
+
+def concatenated(parts: Sequence[Tuple], numbers: Sequence[Array]) -> tuple[Tuple, Array]:
+    """Return the cells of all parts, and their group numbers."""
     groups = [
         np.repeat(of_part, np.diff(cells[0])) for of_part, cells in zip(numbers, parts, strict=True)
     ]
@@ -58,7 +64,7 @@ def merge_states(parts: list[Tuple], numbers: list[Array], n_groups: int) -> Tup
         None if column[0] is None else np.concatenate(column, axis=-1)
         for column in zip(*parts, strict=True)
     ]
-    return add_cells(tuple(columns), np.concatenate(groups), n_groups)
+    return tuple(columns), np.concatenate(groups)
 
 
 def number_cells(scores: Array, groups: Array | None, n_groups: int, n_threads: int) -> Tuple:
@@ -80,19 +86,21 @@ def placements(
 def _placements(
     scores: Array, positive: Array, groups: Array, n_groups: int, weights: Array
 ) -> Array:
-    cell, starts = number_cells(scores, groups, n_groups, 1)
-    place = 2 * cell + positive
-    amounts = np.bincount(place, weights, 2 * int(starts[-1])).reshape(-1, 2)
+    order, cell, first, starts = _sorted(scores, groups, n_groups)
+    ends = np.append(first, scores.size)
     total = np.bincount(2 * groups + positive, weights, 2 * n_groups).reshape(-1, 2)
-    with np.errstate(divide="ignore", invalid="ignore"):  # NaN without rows of the other class
-        half = np.repeat(0.5 / total, np.diff(starts), axis=0)
-        shares = [ranks_in_groups(starts, amounts[:, k]) * half[:, k] for k in (0, 1)]
-    values: Array = np.stack([1.0 - shares[1], shares[0]], axis=1).ravel()[place]
+    label, weights, group = positive[order], weights[order], groups[order]
+    shares = []
+    for of_class in (0, 1):
+        _, sums = _sums_in_groups(ends[starts], np.where(label == of_class, weights, 0.0))
+        up_to = sums[ends[1:] - 1]  # of each cell
+        under = np.append(0.0, up_to)[:-1]
+        under[starts[:-1][starts[:-1] < under.size]] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):  # NaN without rows of the class
+            shares.append((under + up_to)[cell] * (0.5 / total[:, of_class])[group])
+    values = np.empty(scores.size)
+    values[order] = np.where(label == 1, shares[0], 1.0 - shares[1])
     return values
-
-
-def total(counts: Array) -> int:
-    return int(counts.sum(dtype=np.uint64))
 
 
 def pair_sums(cells: Tuple, n_threads: int) -> Tuple:

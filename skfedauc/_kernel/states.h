@@ -116,6 +116,18 @@ template <class Count>
 struct Stretch {
     const CellsView<Count>* cells;
     std::size_t begin, end;
+
+    // Copy the stretch to `to` from place `place` on, and return the new end.
+    std::size_t copy(Cells<Count>& to, std::size_t place) const {
+        const auto column = [&](auto from, auto room, std::size_t c) {
+            std::copy_n(from.data + c * cells->scores.size + begin, end - begin, room.data + c * to.scores.size() + place);
+        };
+        column(cells->scores, to.scores.span(), 0);
+        column(cells->negatives, to.negatives.span(), 0);
+        column(cells->positives, to.positives.span(), 0);
+        for (std::size_t c = 0; c < (to.weights ? 4 : 0); ++c) column(*cells->weights, to.weights->span(), c);
+        return place + end - begin;
+    }
 };
 
 // Two stretches to be merged into cells from place `end` on.
@@ -132,7 +144,7 @@ struct Pair {
         Pair upper = *this;
         const std::size_t middle = a.begin + (a.end - a.begin) / 2;
         const double* const scores = b.cells->scores.data;
-        const double limit = a.cells->scores[middle];
+        const double limit = a.begin < a.end ? a.cells->scores[middle] : 0;
         a.end = upper.a.begin = middle;
         b.end = upper.b.begin = std::size_t(std::lower_bound(scores + b.begin, scores + b.end, limit) - scores);
         upper.end = end + (a.end - a.begin) + (b.end - b.begin);
@@ -172,66 +184,29 @@ void merge_both(Pair<Count>& lower, Pair<Count>& upper, Cells<Count>& cells) {
     upper = high;
 }
 
-template <class Count>
-std::size_t copy_cells(const Stretch<Count>& of, Cells<Count>& cells, std::size_t end) {
-    const auto copy = [&](auto from, auto to, std::size_t c) {
-        std::copy_n(from.data + c * of.cells->scores.size + of.begin, of.end - of.begin, to.data + c * cells.scores.size() + end);
-    };
-    copy(of.cells->scores, cells.scores.span(), 0);
-    copy(of.cells->negatives, cells.negatives.span(), 0);
-    copy(of.cells->positives, cells.positives.span(), 0);
-    for (std::size_t c = 0; c < (cells.weights ? 4 : 0); ++c) copy(*of.cells->weights, cells.weights->span(), c);
-    return end + of.end - of.begin;
-}
-
-// Add up the cells of several states. Group i of state s has the number numbers[s][i] in the
-// result.
+// Add up the cells of two states. Group i of state s has the number numbers[s][i] in the result.
 template <bool weighted, class Count>
-Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std::vector<Integers>& numbers,
+Cells<Count> merge_states(const std::array<CellsView<Count>, 2>& states, const std::array<Integers, 2>& numbers,
                           std::size_t n_groups) {
-    using Record = Counted<Count, weighted>;
-    Workers workers(1);
-    std::vector<Stretch<Count>> unsorted;
-    std::vector<std::size_t> groups, places(n_groups + 1);
-    for (std::size_t s = 0; s < states.size(); ++s)
-        for (std::size_t i = 0; i < numbers[s].size; ++i) {
-            unsorted.push_back({&states[s], std::size_t(states[s].starts[i]), std::size_t(states[s].starts[i + 1])});
-            groups.push_back(std::size_t(numbers[s][i]));
-            places[groups.back() + 1] += unsorted.back().end - unsorted.back().begin;
-        }
-    std::partial_sum(places.begin(), places.end(), places.begin());
-    Buffer<Stretch<Count>> stretches(unsorted.size());
-    const std::vector<std::size_t> first = scatter(
-        workers, stretches.span(), n_groups,
-        [&](std::size_t i) { return groups[i]; }, [&](std::size_t i) { return unsorted[i]; });
-    Cells<Count> cells(n_groups, places.back(), weighted);
-    Buffer<Record> scratch;
+    Cells<Count> cells(n_groups, states[0].scores.size + states[1].scores.size, weighted);
     // Each group has two parts, with a gap between them if scores of the lower part are equal.
     std::vector<std::size_t> begins(2 * n_groups), ends(2 * n_groups);
-    in_stretches(workers, places, [&](std::size_t group, std::size_t) {
-        const Span<Stretch<Count>> mine = stretches.span().part(first[group], first[group + 1]);
-        const std::size_t n = places[group + 1] - places[group];
-        std::size_t end = places[group];
-        if (mine.size > 2) {  // mostly few cells, for which sorting is faster than merging in pairs
-            if (scratch.size() < 2 * n) scratch = Buffer<Record>(2 * n);
-            const auto records = scratch.span().part(0, n);
-            Record* record = records.data;
-            for (const Stretch<Count>& of : mine)
-                for (std::size_t cell = of.begin; cell < of.end; ++cell) *record++ = Record(*of.cells, cell);
-            sort_records(records, scratch.span().part(n, 2 * n), false);
-            end = add_equal(records, cells, end);
-        } else if (mine.size == 2) {
-            Pair<Count> lower{mine[0], mine[1], end}, upper = lower.cut();
-            begins[2 * group + 1] = upper.end;
-            merge_both<weighted>(lower, upper, cells);
-            end = copy_cells(lower.b, cells, copy_cells(lower.a, cells, lower.end));
-            ends[2 * group + 1] = copy_cells(upper.b, cells, copy_cells(upper.a, cells, upper.end));
-        } else {
-            end = copy_cells(mine[0], cells, end);
-        }
-        begins[2 * group] = places[group];
-        ends[2 * group] = end;
-    });
+    std::size_t next[2] = {0, 0}, place = 0;
+    for (std::size_t group = 0; group < n_groups; ++group) {
+        const auto stretch = [&](std::size_t s) {
+            const auto begin = std::size_t(states[s].starts[next[s]]);
+            next[s] += next[s] < numbers[s].size && std::size_t(numbers[s][next[s]]) == group;
+            return Stretch<Count>{&states[s], begin, std::size_t(states[s].starts[next[s]])};
+        };
+        Pair<Count> lower{stretch(0), stretch(1), place};
+        place += lower.a.end - lower.a.begin + lower.b.end - lower.b.begin;
+        begins[2 * group] = lower.end;
+        Pair<Count> upper = lower.cut();
+        begins[2 * group + 1] = upper.end;
+        merge_both<weighted>(lower, upper, cells);
+        ends[2 * group] = lower.b.copy(cells, lower.a.copy(cells, lower.end));
+        ends[2 * group + 1] = upper.b.copy(cells, upper.a.copy(cells, upper.end));
+    }
     close_gaps(cells, begins, ends, [](std::size_t group) { return 2 * group; });
     return cells;
 }
