@@ -212,11 +212,26 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     Cells
     """
     n_groups = n_groups if cells.scores.size else 0  # Every group has rows.
-    return _compact(
-        _implementation.add_cells(
-            _columns(cells, _dtype([cells])), _array(groups, np.intp), n_groups
-        )
-    )
+    cell, starts = number_cells(cells.scores, groups, n_groups)
+    n_cells, dtype = int(starts[-1]), _dtype([cells])
+    scores = np.empty(n_cells)
+    scores[cell] = cells.scores + 0.0  # Convert -0.0 to 0.0.
+    counts = [_sums_by_cell(cell, column, n_cells, dtype) for column in cells[2:4]]
+    weights = None
+    if cells.weights is not None:
+        sums = [np.bincount(cell, column, n_cells) for column in cells.weights]
+        weights = np.array(sums, np.float64)
+    return _compact((starts, scores, *counts, weights))
+
+
+def _sums_by_cell(
+    cell: NDArray[np.intp], counts: Counts, n_cells: int, dtype: type[np.unsignedinteger[Any]]
+) -> Counts:
+    if dtype is np.uint32:  # As floats, these sums are exact.
+        return np.bincount(cell, counts, n_cells).astype(dtype)
+    sums = np.zeros(n_cells, dtype)
+    np.add.at(sums, cell, counts)
+    return sums
 
 
 def merge_cells(
@@ -246,9 +261,13 @@ def merge_cells(
             for half, of in zip(halves, mine, strict=True)
         ]
         numbers = mine
-    if len(parts) != 2:  # mostly few cells, for which sorting is faster than merging in pairs
-        cells, groups = _numpy.concatenated(parts, numbers)
-        return add_cells(Cells(*cells), groups, n_groups)
+    is_pair = len(parts) == 2 and all(part.scores.size for part in parts)
+    if not is_pair or _implementation is _numpy:
+        # Mostly few cells, for which sorting is faster than merging in pairs
+        groups = [of[part.groups] for of, part in zip(numbers, parts, strict=True)]
+        columns: Any = zip(*parts, strict=True)
+        joined = [None if of[0] is None else np.concatenate(of, axis=-1) for of in columns]
+        return add_cells(Cells(*joined), np.concatenate(groups), n_groups)
     dtype = _dtype(parts)
     states = [_columns(part, dtype) for part in parts]
     of_groups = [_array(of_part, np.intp) for of_part in numbers]

@@ -8,7 +8,6 @@ Positions are `intp`: numpy refuses 64-bit positions in browsers, which have 32-
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,31 +39,6 @@ def count_rows(
         for label in (False, True)
     )
     return starts, scores[order][first], negatives, positives, sums
-
-
-def add_cells(cells: Tuple, groups: Array | None, n_groups: int) -> Tuple:
-    _, scores, negatives, positives, weights = cells
-    order, cell, first, starts = _sorted(scores, groups, n_groups)
-    counts = [np.add.reduceat(c[order], first, dtype=c.dtype) for c in (negatives, positives)]
-    if weights is not None:
-        weights = np.array([np.bincount(cell, column[order]) for column in weights], np.float64)
-    return starts, scores[order][first] + 0.0, *counts, weights
-
-
-def merge_states(parts: Sequence[Tuple], numbers: Sequence[Array], n_groups: int) -> Tuple:
-    return add_cells(*concatenated(parts, numbers), n_groups)
-
-
-def concatenated(parts: Sequence[Tuple], numbers: Sequence[Array]) -> tuple[Tuple, Array]:
-    """Return the cells of all parts, and their group numbers."""
-    groups = [
-        np.repeat(of_part, np.diff(cells[0])) for of_part, cells in zip(numbers, parts, strict=True)
-    ]
-    columns = [
-        None if column[0] is None else np.concatenate(column, axis=-1)
-        for column in zip(*parts, strict=True)
-    ]
-    return tuple(columns), np.concatenate(groups)
 
 
 def number_cells(scores: Array, groups: Array | None, n_groups: int, n_threads: int) -> Tuple:
