@@ -300,7 +300,7 @@ def widths(rows: Rows, exact: float) -> dict[str, list[Width]]:
         for kind, bins in _bins_of(rows, wanted).items():
             sites = [rows.counts(bins, rows.groups == site) for site in range(SITES)]
             counts = ScoreCounts.merge(sites)
-            of_all = GroupAUC(counts.without_groups()).bounds()
+            of_all = GroupAUC(counts.regroup(None)).bounds()
             value, low, high = (float(number) for number in of_all.to_numpy()[0])
             if not low <= exact <= high:
                 raise RuntimeError(f"{kind}: {exact} is not in the interval {low} to {high}")
@@ -343,7 +343,7 @@ def tables(pythons: dict[str, str]) -> Iterator[str]:
     )
     for design in DESIGNS:
         rows = _rows_of(design)
-        exact = GroupAUC(rows.counts("exact").without_groups()).pooled
+        exact = GroupAUC(rows.counts("exact").regroup(None)).pooled
         n_distinct = np.unique(rows.scores).size
         yield from (
             f"### {design}",

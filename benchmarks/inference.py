@@ -73,11 +73,9 @@ def tasks() -> Iterator[Task]:
             f"{measure}, values",
             about,
             f"scikit-learn {peer}",
-            lambda measure=measure: (
-                GroupAUC.from_predictions(rows.y, rows.scores, groups=rows.groups)
-                .measured(measure)
-                .by_group.iloc[:, 0]
-            ),
+            lambda measure=measure: GroupAUC.from_predictions(
+                rows.y, rows.scores, groups=rows.groups, measure=measure
+            ).by_group.iloc[:, 0],
             lambda function=function, settings=settings: rows.loop(function, **settings),
         )
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skfedauc._versions import show_versions
-    from skfedauc.audit import AuditComparison, FairnessAudit
+    from skfedauc.audit import FairnessAudit
     from skfedauc.comparison import compare_models
-    from skfedauc.counts import Bins, DisclosureError, MulticlassCounts, ScoreCounts
+    from skfedauc.counts import Bins, Disclosure, DisclosureError, MulticlassCounts, ScoreCounts
     from skfedauc.inference.critical_difference import auc_critical_difference
     from skfedauc.metrics import group_roc_auc_score
     from skfedauc.mitigation import MitigatedClassifier
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 __version__: str
 
 __all__ = [
-    "AuditComparison",
     "Bins",
+    "Disclosure",
     "DisclosureError",
     "FairnessAudit",
     "GroupAUC",
@@ -60,8 +60,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AuditComparison": "audit",
     "Bins": "counts",
+    "Disclosure": "counts",
     "DisclosureError": "counts",
     "FairnessAudit": "audit",
     "GroupAUC": "report",

@@ -8,8 +8,10 @@ import os
 import secrets
 from typing import Any
 
+from skfedauc._input.arguments import check_path
 
-def check_target(path: str | os.PathLike[str]) -> None:
+
+def check_target(path: str | os.PathLike[str], name: str = "path") -> None:
     """Raise an error if a path is not writable, before the computation of the content.
 
     Raises
@@ -17,7 +19,7 @@ def check_target(path: str | os.PathLike[str]) -> None:
     OSError
         If the path is a folder, or its folder does not exist or is not writable.
     """
-    target = os.path.realpath(path)
+    target = os.path.realpath(check_path(path, name))
     folder = os.path.dirname(target)
     if os.path.isdir(target):
         code = errno.EISDIR
@@ -49,6 +51,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         If writing fails. The error names the path, also of a full disk.
     """
     data = content.encode() if isinstance(content, str) else content
+    check_path(path)
     try:
         _write(os.path.realpath(path), data)
     except OSError as error:

@@ -31,7 +31,7 @@ from sklearn.utils.validation import (
 )
 
 from skfedauc import _input
-from skfedauc._words import all_shortened, shortened, shortened_text
+from skfedauc._words import all_shortened, described, shortened, shortened_text
 
 __all__ = [
     "OF_CLASSES",
@@ -60,6 +60,10 @@ __all__ = [
 # row, so that decision values of different rows cannot be compared.
 TWO_CLASSES = ("decision_function", "predict_proba")
 OF_CLASSES = "predict_proba"
+
+
+class NoMethodError(AttributeError, TypeError):
+    """The estimator lacks the method: an AttributeError in scikit-learn, a TypeError here."""
 
 
 def is_routing_enabled() -> bool:
@@ -91,9 +95,14 @@ def weight_name(estimator: Any) -> str:
     return "sample_weight"
 
 
-def number_of_rows(X: Any) -> int:
+def number_of_rows(X: Any, name: str = "X") -> int:
     """Return the number of rows of an array, a sparse matrix or a DataFrame."""
-    return int(_num_samples(X))
+    try:
+        return int(_num_samples(_input.unwrapped(X)))
+    except TypeError as error:
+        raise TypeError(
+            f"{name} must be an array or a DataFrame with one row per label; got {described(X)}."
+        ) from error
 
 
 def is_scored_by_a_tool() -> bool:
@@ -132,7 +141,7 @@ def response_method_name(estimator: Any, response_method: Any, remedy: str | Non
     except AttributeError as error:
         text = shortened_text(str(error), 300)
         mend = _instead(estimator, response_method) if remedy is None else f" {remedy}"
-        raise AttributeError(f"{text}{mend}") from error
+        raise NoMethodError(f"response_method: {text}{mend}") from error
     return str(getattr(method, "__name__", None) or method.func.__name__)
 
 
@@ -173,11 +182,7 @@ def refuse_without_scores(
     """
     response_method = TWO_CLASSES if response_method is None else response_method
     _check_names_of_methods(response_method)
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise TypeError(
-            "estimator must be an estimator, such as LogisticRegression(); got "
-            f"{_shortened(estimator)}."
-        )
+    check_estimator(estimator, ("fit",))
     last = estimator
     while isinstance(last, Pipeline | BaseSearchCV):
         last = last.steps[-1][1] if isinstance(last, Pipeline) else last.estimator
@@ -191,6 +196,17 @@ def refuse_without_scores(
     lacking = " and no ".join(asked)
     mend = _instead(last, response_method) if remedy is None else f" {remedy}"
     raise TypeError(f"estimator cannot rank rows: {_shortened(estimator)} has no {lacking}.{mend}")
+
+
+def check_estimator(
+    estimator: Any, methods: tuple[str, ...] = ("fit", "predict", *TWO_CLASSES)
+) -> None:
+    """Raise a TypeError for classes, and for objects without any of these methods."""
+    if isinstance(estimator, type) or not any(hasattr(estimator, name) for name in methods):
+        raise TypeError(
+            "estimator must be an estimator, such as LogisticRegression(); got "
+            f"{_shortened(estimator)}."
+        )
 
 
 def _shortened(estimator: Any) -> str:
@@ -225,6 +241,7 @@ def scores_of(
     response_method: Any = None,
     pos_label: Any = None,
     *,
+    y: Any = None,
     method_caller: Any = None,
     name: str = "y_score",
 ) -> ModelScores:
@@ -239,6 +256,8 @@ def scores_of(
         None means `TWO_CLASSES`.
     pos_label : object
         None means ``estimator.classes_[1]``.
+    y : array-like of shape (n_rows,), default=None
+        Labels to check before the estimator predicts, so that messages name y and X.
     method_caller : callable, default=None
         Cached caller of a scikit-learn scorer, which shares the scores of a call.
     name : str, default="y_score"
@@ -246,7 +265,10 @@ def scores_of(
     """
     if isinstance(estimator, ModelScores):
         return estimator
+    check_estimator(estimator)
     positive, is_other = positive_class(estimator, pos_label)
+    if y is not None:
+        _input.check_labels(_labels_of(y, X), positive, name="y")
     asked = TWO_CLASSES if response_method is None else response_method
     method = response_method_name(estimator, asked)
     if method_caller is None:
@@ -258,12 +280,20 @@ def scores_of(
     return ModelScores(-scores if is_other else scores, positive, is_other, method)
 
 
+def _labels_of(y: Any, X: Any) -> NDArray[Any]:
+    """Return y as an array with a label for each row of X."""
+    labels = _input.column_of(y, "y")
+    _input.check_length("X", number_of_rows(X), "y", labels.size)
+    return labels
+
+
 def class_scores_of(
     estimator: Any,
     X: Any,
     response_method: Any = None,
     *,
     remedy: str,
+    y: Any = None,
     method_caller: Any = None,
 ) -> tuple[Any, Any]:
     """Return the classes of a fitted classifier of three or more classes, and a score of each.
@@ -271,7 +301,10 @@ def class_scores_of(
     The parameters are those of `scores_of`; `response_method` of None means `OF_CLASSES`, and
     `remedy` is the end of the message for fewer classes.
     """
+    check_estimator(estimator)
     classes = _three_classes(estimator, remedy)
+    if y is not None:
+        _input.refuse_missing_labels(_labels_of(y, X), name="y")
     asked = OF_CLASSES if response_method is None else response_method
     instead = None
     if response_method is None and hasattr(estimator, "decision_function"):
@@ -289,7 +322,13 @@ def class_scores_of(
 def response_values(estimator: Any, X: Any, response_method: Any, remedy: str | None = None) -> Any:
     """Return scores of the class ``classes_[1]``, or the predictions of a regressor."""
     name = response_method_name(estimator, response_method, remedy)
-    values, _ = _get_response_values(estimator, X, response_method=name)
+    try:
+        values, _ = _get_response_values(estimator, X, response_method=name)
+    except (ValueError, TypeError) as error:
+        # The messages of scikit-learn do not name X. NotFittedError stays what it is.
+        if type(error) not in (ValueError, TypeError):
+            raise
+        raise type(error)(f"{type(estimator).__name__}.{name}(X): {error}") from error
     return _decisions_as_numbers(values, estimator, name)
 
 

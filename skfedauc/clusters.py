@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._input.encoding import number_integers
 from skfedauc._words import all_shortened, described
-from skfedauc.counts import DisclosureError, ScoreCounts
-from skfedauc.counts.disclosure import needs_scores
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.score_counts import select_groups, with_weights_over
 
 Numbers = NDArray[np.intp]
@@ -90,8 +90,7 @@ class ClusterCounts:
         DisclosureError
             If the counts are a summary by group.
         """
-        if counts.disclosure == "summary":
-            raise DisclosureError(needs_scores("a report with clusters"))
+        needs(counts.disclosure, Need.SCORES, "a report with clusters")
         labels = counts.groups or ()
         if not labels:
             none = np.zeros(0, np.intp)
@@ -106,7 +105,7 @@ class ClusterCounts:
             group_of = _numbered(map(without_cluster, labels), by_group.groups or ())
             clusters = [label[position] for label in labels]
         else:
-            by_group, group_of = counts.without_groups(), np.zeros(len(labels), np.intp)
+            by_group, group_of = counts.regroup(None), np.zeros(len(labels), np.intp)
             clusters = list(labels)
         distinct = tuple(dict.fromkeys(clusters))
         cluster_of = _numbered(clusters, distinct)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
@@ -140,14 +140,13 @@ def make_group_scores(
             "shifts must have one number for each of two or more devices; got "
             f"{_words.shortened(shifts)}."
         )
-    if not _input.is_number(separation) or not np.isfinite(separation):
-        raise ValueError(f"separation must be a finite number; got {_words.shortened(separation)}.")
+    separation = _input.check_number(separation, "separation")
     positives = _counts_of_devices(n_positives, "n_positives", shift.size)
     negatives = _counts_of_devices(n_negatives, "n_negatives", shift.size)
-    random = check_random_state(random_state)
+    random = _input.check_random_state(random_state)
 
     shifts_negatives, shifts_positives = _SHIFTED[case]
-    mean_positive = float(separation) + shift * shifts_positives
+    mean_positive = separation + shift * shifts_positives
     mean_negative = shift * shifts_negatives
     counts = np.concatenate([positives, negatives])
     y_true = np.repeat([1, 0], [positives.sum(), negatives.sum()]).astype(np.int64)
@@ -222,27 +221,20 @@ def make_uniform_scores(
     >>> make_uniform_scores(0.75, 4, 0.5).auc
     0.75
     """
-    if not _input.is_number(auc) or not 0.5 <= auc <= 1:
-        raise ValueError(
-            f"auc must be a number from 0.5 to 1; got {_words.shortened(auc)}. For an AUC below "
-            "0.5, negate the scores."
-        )
-    n_samples = _input.check_whole_number(n_samples, "n_samples", 2)
-    if n_samples > _MOST_SAMPLES:
-        raise ValueError(
-            f"n_samples must be at most {_MOST_SAMPLES:,}, the most rows that a ScoreCounts counts "
-            f"exactly; got {_words.shortened(n_samples)}."
-        )
+    auc = _input.check_number(
+        auc, "auc", at_least=0.5, at_most=1, hint=" For an AUC below 0.5, negate the scores."
+    )
+    n_samples = _input.check_whole_number(n_samples, "n_samples", 2, _MOST_SAMPLES)
     prevalence = _input.check_share(prevalence, "prevalence")
     n_positives = min(max(round(n_samples * prevalence), 1), n_samples - 1)
     n_negatives = n_samples - n_positives
 
-    lowest = 2.0 * float(auc) - 1.0
+    lowest = 2.0 * auc - 1.0
     y_true = np.repeat([1, 0], [n_positives, n_negatives]).astype(np.int64)
     y_score = np.concatenate(
         [lowest + (1.0 - lowest) * _middles(n_positives), _middles(n_negatives)]
     )
-    order = check_random_state(random_state).permutation(n_samples)
+    order = _input.check_random_state(random_state).permutation(n_samples)
     # The negatives' scores are never 0 or 1, so the scores do not look like labels.
     (u2,) = ScoreCounts.from_predictions(y_true, y_score).concordance.u2.tolist()
     return Bunch(
@@ -256,7 +248,7 @@ def make_uniform_scores(
 
 def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
     """Return the number of rows of each device from one number, or from one per device."""
-    if np.ndim(counts) == 0:
+    if not hasattr(counts, "__len__") or np.ndim(counts) == 0:
         return np.full(n_devices, _input.check_whole_number(counts, name), np.intp)
     of_device = _input.check_counts(counts, name)
     if of_device.size != n_devices:

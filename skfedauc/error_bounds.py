@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.inference.limits import check_confidence_level
@@ -339,10 +338,11 @@ def fit_with_error_bound(
     """
     confidence_level = check_confidence_level(confidence_level)
     _check_classifier(estimator)
-    labels, rng = _checked_labels(y), check_random_state(random_state)
+    classes, codes = _input.class_labels(y)
+    labels, rng = classes[codes], _input.check_random_state(random_state)
     X, X_unlabeled = _input.from_array_api(X), _input.from_array_api(X_unlabeled)
     _input.check_length("y", labels.size, "X", _sklearn.number_of_rows(X))
-    if X_unlabeled is not None and _sklearn.number_of_rows(X_unlabeled) == 0:
+    if X_unlabeled is not None and _sklearn.number_of_rows(X_unlabeled, "X_unlabeled") == 0:
         raise ValueError(
             "X_unlabeled has no rows; pass one or more rows without labels, or None for the bound "
             "of the random classifier."
@@ -370,7 +370,7 @@ def fit_with_error_bound(
         tests=tests,
         n_disagreements=n_disagreements,
         n_unlabeled=n_unlabeled,
-        classes_=np.unique(labels),
+        classes_=classes,
         random_state=int(rng.randint(2**31 - 1)),
     )
 
@@ -395,24 +395,6 @@ def _check_classifier(estimator: Any) -> None:
             "fit. Pass the unfitted classifier. To bound the error rate of a fitted classifier, "
             "count its errors on other rows, and pass the numbers to error_rate_bound."
         )
-
-
-def _checked_labels(y: Any) -> NDArray[Any]:
-    """Return the labels, or raise an error for missing labels and continuous values."""
-    labels = _input.column_of(y, "y")
-    n_missing = _input.count_missing(labels)
-    if n_missing:
-        raise ValueError(f"y has {n_missing} missing labels of {labels.size}; drop these rows.")
-    if labels.dtype.kind == "f" and np.isinf(labels).any():
-        n_infinite = int(np.isinf(labels).sum())
-        raise ValueError(f"y has {n_infinite} infinite labels of {labels.size}; drop these rows.")
-    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-        raise ValueError(
-            "y must hold labels of classes; got numbers with fractions, "
-            f"{_words.listed(np.unique(labels).tolist(), most=3)}. Convert the numbers to classes, "
-            "such as y > threshold."
-        )
-    return labels
 
 
 def _tested(
@@ -465,5 +447,5 @@ def _splits(
 def _random_predictions(members: list[Any], X: Any, random_state: Any) -> NDArray[Any]:
     """Return the prediction of a random member for each row."""
     predictions = np.stack([np.asarray(member.predict(X)) for member in members])
-    drawn = check_random_state(random_state).randint(len(members), size=predictions.shape[1])
+    drawn = _input.check_random_state(random_state).randint(len(members), size=predictions.shape[1])
     return np.asarray(predictions[drawn, np.arange(drawn.size)])

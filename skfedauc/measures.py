@@ -1,7 +1,6 @@
-"""Measures of a ranking by group, in place of the AUC: ``GroupAUC.measured(measure)``.
+"""Measures of a ranking by group, in place of the AUC: ``measure=`` of reports and scorers.
 
 The value of a measure follows from the ROC curve or from the precision-recall curve of a group.
-Functions and scorers take measures as ``measure=``.
 """
 
 from __future__ import annotations
@@ -27,10 +26,16 @@ class Measure:
     ----------
     name : str
         Name of the measure in tables and scores, with its parameter.
+    title : str
+        The measure in sentences and headings.
+    scale : tuple of float
+        Smallest and largest possible value.
+    methods : tuple of str
+        Methods of its confidence intervals; the first is the default.
 
     See Also
     --------
-    GroupAUC.measured : Compute a measure by group, with intervals.
+    GroupAUC : Reports on a measure by group, with intervals.
 
     Examples
     --------
@@ -42,6 +47,7 @@ class Measure:
     """
 
     _name: ClassVar[str]
+    _methods: ClassVar[tuple[str, ...]] = ("logit",)
 
     @property
     def name(self) -> str:
@@ -49,14 +55,42 @@ class Measure:
         return self._name
 
     @property
+    def title(self) -> str:
+        """The measure in sentences and headings."""
+        return repr(self)
+
+    @property
     def scale(self) -> tuple[float, float]:
         """Smallest and largest possible value."""
         return 0.0, 1.0
 
     @property
+    def methods(self) -> tuple[Any, ...]:
+        """Methods of its confidence intervals; the first is the default."""
+        return self._methods
+
+    @property
     def is_auc(self) -> bool:
-        """True if the measure is the AUC on this scale."""
+        """True if the values are those of the AUC."""
         return False
+
+
+@dataclasses.dataclass(frozen=True)
+class AUC(Measure):
+    """Area under the ROC curve (AUC), the measure of a report without another one."""
+
+    _name = "auc"
+    _methods = ("logit", "delong", "exact")
+
+    @property
+    def title(self) -> str:
+        """The measure in sentences and headings."""
+        return "AUC"
+
+    @property
+    def is_auc(self) -> bool:
+        """True, because this is the AUC."""
+        return True
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -78,26 +112,19 @@ class PartialAUC(Measure):
 
     See Also
     --------
-    GroupAUC.measured : Compute a measure by group, with intervals.
     sklearn.metrics.roc_auc_score : The same value for one group with ``max_fpr=``.
 
     Notes
     -----
     With the area P up to a false positive rate e, the standardized area is ``(1 + (P - e**2 / 2) /
-    (e - e**2 / 2)) / 2`` [1]_. The result is 0.5 for scores without information, and 1 if the true
-    positive rate is 1 from the beginning. The result is ``(1 - e) / (2 - e)`` if the true positive
-    rate is 0 up to e. Within a tie block, the curve is a straight line. The value equals
-    ``roc_auc_score(..., max_fpr=e)``.
+    (e - e**2 / 2)) / 2`` [1]_: 0.5 for scores without information, 1 for perfect separation, and at
+    least ``(1 - e) / (2 - e)``. With ``min_tpr``, it is the area with ``max_fpr=1 - min_tpr`` of
+    negated scores and exchanged classes [2]_. Tied rows are a straight line of the curve.
 
-    With ``min_tpr``, P is the integral of one minus the false positive rate over the true positive
-    rates from ``min_tpr`` to 1 [2]_, and e is ``1 - min_tpr``. The value equals the partial area
-    with ``max_fpr=1 - min_tpr`` of the reversed problem: negated scores and exchanged classes.
-
-    The number of negatives with false positive rates up to ``max_fpr`` is random. With few such
-    negatives, the partial area is too large on average, and a smaller limit replaces the lower
-    limit, as for a `Sensitivity`. The lower limit is the smallest possible value if there may be no
-    such negative. With a confidence level of 95 % and ``max_fpr=0.1``, fewer than 36 negatives have
-    this lower limit. With ``min_tpr=0.9``, fewer than 36 positives have this lower limit.
+    Few negatives within ``max_fpr`` make the area too large on average. Their number has a lower
+    limit, and the lower limit of the area allows for it. It is the smallest possible value if there
+    may be none: at 95 %, with fewer than 36 negatives for ``max_fpr=0.1``, and with fewer than 36
+    positives for ``min_tpr=0.9``.
 
     References
     ----------
@@ -129,41 +156,43 @@ class PartialAUC(Measure):
                 f"max_fpr={_words.shortened(self.max_fpr)} and "
                 f"min_tpr={_words.shortened(self.min_tpr)}."
             )
-        name = "min_tpr" if self.max_fpr is None else "max_fpr"
-        rate = getattr(self, name)
-        is_in_range = _input.is_number(rate) and (
-            0 <= rate < 1 if name == "min_tpr" else 0 < rate <= 1
-        )
+        of_fpr = self.max_fpr is not None
+        rate = getattr(self, self._parameter)
+        is_in_range = _input.is_number(rate) and (0 < rate <= 1 if of_fpr else 0 <= rate < 1)
         if not is_in_range:
-            ends = "at least 0 and below 1" if name == "min_tpr" else "above 0 and at most 1"
+            ends = "above 0 and at most 1" if of_fpr else "at least 0 and below 1"
             raise ValueError(
-                f"{name} must be a number {ends}; got {_words.shortened(rate)}.{_hint(rate)}"
+                f"{self._parameter} must be a number {ends}; got {_words.shortened(rate)}."
+                f"{_hint(rate)}"
             )
-        object.__setattr__(self, name, float(rate))
+        object.__setattr__(self, self._parameter, float(rate))
+
+    @property
+    def _parameter(self) -> str:
+        return "min_tpr" if self.max_fpr is None else "max_fpr"
 
     def __repr__(self) -> str:
-        if self.max_fpr is not None:
-            return f"PartialAUC(max_fpr={self.max_fpr!r})"
-        return f"PartialAUC(min_tpr={self.min_tpr!r})"
+        return f"PartialAUC({self._parameter}={getattr(self, self._parameter)!r})"
 
     @property
     def name(self) -> str:
         """Name of the measure in tables and scores, with its parameter."""
-        if self.max_fpr is not None:
-            return f"{self._name}_max_fpr_{self.max_fpr}"
-        return f"{self._name}_min_tpr_{self.min_tpr}"
+        return f"{self._name}_{self._parameter}_{getattr(self, self._parameter)}"
 
     @property
     def width(self) -> float:
         """Length of the range of rates."""
-        if self.max_fpr is not None:
-            return self.max_fpr
-        return 1.0 - (self.min_tpr or 0.0)
+        return 1.0 - (self.min_tpr or 0.0) if self.max_fpr is None else self.max_fpr
 
     @property
     def scale(self) -> tuple[float, float]:
         """Smallest and largest possible value."""
         return (1.0 - self.width) / (2.0 - self.width), 1.0
+
+    @property
+    def methods(self) -> tuple[Any, ...]:
+        """Methods of its confidence intervals; the first is the default."""
+        return AUC().methods if self.is_auc else self._methods
 
     @property
     def is_auc(self) -> bool:
@@ -188,29 +217,19 @@ class Sensitivity(Measure):
     See Also
     --------
     Specificity : Specificity at a given sensitivity.
-    GroupAUC.measured : Compute a measure by group, with intervals.
 
     Notes
     -----
-    The sensitivity is the height of the ROC curve at the false positive rate ``1 - specificity``.
-    If the curve is vertical at this rate, the sensitivity is the highest height. A tie block of
-    both classes is a straight line, which gives an interpolated sensitivity within the block. A
-    random threshold within the block reaches the interpolated sensitivity. Each group has its own
-    threshold.
+    The sensitivity is the highest point of the ROC curve at the false positive rate ``1 -
+    specificity``, so each group has its own threshold. A tie block of both classes is a straight
+    line, which a random threshold within the block reaches.
 
-    Intervals are Wilson's [1]_ with an effective number of positives. The effective number accounts
-    for the sampling error of the threshold, an estimate from the negatives [2]_ [3]_. An
-    approximation of the distribution of the threshold's false positive rate replaces the bootstrap
-    in [3]_. An interval always contains the limits of the mean sensitivity over this distribution.
-
-    If few negatives determine the threshold, the observed sensitivity is too high on average. A
-    smaller limit then replaces the lower limit. The smaller limit combines two lower limits [4]_:
-    Wilson's limit for a given threshold, and the sensitivity at a threshold with fewer negatives
-    above. The number of these negatives is the lower limit of a binomial number. With a specificity
-    of .9 and a confidence level of 95 %, this number is below 1 for fewer than 36 negatives. If the
-    number is below 1, the lower limit is small and assumes a concave true ROC curve. In this case,
-    `note` has a remark. If the expected number of negatives above the threshold is below one, the
-    lower limit is 0.
+    Intervals are Wilson's [1]_ with an effective number of positives, because the threshold is an
+    estimate from the negatives [2]_ [3]_. If few negatives determine the threshold, the observed
+    sensitivity is too high on average. The lower limit then combines two [4]_: Wilson's limit for a
+    given threshold, and the sensitivity at a threshold with as few negatives above it as their
+    number may be. It is small with fewer than 36 negatives for a specificity of .9, and 0 if fewer
+    than one negative is expected above the threshold; `note` says so.
 
     References
     ----------
@@ -237,6 +256,7 @@ class Sensitivity(Measure):
     """
 
     _name: ClassVar[str] = "sensitivity"
+    _methods: ClassVar[tuple[str, ...]] = ("wilson",)
     specificity: float
 
     def __post_init__(self) -> None:
@@ -265,12 +285,6 @@ class Specificity(Measure):
     See Also
     --------
     Sensitivity : Sensitivity at a given specificity, with notes on ties and intervals.
-    GroupAUC.measured : Compute a measure by group, with intervals.
-
-    Notes
-    -----
-    With 20 positives, the threshold of a sensitivity of .9 is uncertain, because only about two
-    positives are below the threshold. The lower limit is then small, see `Sensitivity`.
 
     Examples
     --------
@@ -284,6 +298,7 @@ class Specificity(Measure):
     """
 
     _name: ClassVar[str] = "specificity"
+    _methods: ClassVar[tuple[str, ...]] = ("wilson",)
     sensitivity: float
 
     def __post_init__(self) -> None:
@@ -301,19 +316,15 @@ class AveragePrecision(Measure):
 
     See Also
     --------
-    GroupAUC.measured : Compute a measure by group, with intervals.
     sklearn.metrics.average_precision_score : The same value for one group.
 
     Notes
     -----
-    The average precision is the sum over distinct scores of the precision at the score, times the
-    increase of the recall. Rows with equal scores have the same prediction, without interpolation.
-    The value equals `sklearn.metrics.average_precision_score`, but a group without negatives has no
-    value here.
-
-    The average precision of scores without information is approximately the share of positives.
-    Therefore, groups with unequal shares of positives are not comparable. Intervals are limits on
-    the logit scale [1]_, with a variance from influence values. The share of positives is fixed.
+    The value is the sum over distinct scores of the precision at the score, times the increase of
+    the recall, without interpolation. A group without negatives has no value. The average precision
+    of scores without information is about the share of positives, so groups with unequal shares are
+    not comparable. Limits are on the logit scale [1]_, with a variance from influence values; the
+    share of positives is fixed.
 
     References
     ----------
@@ -347,8 +358,10 @@ def _hint(rate: Any) -> str:
     return f" Pass {rate / 100:g} for {rate:g} %." if is_percentage else ""
 
 
-def check_measure(measure: Any) -> Measure:
-    """Return the measure after checking its type."""
+def check_measure(measure: Measure | None) -> Measure:
+    """Return the measure after checking its type; None means the AUC."""
+    if measure is None:
+        return AUC()
     if not isinstance(measure, Measure):
         raise TypeError(
             "measure must be a measure of skfedauc.measures, such as PartialAUC(max_fpr=0.1) or "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from skfedauc import _input
@@ -14,7 +13,7 @@ from skfedauc.report import (
     MulticlassGroupAUC,
     StatisticName,
     Undefined,
-    check_measure_statistic,
+    check_class_average,
     check_no_two_classes,
     check_statistic,
     estimates_of,
@@ -172,13 +171,10 @@ def group_roc_auc_score(
     b    0.5
     Name: auc, dtype: float64
     """
-    check: Callable[[Any], str] = check_statistic
-    if measure is not None:
-        check_measure(measure)
-        check = check_measure_statistic
     if statistic is not None:
-        check(statistic)
+        check_statistic(statistic, measure=check_measure(measure))
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         of_classes = MulticlassGroupAUC.from_predictions(
@@ -204,14 +200,12 @@ def group_roc_auc_score(
         pos_label=pos_label,
         undefined=undefined,
         missing=missing,
+        measure=measure,
     )
-    found: Any = report if measure is None else report.measured(measure)
     if statistic is not None:
-        return float(found.statistic(statistic))
-    values: pd.Series = found.by_group["auc" if measure is None else measure.name]
-    if isinstance(estimates_of(report).policy.undefined, float):
-        return values.fillna(estimates_of(report).policy.undefined)
-    estimates_of(report).policy.report_groups(
-        estimates_of(report).pairs, repr(measure) if measure else "AUC"
-    )
-    return values
+        return report.statistic(statistic)
+    estimates = estimates_of(report)
+    estimates.policy.report_groups(estimates.pairs, estimates.measure.title)
+    table = report.by_group[estimates.measure.name]
+    replacement = estimates.policy.replacement
+    return table if replacement is None else table.fillna(replacement)

@@ -13,9 +13,9 @@ from skfedauc import _input
 from skfedauc._kernel import cross_concordance
 from skfedauc._memory import usable_memory
 from skfedauc.clusters import ClusterCounts
-from skfedauc.counts import DisclosureError, ScoreCounts
-from skfedauc.counts.disclosure import needs_scores
-from skfedauc.counts.view import sums_among_all
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.disclosure import Need, needs
+from skfedauc.counts.score_counts import sums_among_all
 from skfedauc.ranks import sum_of_others, u2_over_others
 
 Floats = NDArray[np.float64]
@@ -198,7 +198,7 @@ class GroupPairs:
     @property
     def has_scores(self) -> bool:
         """True if the counts hold scores, which pairs of rows of different groups need."""
-        return all(part.disclosure != "summary" for part in (self.counts, *self.parts))
+        return all(part.disclosure.level != "summary" for part in (self.counts, *self.parts))
 
     def check_has_scores(self, result: str) -> None:
         """Raise an error if the counts hold no scores.
@@ -213,8 +213,8 @@ class GroupPairs:
         DisclosureError
             If the counts are a summary by group.
         """
-        if not self.has_scores:
-            raise DisclosureError(needs_scores(result))
+        for part in (self.counts, *self.parts):
+            needs(part.disclosure, Need.SCORES, result)
 
     # Binned scores ----------------------------------------------------------------------------
 
@@ -257,7 +257,16 @@ class GroupPairs:
         The order of two overlapping ranges is unknown. An AUC is then the middle of its values at
         both extremes. Each pair of unknown order therefore counts one half.
         """
-        return self.is_binned and any(part.bins is None for part in self.parts)
+        return self.is_binned and any(part.disclosure.bins is None for part in self.parts)
+
+    @property
+    def rounding_reach(self) -> float:
+        """Largest rounding error of a ratio of two sums over rows.
+
+        A sum of n numbers of 0 or more has a relative error of at most n units of rounding.
+        """
+        n_rows = sum(int((part.n_negatives + part.n_positives).sum()) for part in self.parts)
+        return (n_rows + 4) * 2.0**-50
 
     # Rows -----------------------------------------------------------------------------------
 
@@ -357,7 +366,7 @@ class GroupPairs:
             # From 2**32 rows on, 64 bits may not hold the sums.
             n_rows = int(part.n_negatives.sum() + part.n_positives.sum())
             exact = part.is_weighted or n_rows < 1 << 32
-            of_all = sums_among_all(part).u2[1] if exact else part.without_groups().concordance.u2
+            of_all = sums_among_all(part).u2[1] if exact else part.regroup(None).concordance.u2
             u2 += _exact_sum(of_all)
             pairs += found.negatives.sum().item() * found.positives.sum().item()
         return u2, pairs

@@ -151,8 +151,7 @@ def rows_needed(
         equivalence=equivalence,
         non_inferiority=non_inferiority,
     )
-    if not _input.is_number(sd_ratio) or not 0 < sd_ratio < math.inf:
-        raise ValueError(f"sd_ratio must be a number above 0; got {_words.shortened(sd_ratio)}.")
+    sd_ratio = _input.check_number(sd_ratio, "sd_ratio", above=0, at_most=1e6)
     scale = None
     if isinstance(auc, GroupAUC):
         n_groups = auc.n_groups if n_groups is None and auc.n_groups > 1 else n_groups
@@ -170,7 +169,7 @@ def rows_needed(
         _input.check_share(prevalence, "prevalence"),
         _checked_groups(2 if n_groups is None else n_groups, target),
         check_confidence_level(confidence_level),
-        float(sd_ratio),
+        sd_ratio,
         scale,
     )
     power = _input.check_share(power, "power")
@@ -202,6 +201,7 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
             "auc must be a report whose rows are in one test set; got a report over folds. Pass "
             "the report of one fold (folds[0])."
         )
+    estimates_of(report).check_auc("rows_needed")
     estimates_of(report).pairs.check_independent_rows("rows_needed")
     if estimates_of(report).variances.weighted:
         raise ValueError(

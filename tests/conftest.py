@@ -1,7 +1,6 @@
 """Fixtures for several files of tests."""
 
 import gc
-import importlib
 import os
 
 import pytest
@@ -36,27 +35,3 @@ def version(request, monkeypatch):
     elif kernel.name() == "numpy":
         pytest.skip("the kernel is not compiled")
     return request.param
-
-
-@pytest.fixture
-def without_plots(monkeypatch):
-    """Leave the plots out of pages: drawing takes most of the time.
-
-    `test_audit_page.py` and `test_audit_comparison.py` draw the plots.
-    """
-    from skfedauc.audit import comparison_page, figures
-
-    monkeypatch.setattr(figures, "plots", lambda tables, prefix: [])
-    monkeypatch.setattr(comparison_page, "_plots", lambda tables: iter(()))
-
-
-@pytest.fixture(scope="module")
-def few_draws():
-    """P values and expected differences of audits by few draws.
-
-    The draws take a third of the time of an audit. Tests that compare two results, both of few
-    draws, need no more; other tests check the simulated values.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(importlib.import_module("skfedauc.audit.decisions"), "_MOST_DRAWS", 200)
-        yield

@@ -14,7 +14,7 @@ import pytest
 
 from skfedauc import ScoreCounts
 from skfedauc.cli.main import main
-from skfedauc.counts import readers
+from skfedauc.counts import batches as batches_module
 
 BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
 WEIGHTED = {**BY_SITE, "group": ["site", "ward"], "weight": "weight"}
@@ -288,13 +288,13 @@ def test_functions_that_return_a_path_or_a_lazy_table(arguments):
 def read(monkeypatch):
     """The files that were read, in order."""
     paths = []
-    read_file = readers._read_file
+    read_file = batches_module._read_file
 
     def watched(path, columns):
         paths.append(os.path.basename(path))
         return read_file(path, columns)
 
-    monkeypatch.setattr(readers, "_read_file", watched)
+    monkeypatch.setattr(batches_module, "_read_file", watched)
     return paths
 
 

@@ -1,6 +1,7 @@
 """Binned ScoreCounts: ranges, merging and extremes, checked row by row."""
 
 import copy
+import dataclasses
 import itertools
 import pickle
 import re
@@ -10,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import comparisons, random_case
+from rules import restored, rule
 
 from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
-from skfedauc.counts import MergeError
+from skfedauc.counts import Disclosure, MergeError
 from skfedauc.counts.score_counts import (
-    merge_named,
     select_groups,
     with_n_missing,
     with_weights_over,
@@ -65,8 +66,8 @@ def assert_right(counts, case, bins):
             found[group, number, 0] += int(cells.negatives[i])
             found[group, number, 1] += int(cells.positives[i])
     assert +found == expected
-    assert counts.bins == bins
-    assert counts.disclosure == "bins"
+    assert counts.disclosure.bins == bins
+    assert counts.disclosure.level == "bins"
 
 
 def merged_as_a_tree(parts, rng):
@@ -145,7 +146,7 @@ def test_extremes_of_weighted_counts():
 
 def test_exact_counts_have_no_ranges_and_are_their_own_extremes():
     counts = counts_of(case_of(0), "exact")
-    assert (counts.disclosure, counts.bins, counts.ranges) == ("exact", None, None)
+    assert (counts.disclosure, counts.ranges) == (Disclosure(), None)
     assert counts.extremes() == (counts, counts)
     assert counts.reduced("exact") is counts
 
@@ -161,7 +162,7 @@ def test_rows_by_other_groups_keep_their_ranges():
             lambda counts: counts.regroup(dict.fromkeys(counts.groups, "all")),
             lambda counts: select_groups(counts, range(0, len(counts), 2)),
             lambda counts: select_groups(counts, []),
-            lambda counts: counts.without_groups(),
+            lambda counts: counts.regroup(None),
             lambda counts: with_n_missing(counts, 7),
             lambda counts: pickle.loads(pickle.dumps(counts)),
             copy.copy,
@@ -169,7 +170,7 @@ def test_rows_by_other_groups_keep_their_ranges():
         ):
             changed = change(binned)
             assert changed == change(exact).reduced(bins)
-            assert (changed.bins, changed.disclosure) == (bins, "bins")
+            assert changed.disclosure == Disclosure("bins", bins)
             assert changed.n_missing == change(exact).n_missing
             assert not changed.ranges.flags.writeable
     weighted = counts_of(case_of(1, "integer"), bins)
@@ -196,11 +197,11 @@ def test_a_table_has_the_ranges():
         assert np.array_equal(table[["score_low", "score_high"]].T, exact.reduced(bins).ranges)
         again = ScoreCounts.from_counts(**table.sample(frac=1, random_state=seed))
         assert again == exact.reduced(bins)
-        assert (again.disclosure, again.bins) == ("bins", None)
+        assert again.disclosure == Disclosure("bins")
         # Ranges without a rule merge with bins. Ranges that are within the bins of a rule get the
         # rule again.
         assert again + again == again + exact.reduced(bins)
-        assert again.reduced(bins).bins == bins
+        assert again.reduced(bins).disclosure.bins == bins
         assert again.reduced(Bins.at([0.5])) == exact.reduced(Bins.at([0.5]))
     with pytest.raises(ValueError, match=r"the range from 0\.25 to 0\.49.* is not within one of"):
         again.reduced(Bins.at([0.3]))
@@ -242,16 +243,16 @@ def test_other_ranges_are_refused(low, high, error, message):
 
 def test_files_at_a_lower_level(tmp_path):
     bins = Bins.of_probabilities(octaves=4, parts=4)
-    exact = counts_of(case_of(3, "integer"), "exact")
-    exact.save(tmp_path / "binned.skfa", source="north", disclosure=bins)
+    exact = counts_of(case_of(3, "integer"), "exact").with_source("north")
+    exact.reduced(bins).save(tmp_path / "binned.skfa")
     loaded = ScoreCounts.load(tmp_path / "binned.skfa")
-    assert loaded == exact.reduced(bins) == ScoreCounts.from_bytes(exact.to_bytes(disclosure=bins))
-    assert (loaded.bins, loaded.sources) == (bins, exact.sources)
+    assert loaded == exact.reduced(bins) == ScoreCounts.from_bytes(exact.reduced(bins).to_bytes())
+    assert (loaded.disclosure.bins, loaded.sources) == (bins, exact.sources)
     assert ScoreCounts.from_bytes(exact.to_bytes()) == exact
-    with pytest.raises(ValueError, match="contain rows of the same counting"):
+    with pytest.raises(MergeError, match="both are the source 'north', with different counts"):
         ScoreCounts.merge([exact, loaded], disclosure=bins)
     with pytest.raises(ValueError, match="would disclose more than these counts hold"):
-        loaded.save(tmp_path / "exact.skfa", disclosure="exact")
+        loaded.reduced("exact").save(tmp_path / "exact.skfa")
     assert not (tmp_path / "exact.skfa").exists()
     # A file holds no score of the rows, except the points 0 and 1.
     table = pd.read_parquet(tmp_path / "binned.skfa")
@@ -271,14 +272,17 @@ def test_batches_are_reduced_where_they_are_counted(tmp_path):
             raise OSError("the connection is lost")
 
     assert ScoreCounts.from_batches(batches(), disclosure=bins) == exact.reduced(bins)
-    assert ScoreCounts.from_batches(batches(), disclosure="bins").bins == Bins.of_probabilities()
+    assert (
+        ScoreCounts.from_batches(batches(), disclosure="bins").disclosure.bins
+        == Bins.of_probabilities()
+    )
     with pytest.raises(RuntimeError, match="the connection is lost"):
         ScoreCounts.from_batches(batches(False), disclosure=bins, checkpoint=path)
     assert set(pd.read_parquet(path)["score"]) & set(exact.cells.scores) <= {0.0, 1.0}
     with pytest.raises(ValueError, match=r"was made with .*disclosure={'rule': 'of_pr"):
         ScoreCounts.from_batches(batches(), checkpoint=path)
     resumed = ScoreCounts.from_batches(batches(), disclosure=bins, checkpoint=path)
-    assert (resumed, resumed.bins) == (exact.reduced(bins), bins)
+    assert (resumed, resumed.disclosure.bins) == (exact.reduced(bins), bins)
 
 
 def test_the_checkpoint_of_binned_counts_does_not_depend_on_scores_within_bins(tmp_path):
@@ -307,22 +311,22 @@ def test_the_checkpoint_of_binned_counts_does_not_depend_on_scores_within_bins(t
 
 def test_changed_pickles_are_noticed():
     counts = counts_of(case_of(2, "integer"), Bins.at([0.25, 0.5]))
-    restore, (cells, labels, origin, checksum, ranges) = counts.__reduce__()
-    assert restore(cells, labels, origin, checksum, ranges) == counts
+    assert restored(counts, sealed=True) == counts
+    ranges = counts.ranges
     lower = ranges.copy()
     lower[0, 0] = np.nextafter(lower[0, 0], 0)
-    without = origin._replace(bins=None)
+    without = dataclasses.replace(counts.disclosure, bins=None)
     for changed, message in (
-        ((origin, None, lower), r"its range is no bin of Bins\.at"),
-        ((without, None, ranges[:, :-1]), "its ranges do not match its cells"),
-        ((without, None, ranges[::-1]), "its score .* is outside its range"),
-        ((without, checksum, ranges), "its checksum is another one"),
-        ((without, checksum, lower), "its checksum is another one"),
-        ((origin._replace(bins="bins"), None, ranges), "its bins are none"),
-        ((origin, None, None), "it has bins, but no ranges of scores"),
+        ({"ranges": lower}, r"its range is no bin of Bins\.at"),
+        ({"disclosure": without, "ranges": ranges[:, :-1]}, "its ranges do not match its cells"),
+        ({"disclosure": without, "ranges": ranges[::-1]}, "its score .* is outside its range"),
+        ({"disclosure": without, "sealed": True}, "its checksum is another one"),
+        ({"disclosure": without, "ranges": lower, "sealed": True}, "its checksum is another one"),
+        ({"disclosure": "bins"}, "what it discloses is unknown"),
+        ({"ranges": None}, "it has bins, but no ranges of scores"),
     ):
         with pytest.raises(ValueError, match=f"the pickled ScoreCounts is damaged: {message}"):
-            restore(cells, labels, *changed)
+            restored(counts, **changed)
 
 
 def test_equality_compares_ranges():
@@ -366,17 +370,17 @@ def test_merging_at_a_lower_level(tmp_path):
     mixed[2].save(tmp_path / "third.skfa")
     for order in itertools.permutations([*mixed[:2], tmp_path / "third.skfa"]):
         merged = ScoreCounts.merge(order, disclosure=bins)
-        assert (merged, merged.bins) == (whole.reduced(bins), bins)
+        assert (merged, merged.disclosure.bins) == (whole.reduced(bins), bins)
         assert ScoreCounts.merge(order, disclosure=coarse) == whole.reduced(coarse)
         with pytest.raises(MergeError, match=r"^(part|'/).*: disclosure='exact' would disclose"):
             ScoreCounts.merge(order, disclosure="exact")
     assert ScoreCounts.merge(parts, disclosure="exact") == whole
     assert ScoreCounts.merge(parts[:1], disclosure=bins) == parts[0].reduced(bins)
     with pytest.raises(MergeError, match=r"^oslo: counts with Bins\.at.*cannot be reduced to"):
-        merge_named([("oslo", mixed[1])], disclosure=Bins.at([0.3]))
+        ScoreCounts.merge({"oslo": mixed[1]}, disclosure=Bins.at([0.3]))
 
 
-@pytest.mark.parametrize("how", [{"min_count": 5}, {"max_cells": 9}])
+@pytest.mark.parametrize("how", ["min_count", "max_cells"])
 def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
     """Each range becomes the bins that it overlaps, and intervals still hold the exact AUC."""
     bins, coarse = Bins.at([i / 16 for i in range(1, 16)]), Bins.at([0.25, 0.5, 0.75])
@@ -388,9 +392,10 @@ def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
     )
     whole = ScoreCounts.merge([first, second])
     exact = GroupAUC(whole).pooled
-    ranges = (second.reduced(bins) if "min_count" in how else second).reduced(**how)
-    assert (ranges.disclosure, ranges.bins, len(ranges)) == ("bins", None, 2)
-    if "min_count" in how:  # these ranges are unions of bins
+    small = {"min_count": second.reduced(rule(bins, min_count=5))}
+    ranges = small.get(how, second.reduced(max_cells=9))
+    assert (ranges.disclosure.level, ranges.disclosure.bins, len(ranges)) == ("bins", None, 2)
+    if how == "min_count":  # these ranges are unions of bins
         assert ScoreCounts.merge([ranges], disclosure=bins) == ranges
     ranges.save(tmp_path / "ranges.skfa")
     for to, parts in itertools.product(
@@ -398,7 +403,7 @@ def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
         [[first, ranges], [tmp_path / "ranges.skfa", first], [ranges, first.reduced(bins)]],
     ):
         merged = ScoreCounts.merge(parts, disclosure=to)
-        assert merged.bins is None
+        assert merged.disclosure.bins is None
         assert merged.n_positives.tolist() == whole.n_positives.tolist()
         assert merged.n_negatives.tolist() == whole.n_negatives.tolist()
         # Only edges of the bins are disclosed.
@@ -422,7 +427,9 @@ def test_functions_of_scores_need_exact_counts():
     ("disclosure", "error"), [("all", ValueError), (3, TypeError), (None, TypeError)]
 )
 def test_other_levels_are_refused(disclosure, error):
-    with pytest.raises(error, match="disclosure must be 'exact', 'bins', 'summary' or a Bins; got"):
+    with pytest.raises(
+        error, match="disclosure must be 'exact', 'bins', 'summary', a Bins or a Disclosure; got"
+    ):
         ScoreCounts.from_predictions([0, 1], [0.1, 0.2], disclosure=disclosure)
 
 
@@ -433,8 +440,11 @@ def test_other_levels_are_refused(disclosure, error):
         (lambda c: c.reduced(Bins.at([0.5])).reduced("exact"), "disclosure='exact' would disclose"),
         (lambda c: c.reduced(Bins.at([0.5])).reduced(Bins.at([0.3])), "cannot be reduced to"),
         (lambda c: c.reduced(max_cells=1).reduced(Bins.at([0.5])), "not within one of its bins"),
-        (lambda c: c.reduced(min_count=3), "the result would be exact"),
-        (lambda c: c.reduced(max_cells=1).reduced(min_count=3), "would be ranges of scores"),
+        (lambda c: c.reduced(rule("exact", min_count=3)), "min_count needs bins of one rule"),
+        (
+            lambda c: sum([c] * 3).reduced(max_cells=1).reduced(rule("bins", min_count=3)),
+            "not within",
+        ),
         (lambda c: c.reduced("summary").reduced(max_cells=9), "max_cells needs disclosure="),
     ],
 )

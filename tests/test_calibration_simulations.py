@@ -4,38 +4,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
+from benchmarks.calibration import search
 from benchmarks.calibration.measures import MEASURES, limits_of_statistic, true_measures
-from benchmarks.calibration.search import average_limits, drawn
-from benchmarks.calibration.simulation import answers_to, draw_rows, groups, interval_of, report
-from skfedauc import FairnessAudit, GroupAUC
+from benchmarks.calibration.simulation import draw_rows, groups, interval_of, report
+from skfedauc import GroupAUC
 from skfedauc.inference.limits import group_limits
-from skfedauc.inference.variances import variances_of
-
-TOLERANCES = {
-    "difference": 0.1,
-    "ratio": 0.9,
-    "tau": 0.05,
-    "xauc_disparity": 0.1,
-    "demographic_parity_ratio": 0.8,
-    "true_positive_rate_difference": 0.1,
-    "equalized_odds_difference": 0.1,
-    "equalized_odds_ratio": 0.8,
-}
-
-
-def test_answers_are_those_of_the_audit():
-    rng, found = np.random.default_rng(0), set()
-    for n_groups, size in ((2, 30), (2, 3_000), (4, 2_000)):
-        of = groups(n_groups, size, 2 * size, np.linspace(0.7, 0.8, n_groups))
-        rows = draw_rows(rng, of)
-        decided = rng.random(rows.y.size) < np.linspace(0.3, 0.5, n_groups)[rows.groups]
-        audit = FairnessAudit.from_predictions(
-            rows.y, rows.scores, groups=rows.groups, y_pred=decided, tolerances=TOLERANCES
-        )
-        answers = answers_to(audit, TOLERANCES)
-        assert answers == audit.tolerances["answer"].tolist()
-        found |= set(answers)
-    assert found == {"met", "not met", "undecided"}
 
 
 def test_interval_is_that_of_the_table():
@@ -49,20 +22,56 @@ def test_interval_is_that_of_the_table():
             assert (interval.low, interval.high) == tuple(table.loc[name, ["ci_low", "ci_high"]])
 
 
-@pytest.mark.parametrize("shape", ["ratio 3", "two values, rate 0.01"])
-def test_limits_of_searched_averages_are_those_of_the_table(shape):
-    counts = drawn(np.random.default_rng(0), 3, 5, 0.9, shape)
-    report, variances = GroupAUC(counts), variances_of(counts)
-    table = report.confidence_intervals(of="statistics").loc["macro", ["ci_low", "ci_high"]]
-    assert np.concatenate(average_limits(variances, 3)) == pytest.approx(table.to_list())
-    each = report.confidence_intervals()[["ci_low", "ci_high"]]
-    assert np.column_stack(average_limits(variances, 1)) == pytest.approx(each.to_numpy())
+@pytest.mark.parametrize(("shape", "step"), [("ratio 3", 0.1), ("two values, rate 0.01", 0.0)])
+def test_errors_of_runs_together_are_those_of_single_reports(shape, step):
+    n_runs, k = 40, 3
+    data = search.draw(np.random.default_rng(0), n_runs, k, 5, 0.9, shape, step, "")
+    found, y, scores = search.of_all_runs(data), data.rows["y_true"], data.both[0]
+    true = {"worst": data.auc.min(), "difference": np.ptp(data.auc)}
+    true |= {name: c @ data.auc for name, c in search.shares_of(data).items()}
+    apart = [data.auc[i] - data.auc[j] for i, j in ((0, 1), (0, 2), (1, 2))]
+    from_first = data.auc[1:] - data.auc[0]
+    expected = {key: [] for key, values in found.items() if not np.isnan(values).any()}
+    for run in range(n_runs):
+        own = data.rows["groups"] // k == run
+        report = GroupAUC.from_predictions(y[own], scores[own], groups=data.rows["groups"][own])
+        table, each = report.confidence_intervals(of="statistics"), report.confidence_intervals()
+        pairs, one = report.compare_groups(), report.compare_groups([k * run])
+        shown = [
+            GroupAUC.from_predictions(y[of], scores[of], groups=data.rows["groups"][of])
+            .test_margin(0.0, reference=data.auc[g])
+            .is_shown
+            for g in range(k)
+            for of in [data.rows["groups"] == k * run + g]
+        ]
+
+        def missed(table, true, prefix="ci"):
+            return search.missed(table[f"{prefix}_low"], table[f"{prefix}_high"], true)
+
+        of_run = {f"`{name}`": missed(table.loc[name], truth) for name, truth in true.items()}
+        of_run |= {
+            "AUC of a group": missed(each, data.auc).mean(),
+            "`compare_groups`, one pair": missed(pairs, apart).mean(),
+            "`compare_groups`, all pairs": missed(pairs, apart, "simultaneous").max(),
+            "`compare_groups`, a reference": missed(one, from_first, "simultaneous").max(),
+            "`test_margin`, worst group": np.mean(shown),
+            "`test_margin`, equivalence": bool(step) and report.test_margin(2 * step).is_shown,
+            "`test_difference`": report.test_difference().pvalue < 0.05,
+            "`test_equal_groups`": report.test_equal_groups().pvalue < 0.05,
+        }
+        for key, of_key in expected.items():
+            of_key.append(of_run[key])
+    assert len(expected) > 11
+    for key, of_key in expected.items():
+        np.testing.assert_array_equal(found[key], of_key, err_msg=key)
+    assert sum(any(of_key) for of_key in expected.values()) > 4
 
 
 def test_limits_of_a_measure_are_those_of_the_table():
     found = report(np.random.default_rng(0), groups(4, [5, 20, 30, 40], 60, 0.8))
     for measure in MEASURES[:4]:
-        measured = found.measured(measure)
+        estimates = found._estimates
+        measured = GroupAUC(estimates.pairs, measure=measure)
         for over in ("rows", "groups"):
             table = measured.confidence_intervals(of="statistics", over=over)
             for name in ("pooled", "macro"):

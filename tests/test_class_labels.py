@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from rules import restored
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.naive_bayes import GaussianNB
 
@@ -112,7 +113,7 @@ def test_devices_that_do(devices, way):
     parts = [device(*labels, pos_label=pos_label) for labels, pos_label in devices]
     wholes = [merged(list(order), way) for order in itertools.permutations(parts)]
     assert all(whole == wholes[0] for whole in wholes)
-    known = {whole.origin.classes for whole in wholes}
+    known = {whole.classes for whole in wholes}
     assert len(known) == 1
     (classes,) = known
     assert len(classes.seen) == 2
@@ -127,11 +128,11 @@ def test_counts_know_no_labels():
         device("no", "yes", pos_label="yes"),
         ScoreCounts.from_counts(["a"], [2], [1], [1]),
     )
-    assert counts.origin.classes == ((), None)
-    assert (known + counts).origin.classes == (("no", "yes"), "yes")
+    assert counts.classes == ((), None)
+    assert (known + counts).classes == (("no", "yes"), "yes")
     again = ScoreCounts.from_counts(**known.to_counts())
     assert again == known
-    assert again.origin.classes == ((), None)
+    assert again.classes == ((), None)
 
 
 def test_equality_does_not_depend_on_labels():
@@ -142,14 +143,14 @@ def test_equality_does_not_depend_on_labels():
     "change",
     [
         lambda p: p.regroup({"a": "b"}),
-        lambda p: p.without_groups(),
+        lambda p: p.regroup(None),
         lambda p: select_groups(p, np.array([0])),
         lambda p: pickle.loads(pickle.dumps(p)),
     ],
     ids=["regroup", "pool", "only", "pickle"],
 )
 def test_labels_stay(change):
-    assert change(device("no", "yes", pos_label="yes")).origin.classes == (("no", "yes"), "yes")
+    assert change(device("no", "yes", pos_label="yes")).classes == (("no", "yes"), "yes")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +170,7 @@ def test_labels_stay(change):
 def test_labels_that_cannot_be_are_not_loaded(classes):
     counts = device("no", "yes", pos_label="yes")
     with pytest.raises(ValueError, match="damaged: the labels of its classes"):
-        counts.__reduce__()[0](counts.cells, counts.labels, (0, (), classes))
+        restored(counts, classes=classes)
 
 
 # Warnings about a possible misspelling ---------------------------------------------------------
@@ -297,7 +298,7 @@ def test_a_checkpoint_keeps_the_labels(tmp_path):
     with pytest.raises(ValueError, match=r"batch 5: .*pos_label='Yes' is not among .*'no', 'yes'"):
         ScoreCounts.from_batches([*batches, (["yes"], [0.2])], pos_label="Yes", checkpoint=path)
     whole = ScoreCounts.from_batches([*batches, (["Yes"], [0.2])], pos_label="Yes", checkpoint=path)
-    assert whole.origin.classes == (("Yes", "no"), "Yes")
+    assert whole.classes == (("Yes", "no"), "Yes")
 
 
 # Reports ---------------------------------------------------------------------------------------

@@ -699,7 +699,8 @@ def test_what_follows_with_clusters_of_single_groups():
     assert f"in {report._estimates.pairs.clusters.n_clusters} clusters" in repr(report)
     ranking = report.ranking()
     assert (ranking["rank_low"] <= ranking["rank_high"]).all()
-    limits = report.measured(PartialAUC(max_fpr=1)).confidence_intervals()
+    whole = GroupAUC(report._estimates.pairs, measure=PartialAUC(max_fpr=1))
+    limits = whole.confidence_intervals()
     assert_allclose(limits["ci_low"], report.confidence_intervals()["ci_low"], rtol=1e-9)
 
 
@@ -726,7 +727,9 @@ REFUSED = {
     "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
     "abroca": (lambda r: r.abroca(n_resamples=100), "the p value of abroca assumes independent"),
     "measure": (
-        lambda r: r.measured(PartialAUC(max_fpr=0.5)).confidence_intervals(),
+        lambda r: GroupAUC(
+            r._estimates.pairs, measure=PartialAUC(max_fpr=0.5)
+        ).confidence_intervals(),
         "the interval of 'partial_auc_max_fpr_0.5' assumes independent rows",
     ),
     "planning": (lambda r: rows_needed(r, width=0.1), "rows_needed assumes independent rows"),

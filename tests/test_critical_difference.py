@@ -219,25 +219,15 @@ def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"auc": 1.0}, ValueError, r"auc must be .*; got 1\.0\. The variance of a perfect AUC"),
-        ({"auc": 1.2}, ValueError, r"auc must be a number between 0 and 1; got 1\.2\.$"),
-        ({"auc": None}, ValueError, r"auc must be a number between 0 and 1; got None"),
-        ({"auc": "0.8"}, ValueError, r"auc must be a number .*; got '0\.8'"),
-        ({"auc": NAN}, ValueError, r"auc must be a number .*; got nan"),
+        ({"auc": 1.2}, ValueError, r"auc must be a number between 0 and 1; got 1\.2\."),
         ({"n_positives": 0}, ValueError, r"n_positives must be a whole number of at least 1"),
-        ({"n_negatives": 9.5}, ValueError, r"n_negatives must be a whole number .*; got 9\.5"),
         (
             {"confidence_level": 95},
             ValueError,
             r"confidence_level must be a number .*; got 95",
         ),
-        (
-            {"correlation": 1},
-            ValueError,
-            r"correlation must be .* 0 to below 1; got 1\. The AUCs of two mod",
-        ),
+        ({"correlation": 1}, ValueError, r"correlation must be .* below 1; got 1\. The AUCs"),
         ({"correlation": -0.1}, ValueError, r"correlation must be .*; got -0\.1"),
-        ({"correlation": NAN}, ValueError, r"correlation must be .*; got nan"),
         ({"method": "bootstrap"}, ValueError, r"method must be 'exact' or 'simulate'; got 'boot"),
         (
             {"method": "simulate", "n_simulations": 1},

@@ -1066,7 +1066,7 @@ def test_arguments_that_cannot_be(changed, error, message):
 
 
 def test_too_few_rows_for_the_default_folds():
-    with pytest.raises(ValueError, match=r"n_splits=5 is more than the 4 rows of class"):
+    with pytest.raises(ValueError, match=r"n_splits=5 is more than the 4 rows of y in class"):
         cross_validate_group_auc(MODEL, FRAME[:8], Y[:8], groups="site")
 
 

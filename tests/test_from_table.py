@@ -181,19 +181,6 @@ def test_record_batch():
 # The query as text ------------------------------------------------------------------------------
 
 
-def test_plan_of_polars():
-    table = pl.from_arrow(rows()).lazy()
-    plan = ScoreCounts.explain_table(table, **BY_SITE)
-    assert "AGGREGATE" in plan
-    assert all(name in plan for name in ("site", "risk", "ill"))
-    assert "weight" in ScoreCounts.explain_table(table, **WEIGHTED)
-
-
-def test_rows_in_memory_have_no_query():
-    with pytest.raises(TypeError, match="table is a pandas DataFrame, whose rows are in memory"):
-        ScoreCounts.explain_table(rows().to_pandas(), **BY_SITE)
-
-
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_errors_name_columns(read):
     """Labels that are called like an argument remain, and pandas has no NULL beside NaN."""

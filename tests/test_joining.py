@@ -1,15 +1,17 @@
 """Counts without small numbers, and within a number of cells, against all pairs of exact rows."""
 
+import dataclasses
 import itertools
 import pickle
 
 import numpy as np
 import pytest
+from rules import restored, rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import Withheld
+from skfedauc.counts.reducing import withheld_of
 from skfedauc.counts.score_counts import select_groups, with_n_missing
-from skfedauc.counts.small_groups import withheld_of
 
 
 def make_rows(rng, n_rows, n_groups=3):
@@ -36,10 +38,10 @@ def is_between(counts, y, scores, groups=None):
     if y.size == 0:
         return len(counts) == 0
     chosen = [np.ones(y.size, bool)]
-    states = [counts.without_groups()]
+    states = [counts.regroup(None)]
     for g, label in enumerate(counts.groups or ()):
         chosen.append(groups == label)
-        states.append(select_groups(counts, [g]).without_groups())
+        states.append(select_groups(counts, [g]).regroup(None))
     for rows, state in zip(chosen, states, strict=True):
         lowest, highest = (end.concordance for end in state.extremes())
         u2, _ = pairs(scores[rows & y], scores[rows & ~y])
@@ -64,14 +66,14 @@ def test_no_count_is_small_and_the_exact_auc_is_inside(bins):
     for _ in range(25):
         y, scores, groups = make_rows(rng, rng.integers(30, 200))
         least = int(rng.integers(3, 15))
-        counts = counted(y, scores, groups).reduced(bins, min_count=least)
+        counts = counted(y, scores, groups).reduced(rule(bins, min_count=least))
         for numbers in (counts.cells.negatives, counts.cells.positives):
             assert (numbers[numbers > 0] >= least).all()
         kept = np.isin(groups, counts.groups)
         assert is_between(counts, y[kept], scores[kept], groups[kept])
-        assert counts.bins is None
-        assert counts.disclosure == "bins"
-        withheld = counts.withheld
+        assert counts.disclosure.bins is None
+        assert counts.disclosure.level == "bins"
+        withheld = counts.disclosure.withheld
         assert withheld.n_groups == np.unique(groups[~kept]).size
         for n_rows, known, most in (
             ((~y[~kept]).sum(), withheld.n_negatives, withheld.most_negatives),
@@ -91,7 +93,7 @@ def test_no_count_is_small_and_the_exact_auc_is_inside(bins):
 def test_ends_of_ranges_are_edges_and_no_score_of_a_row_remains(bins):
     rng = np.random.default_rng(1)
     y, scores = rng.random(500) < 0.4, rng.beta(2, 5, 500)
-    counts = ScoreCounts.from_predictions(y, scores).reduced(bins, min_count=7)
+    counts = ScoreCounts.from_predictions(y, scores).reduced(rule(bins, min_count=7))
     low, high = counts.ranges
     assert (low == bins.ranges_of(bins.numbers_of(low))[0]).all()
     assert (high == bins.ranges_of(bins.numbers_of(high))[1]).all()
@@ -105,7 +107,9 @@ def test_other_scores_in_the_same_bins_send_the_same():
     y, scores, groups = make_rows(rng, 300)
     low, high = bins.ranges_of(bins.numbers_of(scores))
     moved = np.clip(low + (high - low) * rng.random(300), low, high)
-    first, second = (counted(y, s, groups).reduced(bins, min_count=5) for s in (scores, moved))
+    first, second = (
+        counted(y, s, groups).reduced(rule(bins, min_count=5)) for s in (scores, moved)
+    )
     assert first == second
 
 
@@ -115,7 +119,9 @@ def test_the_ends_do_not_tell_the_extreme_scores():
     y = np.r_[np.zeros(10), np.ones(10)].astype(bool)
     rest = np.r_[np.linspace(0.30, 0.45, 9), np.linspace(0.6, 0.9, 10)]
     sent = {
-        str(ScoreCounts.from_predictions(y, np.r_[x, rest]).reduced(bins, min_count=10).ranges)
+        str(
+            ScoreCounts.from_predictions(y, np.r_[x, rest]).reduced(rule(bins, min_count=10)).ranges
+        )
         for x in (0.26, 0.27, 0.29)
     }
     assert len(sent) == 1
@@ -124,7 +130,7 @@ def test_the_ends_do_not_tell_the_extreme_scores():
 def test_a_bin_with_enough_rows_stays_alone():
     y = np.r_[np.zeros(40), np.ones(40)].astype(bool)
     scores = np.r_[np.zeros(20), np.full(20, 0.6), np.full(20, 0.6), np.ones(20)]
-    counts = ScoreCounts.from_predictions(y, scores).reduced("bins", min_count=20)
+    counts = ScoreCounts.from_predictions(y, scores).reduced(rule("bins", min_count=20))
     assert counts.cells.scores.size == 3
     assert counts.ranges[:, [0, 2]].tolist() == [[0, 1], [0, 1]]
     assert counts.cells.negatives.tolist() == [20, 20, 0]
@@ -135,16 +141,18 @@ def test_small_groups_are_joined():
     groups = np.repeat([1, 2, 3, 4], [60, 8, 9, 60])
     y, scores = np.arange(groups.size) % 2 == 0, rng.random(groups.size)
     exact = counted(y, scores, groups)
-    joined = exact.reduced("bins", min_count=5, small_groups="join")
+    joined = exact.reduced(rule("bins", min_count=5, small_groups="join"))
     assert joined.groups == (1, 4, "(missing)")
-    assert joined.withheld == Withheld()
-    assert is_between(joined.without_groups(), y, scores)
+    assert joined.disclosure.withheld == Withheld()
+    assert is_between(joined.regroup(None), y, scores)
     # The joined group has too few rows, too
-    withheld = exact.reduced("bins", min_count=12, small_groups="join", tell_withheld="labels")
+    withheld = exact.reduced(
+        rule("bins", min_count=12, small_groups="join", tell_withheld="labels")
+    )
     assert withheld.groups == (1, 4)
-    assert withheld.withheld == Withheld(2, None, None, (2, 3), False, 23, 23)
+    assert withheld.disclosure.withheld == Withheld(2, None, None, (2, 3), False, 23, 23)
     by_columns = exact.regroup(lambda label: (label, "x")).reduced(
-        "bins", min_count=5, small_groups="join"
+        rule("bins", min_count=5, small_groups="join")
     )
     assert by_columns.groups[-1] == ("(missing)", "(missing)")
 
@@ -160,7 +168,7 @@ def test_small_groups_are_not_joined_with_rows_without_a_label(n_missing, n_colu
         groups = np.stack([groups, groups], axis=1)
     y, scores = np.arange(len(labels)) % 2, np.random.default_rng(21).random(len(labels))
     exact = ScoreCounts.from_predictions(y, scores, groups=groups, missing="group")
-    arguments = {"disclosure": "bins", "min_count": 5, "small_groups": "join"}
+    arguments = {"disclosure": rule("bins", min_count=5, small_groups="join")}
     with pytest.raises(ValueError, match=r"have a group with this label.*small_groups='withhold'"):
         exact.reduced(**arguments)
     label = exact.groups[-1]
@@ -171,7 +179,7 @@ def test_small_groups_are_not_joined_with_rows_without_a_label(n_missing, n_colu
     # No other group is small
     large = select_groups(exact, [0, 3, 4]).reduced(**arguments)
     assert (label in large.groups) == (n_missing == 60)
-    assert large.withheld.n_groups == (n_missing == 4)
+    assert large.disclosure.withheld.n_groups == (n_missing == 4)
 
 
 def test_what_withheld_groups_tell():
@@ -181,18 +189,20 @@ def test_what_withheld_groups_tell():
     y[24:32] = 0
     exact = ScoreCounts.from_predictions(y, scores, groups=groups)
     tell = {
-        told: exact.reduced("bins", min_count=5, tell_withheld=told)
+        told: exact.reduced(rule("bins", min_count=5, tell_withheld=told))
         for told in ("number", "rows", "labels")
     }
-    assert tell["number"].withheld == Withheld(2, None, None, None, False, None, None)
-    assert tell["rows"].withheld == Withheld(2, None, None, None, False, 9, 9)
-    assert tell["labels"].withheld == Withheld(2, None, None, ("c", "d"), False, 9, 9)
+    assert tell["number"].disclosure.withheld == Withheld(2, None, None, None, False, None, None)
+    assert tell["rows"].disclosure.withheld == Withheld(2, None, None, None, False, 9, 9)
+    assert tell["labels"].disclosure.withheld == Withheld(2, None, None, ("c", "d"), False, 9, 9)
     assert ", 2 groups withheld" in repr(tell["rows"])
     for sums in (tell["rows"] + tell["labels"], tell["labels"].regroup(str.upper)):
-        assert sums.withheld.labels is None
+        assert sums.disclosure.withheld.labels is None
     both = tell["rows"] + tell["labels"]
-    assert both.withheld == Withheld(4, None, None, None, False, 18, 18)
-    assert (both + tell["number"]).withheld == Withheld(6, None, None, None, False, None, None)
+    assert both.disclosure.withheld == Withheld(4, None, None, None, False, 18, 18)
+    assert (both + tell["number"]).disclosure.withheld == Withheld(
+        6, None, None, None, False, None, None
+    )
 
 
 def with_groups(*sizes):
@@ -215,7 +225,7 @@ def with_groups(*sizes):
     ],
 )
 def test_a_total_narrows_no_small_number(sizes, least, negatives, positives):
-    withheld = with_groups(*sizes).reduced("bins", min_count=least).withheld
+    withheld = with_groups(*sizes).reduced(rule("bins", min_count=least)).disclosure.withheld
     assert (withheld.n_negatives, withheld.most_negatives) == negatives
     assert (withheld.n_positives, withheld.most_positives) == positives
 
@@ -238,23 +248,23 @@ def test_every_small_number_is_possible_given_what_is_known():
 
 def test_totals_and_limits_are_added_up():
     first, second = (
-        with_groups(*sizes).reduced("bins", min_count=least)
+        with_groups(*sizes).reduced(rule("bins", min_count=least))
         for sizes, least in (([(8, 300)], 10), ([(40, 3)], 5))
     )
-    assert (first + second).withheld == Withheld(2, None, None, None, False, 304, 49)
+    assert (first + second).disclosure.withheld == Withheld(2, None, None, None, False, 304, 49)
 
 
 def test_a_limit_that_no_rows_reach_is_not_kept():
-    counts = with_groups((3, 4)).reduced("bins", min_count=10**30)
-    assert counts.withheld == Withheld(1, None, None, None, False, None, None)
-    assert pickle.loads(pickle.dumps(counts)).withheld == counts.withheld
+    counts = with_groups((3, 4)).reduced(rule("bins", min_count=10**15))
+    assert counts.disclosure.withheld == Withheld(1, None, None, None, False, None, None)
+    assert pickle.loads(pickle.dumps(counts)).disclosure.withheld == counts.disclosure.withheld
 
 
 def test_groups_without_rows_of_a_class_are_sent():
     exact = ScoreCounts.from_predictions(
         [0] * 9 + [1] * 9, np.arange(18) / 20, groups=["a"] * 9 + ["b"] * 9
     )
-    counts = exact.reduced("bins", min_count=9)
+    counts = exact.reduced(rule("bins", min_count=9))
     assert counts.groups == ("a", "b")
     assert counts.n_positives.tolist() == [0, 9]
 
@@ -264,42 +274,44 @@ def test_a_small_number_of_missing_rows_is_withheld():
     exact = ScoreCounts.from_predictions(
         [0, 1] * 12, np.arange(24) / 30, groups=groups, missing="drop"
     )
-    assert exact.reduced("bins", min_count=4).n_missing == 4
-    reduced = exact.reduced("bins", min_count=5)
+    assert exact.reduced(rule("bins", min_count=4)).n_missing == 4
+    reduced = exact.reduced(rule("bins", min_count=5))
     assert reduced.n_missing == 0
-    assert reduced.withheld.is_n_missing_low
+    assert reduced.disclosure.withheld.is_n_missing_low
     assert "number of rows without a group label withheld" in repr(reduced)
-    assert (reduced + with_n_missing(reduced, 0)).withheld.is_n_missing_low
+    assert (reduced + with_n_missing(reduced, 0)).disclosure.withheld.is_n_missing_low
 
 
 def test_all_groups_can_be_withheld():
     for groups in (None, ["a", "a", "b", "b"]):
         for level in ("bins", "summary"):
             exact = ScoreCounts.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups)
-            counts = exact.reduced(level, min_count=3)
+            counts = exact.reduced(rule(level, min_count=3))
             assert len(counts) == 0
-            assert counts.withheld.n_groups == (2 if groups else 1)
-            assert pickle.loads(pickle.dumps(counts)).withheld == counts.withheld
+            assert counts.disclosure.withheld.n_groups == (2 if groups else 1)
+            assert (
+                pickle.loads(pickle.dumps(counts)).disclosure.withheld == counts.disclosure.withheld
+            )
 
 
 def test_small_groups_of_a_summary_are_withheld():
     rng = np.random.default_rng(5)
     y, scores, groups = make_rows(rng, 200, n_groups=12)
     exact = counted(y, scores, groups)
-    summary = exact.reduced("summary", min_count=5)
+    summary = exact.reduced(rule("summary", min_count=5))
     smallest = np.minimum(exact.n_negatives, exact.n_positives)
-    assert 0 < summary.withheld.n_groups == (smallest < 5).sum() - (smallest == 0).sum()
-    assert summary.disclosure == "summary"
+    assert 0 < summary.disclosure.withheld.n_groups == (smallest < 5).sum() - (smallest == 0).sum()
+    assert summary.disclosure.level == "summary"
     kept = select_groups(exact, np.flatnonzero((smallest >= 5) | (smallest == 0)))
     assert summary == kept.reduced("summary")
-    assert exact.reduced("summary").reduced("summary", min_count=5) == summary
+    assert exact.reduced("summary").reduced(rule("summary", min_count=5)) == summary
 
 
 def test_weights_are_added_up():
     rng = np.random.default_rng(6)
     y, scores, groups = make_rows(rng, 200)
     exact = ScoreCounts.from_predictions(y, scores, groups=groups, sample_weight=rng.random(200))
-    for counts in (exact.reduced("bins", min_count=5), exact.reduced(max_cells=20)):
+    for counts in (exact.reduced(rule("bins", min_count=5)), exact.reduced(max_cells=20)):
         totals = [c.cells.weights.sum(axis=1) for c in (exact, counts)]
         assert np.allclose(*totals, rtol=1e-12)
         lowest, highest = (GroupAUC(end).pooled for end in counts.extremes())
@@ -313,8 +325,8 @@ def test_bounds_cover_the_rows_of_withheld_groups(level):
     for _ in range(12):
         y, scores, groups = make_rows(rng, 150, n_groups=8)
         exact = GroupAUC(counted(y, scores, groups), undefined="ignore")
-        counts = exact.counts.reduced(level, min_count=4, tell_withheld="labels")
-        if not counts.withheld.n_groups or not len(counts):
+        counts = exact.counts.reduced(rule(level, min_count=4, tell_withheld="labels"))
+        if not counts.disclosure.withheld.n_groups or not len(counts):
             continue
         table = GroupAUC(counts, undefined="ignore").bounds(withheld=True)
         names = ["macro", "samples", "positives", "negatives", "within", "worst", "difference"]
@@ -334,8 +346,8 @@ def test_bounds_hold_for_every_number_of_withheld_rows_up_to_the_limit(least):
     exact = counted(
         np.r_[y, small[1]], np.r_[scores, small[2]], np.r_[np.full(24, "a"), np.full(5, "b")]
     )
-    counts = exact.reduced("bins", min_count=least, tell_withheld="labels")
-    withheld = counts.withheld
+    counts = exact.reduced(rule("bins", min_count=least, tell_withheld="labels"))
+    withheld = counts.disclosure.withheld
     assert (withheld.n_negatives, withheld.most_positives) == (4, least - 1)
     table = GroupAUC(counts).bounds(withheld=True).dropna()
     assert {"pooled", "macro", "samples", "positives", "negatives", "within"} <= set(table.index)
@@ -358,19 +370,18 @@ def test_bounds_hold_for_every_number_of_withheld_rows_up_to_the_limit(least):
 @pytest.mark.parametrize("n_negatives", [2, 19])
 def test_a_larger_limit_widens_every_interval(n_negatives):
     counts = with_groups((20, 30), (15, 12), (8, 4), (5, 7)).reduced(
-        "bins", min_count=10, tell_withheld="labels"
+        rule("bins", min_count=10, tell_withheld="labels")
     )
-    assert counts.withheld == Withheld(2, None, None, (2, 3), False, 19, 19)
+    assert counts.disclosure.withheld == Withheld(2, None, None, (2, 3), False, 19, 19)
     wide = GroupAUC(counts).bounds(withheld=True)
-    make, (contents, labels, origin, _, *rest) = counts.__reduce__()[:2]
     for n_positives in range(10):
-        fewer = counts.withheld._replace(
+        fewer = counts.disclosure.withheld._replace(
             n_negatives=n_negatives,
             n_positives=n_positives,
             most_negatives=n_negatives,
             most_positives=n_positives,
         )
-        known = make(contents, labels, origin._replace(withheld=fewer), None, *rest)
+        known = restored(counts, disclosure=dataclasses.replace(counts.disclosure, withheld=fewer))
         narrow = GroupAUC(known).bounds(withheld=True)
         assert (narrow["low"].isna() == wide["low"].isna()).all()
         assert (narrow["low"] >= wide["low"])[wide["low"].notna()].all()
@@ -379,7 +390,7 @@ def test_a_larger_limit_widens_every_interval(n_negatives):
 
 def test_bounds_cover_one_withheld_group():
     exact = with_groups((80, 100), (40, 90), (8, 300))
-    counts = exact.reduced("bins", min_count=10)
+    counts = exact.reduced(rule("bins", min_count=10))
     low, high = GroupAUC(counts).bounds(withheld=True).loc["pooled", ["low", "high"]]
     assert low <= GroupAUC(exact).pooled <= high
     n_pairs = [120 * 190, 129 * 490]
@@ -390,12 +401,15 @@ def test_bounds_cover_one_withheld_group():
 def test_bounds_need_the_numbers_of_withheld_rows():
     y, groups = [0, 1] * 9, list("aaaaaabbbbbbcccccc")
     exact = ScoreCounts.from_predictions(y, [0.1, 0.9] * 9, groups=groups)
-    sent = select_groups(exact, [0, 1]).reduced("bins", min_count=3)
+    sent = select_groups(exact, [0, 1]).reduced(rule("bins", min_count=3))
     both = ScoreCounts.merge(
-        [sent, select_groups(exact, [2]).reduced("bins", min_count=4, tell_withheld="number")]
+        [sent, select_groups(exact, [2]).reduced(rule("bins", min_count=4, tell_withheld="number"))]
     )
-    assert both.withheld == Withheld(1, None, None, None, False, None, None)
-    with pytest.raises(ValueError, match="Reduce with small_groups='join', or with tell_withheld="):
+    assert both.disclosure.withheld == Withheld(1, None, None, None, False, None, None)
+    with pytest.raises(
+        ValueError,
+        match=r"Reduce with Disclosure\(small_groups='join'\) or Disc",
+    ):
         GroupAUC(both).bounds(withheld=True)
     with pytest.raises(ValueError, match="of='statistics'"):
         GroupAUC(both).bounds(of="groups", withheld=True)
@@ -407,8 +421,12 @@ def test_averages_have_no_bounds_if_a_withheld_group_may_be_among_the_groups():
     y, scores = [0, 1] * 12, np.arange(24) / 30
     exact = ScoreCounts.from_predictions(y, scores, groups=["a"] * 12 + ["b"] * 6 + ["c"] * 6)
     for tell, is_known in (("rows", False), ("labels", True)):
-        counts = exact.reduced("bins", min_count=4, tell_withheld=tell)
-        assert counts.withheld.most_negatives == counts.withheld.most_positives == 7
+        counts = exact.reduced(rule("bins", min_count=4, tell_withheld=tell))
+        assert (
+            counts.disclosure.withheld.most_negatives
+            == counts.disclosure.withheld.most_positives
+            == 7
+        )
         low = GroupAUC(counts, undefined="ignore").bounds(withheld=True)["low"]
         # At most 169 pairs exist. 36 pairs have a known number, and are certain
         known = GroupAUC(counts).bounds().loc["pooled", "low"]
@@ -424,18 +442,18 @@ def test_files_and_pickles_keep_what_was_withheld(level, tell):
     y, scores = np.arange(40) % 2, np.arange(40) / 40
     groups = [("a", 1)] * 24 + [("a", 2)] * 8 + [("b", 1)] * 7 + [(None, 1)]
     exact = ScoreCounts.from_predictions(y, scores, groups=groups, missing="drop")
-    counts = exact.reduced(level, min_count=5, tell_withheld=tell)
-    assert counts.withheld.is_n_missing_low
-    assert counts.withheld.labels == ((("a", 2), ("b", 1)) if tell == "labels" else None)
+    counts = exact.reduced(rule(level, min_count=5, tell_withheld=tell))
+    assert counts.disclosure.withheld.is_n_missing_low
+    assert counts.disclosure.withheld.labels == ((("a", 2), ("b", 1)) if tell == "labels" else None)
     for copy in (ScoreCounts.from_bytes(counts.to_bytes()), pickle.loads(pickle.dumps(counts))):
         assert copy == counts
-        assert copy.withheld == counts.withheld
+        assert copy.disclosure.withheld == counts.disclosure.withheld
 
 
 def test_impossible_numbers_of_withheld_groups_are_refused():
     exact = ScoreCounts.from_predictions([0, 1] * 4, np.arange(8) / 8, groups=list("aaaaaabb"))
-    state = exact.reduced("bins", min_count=3).__reduce__()
-    assert state[1][2].withheld.n_groups == 1
+    counts = exact.reduced(rule("bins", min_count=3))
+    assert counts.disclosure.withheld.n_groups == 1
     for wrong in (
         Withheld(-1),
         Withheld(0, 3, 2),
@@ -451,11 +469,10 @@ def test_impossible_numbers_of_withheld_groups_are_refused():
         Withheld(5, None, None, None, False, 2, 2),
         Withheld(0, None, 0, (), False, 3, 0),
         Withheld(10**400, None, None, None, False, None, None),
-        (1, 1, 1),
     ):
-        contents, labels, origin, _, *rest = state[1]
+        disclosure = dataclasses.replace(counts.disclosure, withheld=wrong)
         with pytest.raises(ValueError, match="withheld groups"):
-            state[0](contents, labels, origin._replace(withheld=wrong), None, *rest)
+            restored(counts, disclosure=disclosure)
 
 
 # Few cells --------------------------------------------------------------------------------------
@@ -515,17 +532,17 @@ def test_joins_keep_groups_and_totals():
     assert np.array_equal(counts.n_negatives, exact.n_negatives)
     assert counts.cells.scores.size == 5
     unchanged = exact.reduced(max_cells=1000)
-    assert unchanged.disclosure == "bins"
+    assert unchanged.disclosure.level == "bins"
     assert width(unchanged) == 0
     binned = exact.reduced("bins")
-    assert binned.reduced(max_cells=10_000).bins == Bins.of_probabilities()
-    assert binned.reduced(max_cells=8).bins is None
+    assert binned.reduced(max_cells=10_000).disclosure.bins == Bins.of_probabilities()
+    assert binned.reduced(max_cells=8).disclosure.bins is None
     assert binned.reduced(max_cells=8) == exact.reduced("bins", max_cells=8)
 
 
 def test_small_counts_stay_away_when_cells_are_joined_further():
     y, scores, groups = make_rows(np.random.default_rng(10), 600)
-    counts = counted(y, scores, groups).reduced("bins", min_count=10, max_cells=12)
+    counts = counted(y, scores, groups).reduced(rule("bins", min_count=10), max_cells=12)
     assert counts.cells.scores.size <= 12
     for numbers in (counts.cells.negatives, counts.cells.positives):
         assert (numbers[numbers > 0] >= 10).all()
@@ -546,7 +563,7 @@ def test_batches_are_counted_within_a_number_of_cells(tmp_path):
     for bins in ("exact", Bins.of_scores(8)):
         arguments = {"max_cells": 20, "disclosure": bins}
         counts = ScoreCounts.from_batches(batches, **arguments)
-        assert counts.disclosure == "bins"
+        assert counts.disclosure.level == "bins"
         assert counts.cells.scores.size == 20
         assert is_between(counts, y, scores, groups)
         kept = tmp_path / f"kept_{bins == 'exact'}"
@@ -564,7 +581,7 @@ def test_batches_are_counted_within_a_number_of_cells(tmp_path):
 def test_joined_counts_are_merged_with_bins_on_request():
     y, scores, groups = make_rows(np.random.default_rng(13), 200)
     exact = counted(y, scores, groups)
-    joined = exact.reduced("bins", min_count=5)
+    joined = exact.reduced(rule("bins", min_count=5))
     merged = ScoreCounts.merge([joined, exact, exact.reduced("bins")], disclosure="bins")
     assert merged == joined + exact.reduced("bins") + exact.reduced("bins")
     with pytest.raises(ValueError, match="would disclose more than these counts hold"):
@@ -580,20 +597,23 @@ def test_joined_counts_are_merged_with_bins_on_request():
 # Bad arguments ----------------------------------------------------------------------------------
 
 
+def reduced(counts, disclosure=None, max_cells=None, **small):
+    return counts.reduced(rule(disclosure, **small) if small else disclosure, max_cells=max_cells)
+
+
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"min_count": 5}, "min_count needs bins of one rule or a summary; .* exact"),
-        ({"disclosure": "exact", "min_count": 5}, "min_count needs bins"),
+        ({"disclosure": "exact", "min_count": 5}, "min_count needs bins of one rule or a summary"),
         ({"disclosure": "bins", "min_count": 2}, "min_count must be a whole number of at least 3"),
         ({"disclosure": "bins", "min_count": 2.5}, "min_count must be a whole number"),
         ({"disclosure": "bins", "min_count": 5, "small_groups": "drop"}, "small_groups must be"),
         ({"disclosure": "bins", "min_count": 5, "tell_withheld": "all"}, "tell_withheld must be"),
         ({"disclosure": "bins", "small_groups": "join"}, "small_groups='join' has no effect witho"),
-        ({"max_cells": 9, "small_groups": "withhold"}, "Pass min_count as well"),
+        ({"disclosure": "exact", "small_groups": "join"}, "Pass min_count as well"),
         ({"disclosure": "summary", "tell_withheld": "labels"}, "tell_withheld='labels' has no"),
         ({"disclosure": "bins", "small_groups": "drop"}, "small_groups must be"),
-        ({"max_cells": 1}, "max_cells must be at least the number of groups, 2; got 1"),
+        ({"max_cells": 1}, "max_cells must be at least the number of groups, 2, .*; got 1"),
         ({"max_cells": 0}, "max_cells must be a whole number"),
         ({"disclosure": "summary", "max_cells": 10}, "max_cells needs disclosure"),
     ],
@@ -601,10 +621,10 @@ def test_joined_counts_are_merged_with_bins_on_request():
 def test_bad_arguments_are_named(arguments, match):
     exact = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("aab"))
     with pytest.raises(ValueError, match=match):
-        exact.reduced(**arguments)
+        reduced(exact, **arguments)
 
 
 def test_ranges_without_bins_are_refused():
-    exact = ScoreCounts.from_predictions([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4])
-    with pytest.raises(ValueError, match="min_count before counts are joined or merged"):
-        exact.reduced(max_cells=2).reduced(min_count=3)
+    exact = ScoreCounts.from_predictions([0, 1, 1, 0] * 3, [0.1, 0.2, 0.3, 0.4] * 3)
+    with pytest.raises(ValueError, match="is not within one of its bins"):
+        exact.reduced(max_cells=2).reduced(rule("bins", min_count=3))

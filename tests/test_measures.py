@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
     DisclosureError,
+    FairnessAudit,
     GroupAUC,
     ScoreCounts,
     SelectWithinGap,
@@ -22,6 +23,7 @@ from skfedauc import (
     group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
+    rows_needed,
 )
 from skfedauc.inference import measures as measuring
 from skfedauc.inference.curves import GroupCurves
@@ -31,9 +33,9 @@ from skfedauc.measures import (
     Sensitivity,
     Specificity,
 )
-from skfedauc.report.measure_intervals import pooled_clustered
-from skfedauc.report.measure_statistics import MEASURE_STATISTICS
-from skfedauc.report.measured import Measured
+from skfedauc.plotting import GroupAUCDisplay, RankingDisplay
+from skfedauc.report import statistics_of
+from skfedauc.report.curve_intervals import pooled_clustered
 
 MEASURES = [
     PartialAUC(max_fpr=0.1),
@@ -84,8 +86,14 @@ def expected(measure, y, score, weights=None):
     raise TypeError(measure)
 
 
-def report_of(case):
-    return GroupAUC.from_predictions(**case.arguments, undefined="ignore")
+def report_of(case, measure=None):
+    return GroupAUC.from_predictions(**case.arguments, undefined="ignore", measure=measure)
+
+
+def measured(report, measure):
+    """Return a report on another measure of the same rows."""
+    estimates = report._estimates
+    return GroupAUC(estimates.pairs, undefined=estimates.policy, measure=measure)
 
 
 def by_group(measure, case, groups):
@@ -106,7 +114,7 @@ def test_values_equal_those_of_scikit_learn(version, measure):
         report = report_of(case)
         if report.n_groups == 0:
             continue
-        found = report.measured(measure)
+        found = measured(report, measure)
         truth = by_group(measure, case, report.counts.groups)
         assert found.by_group[measure.name].to_numpy() == pytest.approx(
             truth, abs=1e-11, nan_ok=True
@@ -143,7 +151,7 @@ def test_partial_areas_equal_those_of_proc():
         (PartialAUC(max_fpr=0.1), 0.649693339038653),
         (PartialAUC(min_tpr=0.9), 0.68473648552275),
     ):
-        found = report.measured(measure).statistic("pooled")
+        found = measured(report, measure).statistic("pooled")
         assert found == pytest.approx(value, abs=1e-14)
     # DeLong's variance, from the same package
     curves = GroupCurves.of(report.counts)
@@ -182,10 +190,10 @@ def test_merged_counts_have_the_same_measures():
     parts = [ScoreCounts.from_predictions(**half.arguments) for half in halves]
     whole = report_of(case)
     for measure in MEASURES:
-        merged = GroupAUC(parts[0] + parts[1], undefined="ignore").measured(measure)
-        assert merged.statistics().equals(whole.measured(measure).statistics())
+        merged = GroupAUC(parts[0] + parts[1], undefined="ignore", measure=measure)
+        assert merged.statistics().equals(measured(whole, measure).statistics())
         pd.testing.assert_frame_equal(
-            merged.confidence_intervals(), whole.measured(measure).confidence_intervals()
+            merged.confidence_intervals(), measured(whole, measure).confidence_intervals()
         )
 
 
@@ -246,8 +254,8 @@ def test_the_variance_of_the_whole_area_is_delongs(weighted):
     variance, _ = measuring.logit_errors_of(curves, influence)
     assert variance == pytest.approx(report._estimates.variances.delong, rel=1e-10)
     # Beyond 1 - 1e-13 there is no negative.
-    measured = Measured(report._estimates.pairs, PartialAUC(max_fpr=1 - 1e-13))
-    clustered, freedom = pooled_clustered(measured)
+    estimates = report._estimates.of_measure(PartialAUC(max_fpr=1 - 1e-13))
+    clustered, freedom = pooled_clustered(estimates)
     assert clustered == pytest.approx(report._estimates.pooled.random, rel=1e-9)
     assert freedom == pytest.approx(report._estimates.variances.cluster_freedom)
 
@@ -309,7 +317,7 @@ def test_limits_hold_if_few_rows_determine_the_threshold(m, n, apart):
         (Sensitivity(specificity=0.95), point),
         (Specificity(sensitivity=0.95), point),
     ):
-        table = report.measured(measure).confidence_intervals()
+        table = measured(report, measure).confidence_intervals()
         held = (table["ci_low"] <= truth) & (truth <= table["ci_high"])
         assert held.mean() >= 0.93, measure
 
@@ -324,12 +332,12 @@ def test_notes_of_few_rows_at_the_threshold():
         (Sensitivity(specificity=0.8), None, ""),
         (PartialAUC(max_fpr=0.2), None, ""),
     ):
-        table = report.measured(measure).confidence_intervals()
+        table = measured(report, measure).confidence_intervals()
         assert table["note"].str.startswith(note).all()
         assert note or table["note"].eq("").all()
         if value is not None:
             assert table["ci_low"].to_numpy() == pytest.approx(value)
-        table = report.measured(measure).confidence_intervals(of="statistics", over="rows")
+        table = measured(report, measure).confidence_intervals(of="statistics", over="rows")
         biased = "biased: 2 groups with few positives within the rates" if note else ""
         assert table.loc["macro", "note"] == biased
 
@@ -338,7 +346,7 @@ def test_the_limit_of_perfect_separation():
     # With one negative per positive, a pair is in the wrong order within the rates with
     # probability e (1 - A).
     y, score = [0] * 6 + [1] * 6, range(12)
-    table = GroupAUC.from_predictions(y, score, groups=["a"] * 12).measured(PartialAUC(max_fpr=0.9))
+    table = GroupAUC.from_predictions(y, score, groups=["a"] * 12, measure=PartialAUC(max_fpr=0.9))
     table = table.confidence_intervals()
     area = 1 - (1 - 0.025 ** (1 / 6)) / 0.9
     low = (1 - 0.9) / (2 - 0.9) + area / (2 - 0.9)
@@ -351,14 +359,14 @@ def test_the_limit_of_perfect_separation():
 def test_intervals_contain_their_values(measure):
     for seed in range(4):
         case = random_case(seed, labels="int", weights=["unit", "float"][seed % 2], most_groups=8)
-        found = report_of(case).measured(measure)
+        found = report_of(case, measure)
         tables = [found.confidence_intervals()]
         tables += [found.confidence_intervals(of="statistics", over=over) for over in
                    ("rows", "groups")]  # fmt: skip
         for table in tables:
-            known = table.dropna()
-            assert (known["ci_low"] <= known["value"] + 1e-12).all()
-            assert (known["value"] <= known["ci_high"] + 1e-12).all()
+            known, values = table.dropna(), table.dropna().iloc[:, 0]
+            assert (known["ci_low"] <= values + 1e-12).all()
+            assert (values <= known["ci_high"] + 1e-12).all()
             missing = table["ci_low"].isna()
             assert (missing == table["ci_high"].isna()).all()
             assert (table.loc[missing, "note"] != "").all()
@@ -370,12 +378,11 @@ def test_intervals_of_whole_aucs_are_those_of_the_auc(method):
     report = report_of(case)
     way = None if method == "logit" else method
     for of in ("groups", "statistics"):
-        whole = report.measured(PartialAUC(max_fpr=1)).confidence_intervals(method=way, of=of)
+        whole = measured(report, PartialAUC(max_fpr=1)).confidence_intervals(method=way, of=of)
         auc = report.confidence_intervals(method=method, of=of)
         assert (whole["method"] == auc["method"]).all()
-        name = "auc" if of == "groups" else "value"
         assert whole["ci_low"].to_numpy() == pytest.approx(auc["ci_low"].to_numpy(), nan_ok=True)
-        assert whole["value"].to_numpy() == pytest.approx(auc[name].to_numpy(), nan_ok=True)
+        assert whole.iloc[:, 0].to_numpy() == pytest.approx(auc.iloc[:, 0].to_numpy(), nan_ok=True)
         assert whole["ci_high"].to_numpy() == pytest.approx(auc["ci_high"].to_numpy(), nan_ok=True)
 
 
@@ -389,7 +396,7 @@ def test_limits_of_the_difference_combine_those_of_the_groups(measure):
         (*group_rows(seed)[:2], np.full(group_rows(seed)[0].size, seed)) for seed in range(3)
     ), strict=True))  # fmt: skip
     score += 3.0 * y * (groups == 2)
-    found = GroupAUC.from_predictions(y, score, groups=groups).measured(measure)
+    found = GroupAUC.from_predictions(y, score, groups=groups, measure=measure)
     row = found.confidence_intervals(confidence_level=0.9, of="statistics").loc["difference"]
     each = found.confidence_intervals(confidence_level=1 - 0.1 / (2 * 3))
     assert row["ci_low"] == pytest.approx(max(each["ci_low"].max() - each["ci_high"].min(), 0))
@@ -397,7 +404,7 @@ def test_limits_of_the_difference_combine_those_of_the_groups(measure):
     assert row["ci_high"] == pytest.approx(pair["ci_high"].max() - pair["ci_low"].min())
     assert row["ci_low"] < row["value"] < row["ci_high"]
     assert row["value"] == found.statistic("difference")
-    alone = GroupAUC.from_predictions(y, score, groups=np.zeros(y.size)).measured(measure)
+    alone = GroupAUC.from_predictions(y, score, groups=np.zeros(y.size), measure=measure)
     row = alone.confidence_intervals(of="statistics").loc["difference"]
     assert np.isnan(row["ci_low"])
     assert row["note"] == "needs two groups"
@@ -419,8 +426,8 @@ def test_wilson_limits_are_near_the_bootstrap_of_proc():
     truth = np.quantile(heights, [0.025, 0.975], axis=0)
     counts = ScoreCounts.from_counts(None, np.arange(5), good, poor)
     for i, specificity in enumerate((0.9, 0.8)):
-        measured = GroupAUC(counts).measured(Sensitivity(specificity=specificity))
-        limits = measured.confidence_intervals()[["ci_low", "ci_high"]].to_numpy()[0]
+        found = GroupAUC(counts, measure=Sensitivity(specificity=specificity))
+        limits = found.confidence_intervals()[["ci_low", "ci_high"]].to_numpy()[0]
         assert limits == pytest.approx(truth[:, i], abs=0.06)
 
 
@@ -439,7 +446,7 @@ def test_the_interval_of_an_average_adds_variances():
     degrees = total**2 / ((share**2 * variance) ** 2 / freedom).sum()
     reach = t.isf(0.05, degrees) * np.sqrt(total) / (index * (1 - index))
     found = (
-        report.measured(measure)
+        measured(report, measure)
         .confidence_intervals(confidence_level=0.9, of="statistics")
         .loc["positives"]
     )
@@ -457,16 +464,16 @@ def test_perfect_separation_is_recognized_with_any_weights():
         rng = np.random.default_rng(seed)
         y = np.repeat([0, 1], [30, 20])
         counts = ScoreCounts.from_predictions(y, np.arange(50), sample_weight=rng.random(50))
-        table = GroupAUC(counts).measured(PartialAUC(max_fpr=0.3)).confidence_intervals()
-        assert table["value"].tolist() == [1.0]
+        table = GroupAUC(counts, measure=PartialAUC(max_fpr=0.3)).confidence_intervals()
+        assert table["partial_auc_max_fpr_0.3"].tolist() == [1.0]
         assert table["note"].tolist() == ["perfect separation"]
 
 
 def test_a_bound_replaces_an_unknown_variance():
     # One positive: a number between 0 and 1 with mean A has a variance of at most A (1 - A).
     counts = ScoreCounts.from_predictions([0, 0, 1, 0], [0.1, 0.2, 0.3, 0.4])
-    table = GroupAUC(counts).measured(AveragePrecision()).confidence_intervals()
-    assert table["value"].tolist() == [0.5]
+    table = GroupAUC(counts, measure=AveragePrecision()).confidence_intervals()
+    assert table["average_precision"].tolist() == [0.5]
     assert table["note"].tolist() == ["one positive: variance bounded"]
     limits = expit(norm.isf(0.025) * 0.5 / 0.25 * np.array([-1, 1]))
     assert table[["ci_low", "ci_high"]].to_numpy()[0] == pytest.approx(limits)
@@ -477,7 +484,7 @@ def test_averages_of_the_average_precision_have_no_interval(over):
     rng = np.random.default_rng(0)
     y, groups = rng.random(300) < 0.3, np.repeat(["a", "b", "c"], 100)
     report = GroupAUC.from_predictions(y, rng.normal(size=300) + y, groups=groups)
-    table = report.measured(AveragePrecision()).confidence_intervals(of="statistics", over=over)
+    table = measured(report, AveragePrecision()).confidence_intervals(of="statistics", over=over)
     averages = table.loc[["macro", "samples", "positives", "negatives", "within"]]
     assert averages["value"].between(0, 1).all()
     assert averages[["ci_low", "ci_high"]].isna().all(axis=None)
@@ -529,7 +536,7 @@ def test_certain_intervals_contain_the_values_of_exact_scores(measure):
             )
             for level in ("exact", "bins")
         )
-        found, truth = binned.measured(measure), exact.measured(measure)
+        found, truth = measured(binned, measure), measured(exact, measure)
         table = found.bounds(of="groups")
         values = truth.by_group[measure.name]
         known = ~values.isna().to_numpy()
@@ -538,7 +545,7 @@ def test_certain_intervals_contain_the_values_of_exact_scores(measure):
         assert (table["low"] <= table["value"])[known].all()
         assert (table["value"] <= table["high"])[known].all()
         table, values = found.bounds(), truth.statistics()
-        known = ~values.isna()
+        known = ~(values.isna() | table["low"].isna())  # tau has no certain interval
         assert (table["low"] <= values + 1e-12)[known].all()
         assert (values <= table["high"] + 1e-12)[known].all()
         # The limits are the limits at the ends of the ranges.
@@ -550,7 +557,7 @@ def test_certain_intervals_contain_the_values_of_exact_scores(measure):
 
 def test_bounds_of_exact_scores_are_the_values():
     report = report_of(random_case(2, labels="int", weights="unit"))
-    table = report.measured(AveragePrecision()).bounds()
+    table = measured(report, AveragePrecision()).bounds()
     assert table["low"].equals(table["value"])
     assert table["high"].equals(table["value"])
 
@@ -576,7 +583,7 @@ def certain(low, high, y):
     # Cells of a group with equal scores would be added.
     score = low + (high - low) * np.linspace(0.3, 0.6, y.size)
     counts = ScoreCounts.from_counts(None, score, 1 - y, y, score_low=low, score_high=high)
-    table = GroupAUC(counts).measured(AveragePrecision()).bounds(of="groups")
+    table = GroupAUC(counts, measure=AveragePrecision()).bounds(of="groups")
     value, least, most = table.to_numpy()[0]
     assert value == pytest.approx((least + most) / 2)
     return least, most
@@ -590,14 +597,14 @@ def test_summaries_have_whole_aucs_only():
         [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"), disclosure="summary"
     )
     report = GroupAUC(counts)
-    assert report.measured(PartialAUC(max_fpr=1)).statistic("macro") == 1.0
-    assert "pooled" not in report.measured(PartialAUC(max_fpr=1)).statistics()
+    assert measured(report, PartialAUC(max_fpr=1)).statistic("macro") == 1.0
+    assert "pooled" not in measured(report, PartialAUC(max_fpr=1)).statistics()
     with pytest.raises(DisclosureError, match="pooled"):
-        report.measured(PartialAUC(max_fpr=1)).statistic("pooled")
+        measured(report, PartialAUC(max_fpr=1)).statistic("pooled")
     for measure in MEASURES:
         if not measure.is_auc:
             with pytest.raises(DisclosureError, match=f"the measure '{measure.name}' needs"):
-                report.measured(measure)
+                measured(report, measure)
 
 
 @pytest.mark.parametrize(
@@ -624,28 +631,70 @@ def test_arguments_are_checked():
     rows = {"y_true": [0, 1], "y_score": [0.1, 0.2], "groups": ["a", "a"]}
     with pytest.raises(TypeError, match=r"measure must be a measure of skfedauc\.measures"):
         group_roc_auc_score(**rows, measure="average_precision")
-    with pytest.raises(ValueError, match="'ratio', which is defined for AUCs only"):
-        group_roc_auc_score(**rows, measure=PartialAUC(max_fpr=1), statistic="ratio")
-    with pytest.raises(ValueError, match="'neg_difference' if there is a measure"):
-        make_group_auc_scorer("neg_tau", groups="site", measure=PartialAUC(max_fpr=1))
+    part = PartialAUC(max_fpr=0.5)
+    with pytest.raises(ValueError, match=r"got 'ratio'\. 'ratio' is for AUCs only, and measure is"):
+        group_roc_auc_score(**rows, measure=part, statistic="ratio")
+    with pytest.raises(ValueError, match=r"got 'neg_tau'\. 'tau' is for AUCs only"):
+        make_group_auc_scorer("neg_tau", groups="site", measure=part)
     names = (
         "'pooled', 'macro', 'samples', 'positives', 'negatives', 'within', 'worst', 'difference'"
     )
     with pytest.raises(ValueError, match=f"statistic must be one of {names}; got 'per_group'"):
-        group_roc_auc_score(**rows, measure=PartialAUC(max_fpr=1), statistic="per_group")
+        group_roc_auc_score(**rows, measure=part, statistic="per_group")
     scorers = names.replace("difference", "neg_difference")
     with pytest.raises(ValueError, match=f"must be one of {scorers}; got 'difference'. Greater"):
-        make_group_auc_scorer("difference", groups="site", measure=PartialAUC(max_fpr=1))
-    found = GroupAUC.from_predictions(**rows).measured(AveragePrecision())
+        make_group_auc_scorer("difference", groups="site", measure=part)
+    found = GroupAUC.from_predictions(**rows, measure=AveragePrecision())
     with pytest.raises(ValueError, match="of must be 'groups' or 'statistics'"):
         found.bounds(of="rows")
     with pytest.raises(ValueError, match=r"pass of='statistics'"):
         found.confidence_intervals(over="rows")
-    with pytest.raises(ValueError, match=r"AveragePrecision\(\) have the method 'logit'"):
+    with pytest.raises(ValueError, match=r"method must be 'logit'; got 'exact'"):
         found.confidence_intervals(method="exact")
-    whole = GroupAUC.from_predictions(**rows).measured(PartialAUC(max_fpr=1))
+    whole = GroupAUC.from_predictions(**rows, measure=PartialAUC(max_fpr=1))
     with pytest.raises(ValueError, match="method must be"):
         whole.confidence_intervals(method="wilson")
+
+
+def test_what_is_for_aucs_only_says_so():
+    y, score, _ = group_rows(0)
+    part = PartialAUC(max_fpr=0.5)
+    report = GroupAUC.from_predictions(y, score, groups=np.arange(y.size) % 2, measure=part)
+    calls = {
+        "agreement": report.agreement,
+        "abroca": report.abroca,
+        "bias_by_group": lambda: report.bias_by_group,
+        "compare_groups": report.compare_groups,
+        "cross_matrix": lambda: report.cross_matrix,
+        "decomposition": report.decomposition,
+        "ranking": report.ranking,
+        "test_difference": report.test_difference,
+        "test_equal_groups": report.test_equal_groups,
+        "test_margin": lambda: report.test_margin(0.1),
+        "FairnessAudit": lambda: FairnessAudit(report),
+        "RankingDisplay.from_report": lambda: RankingDisplay.from_report(report),
+        "rows_needed": lambda: rows_needed(report, width=0.1),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=rf"{name} is for AUCs, and this report has measure="):
+            call()
+    with pytest.raises(ValueError, match="'tau' is for AUCs only"):
+        _ = report.tau
+
+
+def test_the_first_lines_and_the_display_show_the_measure():
+    y, score, _ = group_rows(0)
+    groups = np.where(np.arange(y.size) % 2, "b", "a")
+    report = GroupAUC.from_predictions(y, score, groups=groups, measure=AveragePrecision())
+    first, *lines = repr(report).splitlines()
+    assert first.startswith("AveragePrecision() over 2 groups")
+    table = report.confidence_intervals()
+    for name, row in table.iterrows():
+        told = f"{row.average_precision:.3f}  {row.ci_low:.3f} to {row.ci_high:.3f}"
+        assert any(line.split()[:1] == [name] and told in line for line in lines)
+    display = GroupAUCDisplay.from_report(report)
+    np.testing.assert_allclose(display.table.iloc[:, :3], table.iloc[:, :3])
+    assert display.ax_.get_xlabel().startswith("AveragePrecision() and 95 % interval")
 
 
 def test_groups_that_lack_a_class():
@@ -676,7 +725,7 @@ def test_replacements_are_values_of_the_measure():
     message = r"undefined must be .* number from 0.47.* to 1.0, the range of PartialAUC.* got 0.4"
     for make in (
         lambda: group_roc_auc_score(**rows, measure=measure, undefined=0.4),
-        lambda: GroupAUC.from_predictions(**rows, undefined=0.4).measured(measure),
+        lambda: GroupAUC.from_predictions(**rows, undefined=0.4, measure=measure),
         lambda: make_group_auc_scorer("macro", groups="g", measure=measure, undefined=0.4),
         lambda: group_auc_scoring(["macro"], groups="g", measure=measure, undefined=0.4),
     ):
@@ -685,7 +734,7 @@ def test_replacements_are_values_of_the_measure():
     for other in (measure, PartialAUC(max_fpr=1), AveragePrecision()):
         low, high = other.scale
         for value in (max(low, 0.0), high):
-            found = GroupAUC.from_predictions(**rows, undefined=value).measured(other)
+            found = GroupAUC.from_predictions(**rows, undefined=value, measure=other)
             table = found.confidence_intervals(of="statistics", over="rows").loc["macro"]
             assert table["ci_low"] <= table["value"] <= table["ci_high"]
 
@@ -698,14 +747,14 @@ def test_intervals_and_statistics_use_the_same_replacement(measure):
     report = GroupAUC.from_predictions(
         [*y, 0], [*score, 0.5], groups=["a"] * y.size + ["b"], undefined=0.5
     )
-    measured = report.measured(measure)
+    found = measured(report, measure)
     own = expected(measure, y, score)
-    table = measured.confidence_intervals(of="statistics", over="rows")
+    table = found.confidence_intervals(of="statistics", over="rows")
     for name, value in (("macro", (own + 0.5) / 2), ("worst", min(own, 0.5))):
-        assert measured.statistic(name) == pytest.approx(value)
+        assert found.statistic(name) == pytest.approx(value)
         assert table.loc[name, "value"] == pytest.approx(value)
     # The number that replaces one of two AUCs has no variance, so half of the interval remains.
-    of_a = measured.confidence_intervals().loc["a"]
+    of_a = found.confidence_intervals().loc["a"]
     width = table.loc["macro", "ci_high"] - table.loc["macro", "ci_low"]
     assert width == pytest.approx((of_a["ci_high"] - of_a["ci_low"]) / 2, rel=0.2)
 
@@ -713,12 +762,12 @@ def test_intervals_and_statistics_use_the_same_replacement(measure):
 def test_no_groups_and_no_rows():
     counts = ScoreCounts.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
     for measure in MEASURES:
-        found = GroupAUC(counts).measured(measure)
+        found = GroupAUC(counts, measure=measure)
         assert found.statistic("pooled") == found.statistic("macro")
     grouped = GroupAUC.from_predictions([0, 1], [0.1, 0.2], groups=["a", "a"], undefined="ignore")
     empty = GroupAUC(grouped._estimates.pairs, min_per_class=9)
     for measure in MEASURES:
-        found = empty.measured(measure)
+        found = measured(empty, measure)
         assert found.statistics().isna().all()
         assert found.confidence_intervals().empty
         if not measure.is_auc:
@@ -787,10 +836,10 @@ def test_reports_within_folds_have_whole_aucs_only():
     X, y = rows_of_sites(300)
     result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site", cv=3)
     report = result.within_folds
-    whole = report.measured(PartialAUC(max_fpr=1)).statistic("pooled")
+    whole = measured(report, PartialAUC(max_fpr=1)).statistic("pooled")
     assert whole == pytest.approx(report.pooled, abs=1e-14)
     with pytest.raises(ValueError, match="not available within folds"):
-        report.measured(AveragePrecision())
+        measured(report, AveragePrecision())
 
 
 # Many groups -----------------------------------------------------------------------------------
@@ -804,9 +853,9 @@ def test_many_groups_are_computed_at_once():
     groups = np.repeat(np.arange(n_groups), n)
     report = GroupAUC.from_predictions(y, score, groups=groups)
     for measure in (PartialAUC(max_fpr=0.3), AveragePrecision()):
-        found = report.measured(measure)
+        found = measured(report, measure)
         values = found.by_group[measure.name]
         for g in (0, 1, n_groups - 1):
             mine = groups == g
             assert values[g] == pytest.approx(expected(measure, y[mine], score[mine]), abs=1e-12)
-        assert list(found.statistics().index) == list(MEASURE_STATISTICS)
+        assert list(found.statistics().index) == statistics_of(measure)

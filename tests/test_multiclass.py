@@ -188,8 +188,10 @@ def test_audits_name_the_class():
             audit = FairnessAudit(of_class)
             assert audit.decisions is audit.threshold is None
             assert str(audit) == str(FairnessAudit(of_class, threshold=None))
+            assert "the ranking alone" in str(audit)
         assert FairnessAudit(report[key], threshold=0.5).threshold == 0.5
-        assert f"2 groups by group, positive class {classes}, ranking only" in repr(audit)
+        facts = audit.facts
+        assert f"{facts['positive_class']} (negative class: {facts['negative_class']})" == classes
     with pytest.raises(TypeError, match=r"Use FairnessAudit\(report\[\(0, 1\)\]\) for one of its"):
         FairnessAudit(report)
     with pytest.raises(TypeError, match=r"Pass one of its reports, such as report\[\(0, 1\)\]\."):

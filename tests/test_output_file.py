@@ -104,6 +104,6 @@ def test_targets_that_must_not_be_written(tmp_path, monkeypatch):
 
 def test_an_audit_is_not_made_for_a_folder_that_is_absent(tmp_path, monkeypatch):
     audit = FairnessAudit.from_predictions([0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=[1, 1, 2, 2])
-    monkeypatch.setattr("skfedauc.audit.page.page_of", lambda sections: pytest.fail("it was made"))
+    monkeypatch.setattr("skfedauc.audit.output.rendered", lambda *_: pytest.fail("it was made"))
     with pytest.raises(FileNotFoundError):
         audit.to_html(tmp_path / "absent" / "a.html")

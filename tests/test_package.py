@@ -20,8 +20,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A module imports only from layers above its layer in this list.
 LAYERS = [
     {"_words"},
-    {"_input", "_kernel", "_memory", "_output_file"},
-    {"_sklearn"},
+    {"_input", "_kernel", "_memory"},
+    {"_output_file", "_sklearn"},
     {"counts", "ranks", "measures", "_versions"},
     {"clusters"},
     {"pairs"},

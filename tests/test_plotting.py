@@ -893,7 +893,7 @@ def test_the_legend_of_roc_curves_covers_none():
 
 @pytest.mark.parametrize("display", REPORT_DISPLAYS)
 def test_what_is_no_report_is_an_error(display):
-    with pytest.raises(TypeError, match=r"draws a GroupAUC; got ScoreCounts"):
+    with pytest.raises(TypeError, match=r"report must be a GroupAUC; got ScoreCounts"):
         display.from_report(report_of(2).counts)
     with pytest.raises(TypeError, match=r"got dict\. Pass one report, such as reports\['one'\]"):
         display.from_report({"one": report_of(2)})
@@ -913,12 +913,12 @@ def test_what_is_no_report_is_an_error(display):
         (
             lambda: GroupAUCDisplay.from_report(report_of(2), statistics=["difference"]),
             ValueError,
-            "statistics must be AUCs, 'pooled', .* got 'difference'",
+            "statistics must be one of 'pooled', .* got 'difference'",
         ),
         (
             lambda: GroupAUCDisplay.from_report(report_of(2), statistics="pooled"),
             TypeError,
-            "statistics must be a sequence of names; got 'pooled'",
+            "statistics must be a list of names; got str 'pooled'",
         ),
         (
             lambda: GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1], bins=3),

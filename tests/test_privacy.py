@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from oracles import comparisons
+from rules import rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
@@ -150,7 +151,7 @@ def test_sampling_variance_without_noise_is_delongs():
     counts = counts_of().reduced(BINS)
     negatives, positives = grid_of(counts)
     none = NoisyPairs(NoisyCounts(negatives, positives, np.zeros(1)), np.full(BINS.n_bins, 0.5))
-    delong = variances_of(counts.without_groups()).delong
+    delong = variances_of(counts.regroup(None)).delong
     np.testing.assert_allclose(none.sampling, delong, rtol=1e-9)
 
 
@@ -195,7 +196,7 @@ def test_standard_errors_are_those_of_repeated_noise():
     observed = middle.auc.var()
     # The estimate is between once and twice the variance.
     assert 0.9 * observed < middle.noise.mean() < 1.5 * observed
-    delong = variances_of(counts.reduced(BINS).without_groups()).delong[0]
+    delong = variances_of(counts.reduced(BINS).regroup(None)).delong[0]
     assert middle.sampling.mean() == pytest.approx(delong, rel=0.05)
 
 
@@ -321,7 +322,7 @@ def test_agreed_groups_without_rows_have_noise():
 
 
 def test_counts_without_groups():
-    counts = counts_of().without_groups()
+    counts = counts_of().regroup(None)
     private = PrivateCounts.from_counts(counts, BINS, None, epsilon=1.0)
     assert private.groups is None
     assert repr(private) == "PrivateCounts(no groups, 16 bins, epsilon 1 for one row)"
@@ -363,7 +364,7 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
     other = released(counts_of(2), bins=Bins.at([0.5]))
     with pytest.raises(ValueError, match=r"part 0 has the bins .* part 1 has the bins Bins\.at"):
         PrivateCounts.merge([first, other])
-    without = PrivateCounts.from_counts(counts_of(3).without_groups(), BINS, None, epsilon=1.0)
+    without = PrivateCounts.from_counts(counts_of(3).regroup(None), BINS, None, epsilon=1.0)
     with pytest.raises(ValueError, match="part 1 has no groups, and part 0 has groups"):
         PrivateCounts.merge([first, without])
     y, score, groups = rows_of(np.random.default_rng(4), 300)
@@ -376,9 +377,9 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         PrivateCounts.merge([first, 3])
     with pytest.raises(TypeError, match=r"PrivateCounts\.merge adds up score counts and"):
         ScoreCounts.merge([counts_of(5), first])
-    with pytest.raises(ValueError, match="merge needs at least one"):
+    with pytest.raises(ValueError, match="parts must have at least one"):
         PrivateCounts.merge([])
-    with pytest.raises(TypeError, match="merge takes an iterable"):
+    with pytest.raises(TypeError, match="parts must be an iterable"):
         PrivateCounts.merge(first)
     named = [released(counts_of(seed), source="oslo") for seed in (6, 7)]
     with pytest.warns(UserWarning, match="exact counts have the same source name, 'oslo'"):
@@ -393,10 +394,7 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         ({"bins": Bins.of_scores()}, ValueError, "bins must have a fixed number of bins"),
         ({"groups": ["a", "b"]}, ValueError, "have 1 group not among the agreed groups: 'c'"),
         ({"groups": None}, ValueError, "these counts have groups, and groups is None"),
-        ({"epsilon": 0.0}, ValueError, r"epsilon must be a finite number above 0.*; got 0\.0"),
-        ({"epsilon": np.inf}, ValueError, "epsilon must be a finite number above 0.*; got inf"),
-        ({"epsilon": np.nan}, ValueError, "epsilon must be a finite number above 0.*; got nan"),
-        ({"epsilon": "1"}, ValueError, "epsilon must be a finite number above 0.*; got '1'"),
+        ({"epsilon": 0.0}, ValueError, r"epsilon must be a number above 0; got 0\.0"),
         ({"epsilon": 1e-12}, ValueError, "pass a larger epsilon"),
         ({"epsilon": 10.1}, ValueError, "epsilon of at most 10 per row"),
         ({"epsilon": 1e300, "rows_per_person": 9}, ValueError, "epsilon of at most 10 per row"),
@@ -404,7 +402,7 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         ({"pos_label": np.nan}, ValueError, "positive label that all sites agree on.*got nan"),
         ({"pos_label": "yes"}, ValueError, "'yes' is not the positive label of these counts, 1"),
         ({"rows_per_person": 0}, ValueError, "rows_per_person must be a whole number"),
-        ({"source": 7}, TypeError, "source must be a str or None; got int 7"),
+        ({"source": 7}, TypeError, "name must be a str or None; got int 7"),
     ],
 )
 def test_arguments_are_checked(change, error, message):
@@ -428,11 +426,10 @@ def saved(counts):
 
 
 SUPPRESSED = {
-    "withheld": lambda counts: counts.reduced(BINS, min_count=10),
-    "joined": lambda counts: counts.reduced(BINS, min_count=10, small_groups="join"),
-    "number": lambda counts: counts.reduced(BINS, min_count=10, tell_withheld="number"),
+    "withheld": lambda counts: counts.reduced(rule(BINS, min_count=10)),
+    "joined": lambda counts: counts.reduced(rule(BINS, min_count=10, small_groups="join")),
+    "number": lambda counts: counts.reduced(rule(BINS, min_count=10, tell_withheld="number")),
     "report": lambda counts: GroupAUC(counts, min_per_class=10).counts,
-    "repeats": lambda counts: ScoreCounts.merge([counts], repeated="allow"),
 }
 DERIVED = {
     "itself": lambda counts: counts,
@@ -441,13 +438,13 @@ DERIVED = {
     "copy": copy.deepcopy,
     "state": lambda counts: restored_by_state(counts),
     "merge": lambda counts: (
-        ScoreCounts.merge([counts_of().reduced(counts.bins or "exact"), counts])
+        ScoreCounts.merge([counts_of().reduced(counts.disclosure.bins or "exact"), counts])
         if counts.ranges is None
         else counts + counts.regroup(str)
     ),
     "select": lambda counts: select_groups(counts, range(len(counts))),
     "regroup": lambda counts: counts.regroup(str),
-    "no groups": lambda counts: counts.without_groups().regroup({None: "a"}),
+    "no groups": lambda counts: counts.regroup(None).regroup({None: "a"}),
     "coarser": lambda counts: counts.reduced(max_cells=10**6),
     "file of a file": lambda counts: saved(saved(counts).regroup(str)),
 }
@@ -467,21 +464,19 @@ def test_suppressed_counts_are_refused_whether_rows_were_withheld_or_not(suppres
     y = np.tile([0, 1], n_rows)
     counts = ScoreCounts.from_predictions(y, np.linspace(0, 1, 2 * n_rows), groups=["a"] * y.size)
     found = DERIVED[derive](SUPPRESSED[suppress](counts))
-    message = "merged with repeated='allow'" if suppress == "repeats" else "without suppression"
     for release in (
         lambda: PrivateCounts.from_counts(found, BINS, list("abc"), epsilon=1.0),
         lambda: found.to_vector(BINS, list("abc")),
     ):
-        with pytest.raises(ValueError, match=f"differential privacy and secure sums.*{message}"):
+        with pytest.raises(ValueError, match=r"differential privacy .* without suppression"):
             release()
 
 
 def test_files_of_earlier_versions_that_list_withheld_groups_are_refused():
-    counts = counts_of().reduced(BINS, min_count=2_000)
-    assert counts.withheld.n_groups
-    origin = counts.origin._replace(is_suppressed=False)
-    without_mark = ScoreCounts._of(counts._state._replace(origin=origin))
-    assert b"is_suppressed" not in without_mark.to_bytes()
+    counts = counts_of().reduced(rule(BINS, min_count=2_000))
+    assert counts.disclosure.withheld.n_groups
+    without_mark = ScoreCounts._of(counts._state.with_disclosure(min_count=None))
+    assert b"min_count" not in without_mark.to_bytes()
     with pytest.raises(ValueError, match="without suppression"):
         PrivateCounts.from_counts(saved(without_mark), BINS, list("abc"), epsilon=1.0)
 
@@ -501,8 +496,9 @@ def test_exact_parts_have_no_noise(tmp_path):
     """Groups of exact parts have the AUC of their bins; the noise of other groups is kept."""
     private = released(counts_of(1, groups=("a", "b")), source="oslo")
     exact, unsaved = (counts_of(2, groups=("b", "c")) for _ in range(2))
+    exact = exact.with_source("lyon")
     binned = exact.reduced(Bins.of_probabilities(octaves=6, parts=4))  # finer bins
-    exact.save(tmp_path / "lyon.skfa", source="lyon")
+    exact.save(tmp_path / "lyon.skfa")
     private.save(tmp_path / "oslo.skfa")
     grid = exact.reduced(BINS).to_vector(BINS, ["b", "c"]).reshape(2, 2, -1)
     merged = PrivateCounts.merge([private, exact])
@@ -544,8 +540,8 @@ def test_exact_parts_have_no_noise(tmp_path):
 
 
 def test_exact_parts_without_groups():
-    exact = counts_of(2).without_groups()
-    private = PrivateCounts.from_counts(counts_of(1).without_groups(), BINS, None, epsilon=1.0)
+    exact = counts_of(2).regroup(None)
+    private = PrivateCounts.from_counts(counts_of(1).regroup(None), BINS, None, epsilon=1.0)
     merged = PrivateCounts.merge([private, exact])
     assert (merged.groups, merged.exact_groups) == (None, ())
     assert len(merged.sources) == 1
@@ -584,7 +580,7 @@ def test_pooled_auc_with_exact_parts_is_unbiased():
         ),
         (lambda counts: counts.reduced(Bins.at([0.4])), "^part 1: counts with Bins.at.*cannot be"),
         (lambda counts: counts.reduced(max_cells=6), "^part 1: .* is not within one of its bins"),
-        (lambda counts: counts.without_groups(), "part 1 has no groups, and part 0 has groups"),
+        (lambda counts: counts.regroup(None), "part 1 has no groups, and part 0 has groups"),
         (lambda counts: counts.map_scores(lambda s: s + 1), "^part 1: .*Bins.of_scores"),
     ],
 )
@@ -605,11 +601,11 @@ def test_what_exact_parts_must_share():
         PrivateCounts.merge([private, swapped])
     with pytest.raises(TypeError, match="different kinds"):
         PrivateCounts.merge([private, counts_of(2).regroup({"a": 1, "b": 2, "c": 3})])
-    named = ScoreCounts.from_bytes(counts_of(3).to_bytes(source="oslo"))
+    named = ScoreCounts.from_bytes(counts_of(3).with_source("oslo").to_bytes())
     with pytest.warns(UserWarning, match="have the same source name, 'oslo'"):
         PrivateCounts.merge([private, named])
     few = ScoreCounts.from_counts(["a", "a", "d"], [0.2, 0.9, 0.5], [9, 9, 1], [9, 9, 2])
-    withheld = few.reduced(BINS, min_count=3)
+    withheld = few.reduced(rule(BINS, min_count=3))
     with pytest.warns(UserWarning, match="part 1 has 1 group withheld, whose rows the merged"):
         assert PrivateCounts.merge([private, withheld]).groups == ("a", "b", "c")
 
@@ -918,7 +914,7 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "differential privacy, epsilon 1\n" in printed
     assert "If a person has rows at several sites, the epsilons of these sites add up." in printed
-    exact = ScoreCounts.from_bytes(counts_of(4, groups=("d",)).to_bytes(source="lyon"))
+    exact = ScoreCounts.from_bytes(counts_of(4, groups=("d",)).with_source("lyon").to_bytes())
     PrivateCounts.merge([*parts, exact]).save(paths[2])
     assert main(["show", str(paths[2])]) == 0
     lines = capsys.readouterr().out.splitlines()

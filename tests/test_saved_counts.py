@@ -19,13 +19,25 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 import skops.io
+from numpy.testing import assert_allclose, assert_array_equal
+from rules import restored, rule
 from saved_cases import CASES, GROUPS
 from sklearn.metrics import roc_auc_score
 
 import skfedauc
-from skfedauc import GroupAUC, ScoreCounts
-from skfedauc.counts import files, merging, parquet
-from skfedauc.counts.score_counts import select_groups, with_n_missing
+from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.counts import (
+    LimitError,
+    Limits,
+    MergeError,
+    Source,
+    files,
+    merging,
+    parquet,
+    score_counts,
+)
+from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.state import State
 from skfedauc.privacy import PrivateCounts
 
 DATA = Path(__file__).parent / "data"
@@ -44,13 +56,14 @@ def assert_same(again, counts):
     if counts.ranges is not None:
         assert again.ranges.tobytes() == counts.ranges.tobytes()
         assert not again.ranges.flags.writeable
-    assert again.bins == counts.bins
+    assert again.disclosure.bins == counts.disclosure.bins
     assert again.groups == counts.groups
     if counts.groups:
         assert again.labels.dtype == counts.labels.dtype
         assert list(map(str, again.groups)) == list(map(str, counts.groups))
         assert list(map(type, again.groups)) == list(map(type, counts.groups))
-    assert again.origin[:3] == counts.origin[:3]
+    for name in ("n_missing", "group_names", "classes"):
+        assert getattr(again, name) == getattr(counts, name)
 
 
 def some_counts(seed=0, n_rows=30, groups=("a", "b")):
@@ -231,23 +244,24 @@ def test_what_the_metadata_says(tmp_path):
     """A reader without this package can read the version, the totals, names and sources."""
     y, score, site, _ = rows_with_ties()
     counts = ScoreCounts.from_predictions(y, score, groups=pd.Series(site, name="site"))
-    counts.save(tmp_path / "counts.skfa", source="north")
-    facts = json.loads(pq.read_metadata(tmp_path / "counts.skfa").metadata[b"skfedauc"])
-    digest, sources = facts.pop("sha256"), facts.pop("sources")
-    assert re.fullmatch("[0-9a-f]{64}", digest)
-    assert sources == [{"identifier": counts.sources[0].identifier, "name": "north"}]
+    counts.with_source("north").save(tmp_path / "counts.skfa")
+    metadata = pq.read_metadata(tmp_path / "counts.skfa").metadata
+    facts = json.loads(metadata[b"skfedauc"])
+    assert re.fullmatch(b"[0-9a-f]{64}", metadata[b"skfedauc.sha256"])
+    ((source,), _) = facts.pop("sources"), counts
+    assert source["name"] == "north"
+    assert source.keys() == {"name", "identifier"}
     assert facts == {
         "format": "skfedauc counts",
-        "version": 1,
+        "version": 4,
+        "level": "exact",
         "package": skfedauc.__version__,
         "n_cells": len(counts.to_counts()),
-        "n_groups": 3,
         "n_negatives": int((y == 0).sum()),
         "n_positives": int(y.sum()),
         "n_missing": 0,
         "is_weighted": False,
-        "group_names": ["site"],
-        "group_columns": [{"kind": "text"}],
+        "group_columns": [{"name": "site", "kind": "text"}],
         "labels_seen": [0, 1],
         "pos_label": 1,
     }
@@ -295,143 +309,260 @@ def test_counts_get_an_identifier_when_they_are_first_saved(tmp_path):
 
 
 def test_merged_counts_keep_the_identifiers_of_their_parts():
-    north, south, new = some_counts(0), some_counts(1), some_counts(2)
-    for counts, name in ((north, "north"), (south, "south")):
-        counts.to_bytes(source=name)
+    north, south = some_counts(0).with_source("north"), some_counts(1).with_source("south")
     merged = south + north
     assert merged.sources == (*north.sources, *south.sources)
     assert merged.sources == (north + south).sources
     assert ScoreCounts.from_bytes(merged.to_bytes()).sources == merged.sources
-    more = merged + new
+    more = merged + some_counts(2)
     assert more.sources == merged.sources
-    again = ScoreCounts.from_bytes(more.to_bytes(source="the rest"))
+    again = ScoreCounts.from_bytes(more.to_bytes())
     assert again.sources == more.sources
-    assert [source.name for source in more.sources] == ["north", "south", "the rest"]
-    assert new.sources == ()
+    assert [source.name for source in more.sources] == [None, "north", "south"]
 
 
-def test_a_name_is_of_one_counting():
+def test_a_source_is_of_one_counting():
     counts, other = some_counts(0), some_counts(1)
     counts.to_bytes()
-    counts.to_bytes(source="north")
     (source,) = counts.sources
-    assert source.name == "north"
-    assert ScoreCounts.from_bytes(counts.to_bytes()).sources == (source,)
+    named = counts.with_source("north", model="m1", period="2026-10", metadata={"b": "2", "a": "1"})
+    assert named.sources == (
+        Source("north", "m1", "2026-10", (("a", "1"), ("b", "2")), source.identifier),
+    )
+    assert ScoreCounts.from_bytes(named.to_bytes()).sources == named.sources
     other.to_bytes()
-    with pytest.raises(ValueError, match=r"source='both' names one.*merged from 2 countings"):
-        (counts + other).to_bytes(source="both")
-    with pytest.raises(TypeError, match="source must be a str or None; got int 7"):
-        counts.to_bytes(source=7)
-    with pytest.raises(ValueError, match=r"source holds .*not valid Unicode"):
-        counts.to_bytes(source="\ud800")
+    with pytest.raises(ValueError, match=r"a source names one counting.*merged from 2 countings"):
+        (counts + other).with_source("both")
+    for arguments, error, message in (
+        ((7,), TypeError, "name must be a str or None; got int 7"),
+        (("\ud800",), ValueError, "name holds .*not valid Unicode"),
+    ):
+        with pytest.raises(error, match=message):
+            counts.with_source(*arguments)
+    for arguments, error, message in (
+        ({"period": 2026}, TypeError, "period must be a str or None; got int 2026"),
+        ({"metadata": {"unit": 3}}, TypeError, "metadata must map text to text; got"),
+        ({"secret": b"short"}, TypeError, "secret must be at least 16 random bytes"),
+    ):
+        with pytest.raises(error, match=message):
+            counts.with_source("north", **arguments)
 
 
-def test_the_same_counting_is_not_added_twice(tmp_path):
+def made(seed, n_rows=50, **options):
+    rng = np.random.default_rng(seed)
+    y, score, groups = (
+        rng.integers(0, 2, n_rows),
+        rng.random(n_rows),
+        rng.choice(["a", "b"], n_rows),
+    )
+    return ScoreCounts.from_predictions(y, score, groups=groups, **options)
+
+
+KEY = b"k" * 16
+ONE, TWO, THREE, FOUR = (made(seed) for seed in (1, 2, 3, 4))
+OCTOBER = {"model": "m1", "period": "2026-10"}
+A = ONE.with_source("oslo", **OCTOBER)
+AGAIN = made(1).with_source("oslo", **OCTOBER)  # the same rows, counted again
+OTHER = TWO.with_source("oslo", **OCTOBER)  # other rows under the same source, model and period
+NEXT = TWO.with_source("oslo", model="m1", period="2026-11")
+NEW_MODEL = TWO.with_source("oslo", model="m2", period="2026-11")
+KEYED = ONE.with_source("oslo", **OCTOBER, secret=KEY)
+KEYED_AGAIN = made(1).with_source("oslo", **OCTOBER, secret=KEY)
+B, C = THREE.with_source("va", **OCTOBER), FOUR.with_source("lima", **OCTOBER)
+AB, BC = A + B, B + C
+SENT = ScoreCounts.from_bytes(AB.to_bytes())
+UNNAMED = ScoreCounts.from_bytes(made(1).to_bytes())
+SUMMARY, OF_SUMMARIES = (
+    made(5).regroup({"a": "c", "b": "d"}).reduced("summary").with_source("bern"),
+    made(6).reduced("summary").with_source("rome"),
+)
+
+
+def merge(*parts, **options):
+    return ScoreCounts.merge(parts, **options)
+
+
+# Retries, replacements, withdrawals, models and periods
+CASES_OF_SOURCES = {
+    "the same object twice": (lambda: merge(A, B, A), lambda: ONE + THREE),
+    "counted again, equal counts": (lambda: merge(A, B, AGAIN), lambda: ONE + THREE),
+    "counted again, other counts": (lambda: merge(A, B, OTHER), "with different counts. Pass rep"),
+    "the same, replaced": (lambda: merge(A, B, OTHER, repeated="replace"), lambda: TWO + THREE),
+    "the last of three": (
+        lambda: merge(OTHER, A, B, OTHER, repeated="replace"), lambda: TWO + THREE
+    ),
+    "replaced by equal counts": (lambda: merge(A, AGAIN, repeated="replace"), lambda: ONE),
+    "another period": (lambda: merge(A, NEXT), lambda: ONE + TWO),
+    "another model": (lambda: merge(A, NEW_MODEL), "were scored by different models. Leave one"),
+    "any model": (lambda: merge(A, NEW_MODEL, models="any"), lambda: ONE + TWO),
+    "one model unknown": (lambda: merge(A, TWO.with_source("va")), lambda: ONE + TWO),
+    "a part of a sum again": (lambda: AB + A, lambda: ONE + THREE),
+    "a sum after its part": (lambda: merge(A, AB), lambda: ONE + THREE),
+    "a sum after its parts": (lambda: merge(A, B, AB), lambda: ONE + THREE),
+    "counted again, after the sum": (lambda: AB + AGAIN, "both contain the source 'oslo'"),
+    "the same with a secret": (lambda: (KEYED + B) + KEYED_AGAIN, lambda: ONE + THREE),
+    "two sums of one source": (lambda: AB + BC, "both contain the source 'va'.*whole - part"),
+    "mended by subtraction": (lambda: AB + (BC - B), lambda: merge(ONE, THREE, FOUR)),
+    "a sum replaces its part": (
+        lambda: merge(OTHER, AB, repeated="replace"), lambda: ONE + THREE
+    ),
+    "a site withdraws": (lambda: SENT - B, lambda: ONE),
+    "all sites withdraw": (lambda: (SENT - B) - A, lambda: select_groups(ONE, [])),
+    "a site that was never merged": (lambda: SENT - C, "do not contain the source 'lima'"),
+    "a withdrawal without a source": (lambda: SENT - ONE, "the part has no source"),
+    "rows that the sum lacks": (lambda: (ONE + TWO) - THREE, "rows that the counts do not have"),
+    "more rows than the sum": (lambda: ONE - (ONE + TWO), "rows that the counts do not have"),
+    "withdrawn and sent again": (lambda: (SENT - A) + OTHER, lambda: TWO + THREE),
+    "a rolling month": (lambda: (A + NEXT) - A, lambda: TWO),
+    "counts without sources": (lambda: ONE + ONE, lambda: merge(ONE, ONE, THREE) - THREE),
+    "an unnamed counting twice": (lambda: merge(UNNAMED, UNNAMED), lambda: ONE),
+    "other groups of one counting": (
+        lambda: select_groups(UNNAMED, [0]) + select_groups(UNNAMED, [1]), "with different counts"
+    ),
+    "a summary twice": (lambda: merge(SUMMARY, SUMMARY), lambda: SUMMARY),
+    "a summary taken out": (lambda: (SUMMARY + OF_SUMMARIES) - SUMMARY, lambda: OF_SUMMARIES),
+    "another summary of these groups": (
+        lambda: (SUMMARY + OF_SUMMARIES)
+        - made(7).reduced("summary").with_source("rome").regroup(str),
+        "do not contain the source 'rome'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES_OF_SOURCES)
+def test_retries_replacements_withdrawals_models_and_periods(name):
+    make, expected = CASES_OF_SOURCES[name]
+    if isinstance(expected, str):
+        with pytest.raises(MergeError, match=expected):
+            make()
+        return
+    assert make() == expected()
+    assert ScoreCounts.from_bytes(make().to_bytes()) == expected()
+
+
+def test_withdrawals_leave_what_the_others_sent():
+    """Random parts, some weighted or with bins, leave a sum as if they had never been merged."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        weights = rng.random((4, 50)) + 0.1 if seed % 3 == 0 else [None] * 4
+        level = ("exact", Bins.of_scores(4), rule("bins", min_count=3))[seed % 3 if seed % 2 else 0]
+        parts = [
+            made([seed, n], sample_weight=weights[n], disclosure=level).with_source(f"site {n}")
+            for n in range(4)
+        ]
+        out = rng.permutation(4)
+        rest = ScoreCounts.merge(parts) - parts[out[0]]
+        expected = ScoreCounts.merge([parts[n] for n in out[1:]])
+        assert rest.sources == expected.sources
+        assert rest.disclosure.withheld == expected.disclosure.withheld
+        assert_array_equal(rest.n_positives, expected.n_positives)
+        if seed % 3:
+            assert_array_equal(rest.cells.scores, expected.cells.scores)
+            assert_array_equal(rest.cells.negatives, expected.cells.negatives)
+        else:
+            assert_allclose(rest.cells.weights, expected.cells.weights, rtol=1e-9)
+        assert_same(ScoreCounts.from_bytes(rest.to_bytes()), rest)
+        with pytest.raises(MergeError, match="do not contain"):
+            rest - parts[out[0]]
+
+
+def test_the_same_counting_in_files(tmp_path):
     path, other = tmp_path / "a.skfa", tmp_path / "b.skfa"
-    counts = some_counts()
-    counts.save(path, source="north")
-    some_counts(1).save(other)
-    both = rf"'{path}' \(source 'north'\) and '{path}' \(source 'north'\) contain rows of the same"
-    with pytest.raises(ValueError, match=both):
-        ScoreCounts.merge([path, other, path])
+    counts = some_counts().with_source("north")
+    counts.save(path)
+    some_counts(1).with_source("north").save(other)
     again = ScoreCounts.load(path)
-    of_parts = r"part 0 \(source 'north'\) and part 1 \(source 'north'\) contain rows of the same"
     for add in (
+        lambda: ScoreCounts.merge([path, path]),
         lambda: again + ScoreCounts.load(path),
-        lambda: again + counts,
-        lambda: counts + counts,
         lambda: sum([counts, again]),
-        lambda: ScoreCounts.merge(iter([counts, again])),
-        lambda: again + again.map_scores(np.round),
-        lambda: again + select_groups(again, [0]),
-        lambda: again + again.regroup(str.upper),
-        lambda: again.without_groups() + again.without_groups(),
+        lambda: ScoreCounts.merge(iter([counts, path])),
         lambda: again + pickle.loads(pickle.dumps(again)),
         lambda: again + copy.deepcopy(again),
-        lambda: again + ScoreCounts.merge([again, other]),
-        lambda: again + with_n_missing(again, 3),
     ):
-        with pytest.raises(ValueError, match=of_parts):
-            add()
-    with pytest.raises(ValueError, match=rf"part 0 .*and '{path}'.* contain rows of the same"):
-        ScoreCounts.merge([counts, path])
-    with pytest.raises(ValueError, match=rf"{counts.sources[0].identifier}.* repeated='allow'"):
-        ScoreCounts.merge([path, again])
-    twice = ScoreCounts.merge([path, again], repeated="allow")
-    assert twice == ScoreCounts.merge([some_counts(), some_counts()])
-    assert twice.sources == counts.sources
+        assert add() == counts
+    names = rf"'{re.escape(str(path))}' and '{re.escape(str(other))}' both are the source 'north'"
+    with pytest.raises(MergeError, match=names):
+        ScoreCounts.merge([path, other])
+    assert ScoreCounts.merge([path, other], repeated="replace") == some_counts(1)
+    for change in (
+        lambda: again.map_scores(np.round),
+        lambda: select_groups(again, [0]),
+        lambda: again.regroup(str.upper),
+    ):
+        with pytest.raises(MergeError, match="with different counts"):
+            again + change()
     with pytest.raises(ValueError, match=r"repeated must be 'raise'.*got 'never'"):
         ScoreCounts.merge([path], repeated="never")
 
 
-def test_groups_of_one_counting_are_merged_on_request():
-    counts = some_counts()
-    counts.to_bytes()
-    halves = [select_groups(counts, [number]) for number in (0, 1)]
-    message = "so rows may count twice. Leave one .* no row in common, .* pass repeated='allow'"
-    with pytest.raises(ValueError, match=message):
-        ScoreCounts.merge(halves)
-    assert ScoreCounts.merge(halves, repeated="allow") == counts
+def test_invalid_files_are_skipped_on_request(tmp_path):
+    paths = write_some(tmp_path, 3)
+    data = paths[1].read_bytes()
+    paths[1].write_bytes(data[: len(data) // 2])
+    absent = tmp_path / "absent.skfa"
+    expected = ScoreCounts.merge([paths[0], paths[2]])
+    with pytest.raises(ValueError, match=re.escape(f"'{paths[1]}' is no file of ScoreCounts")):
+        ScoreCounts.merge(paths)
+    message = rf"2 parts left out as invalid. '{paths[1]}': .*cut off.*; '{absent}': .*No such file"
+    with pytest.warns(UserWarning, match=message) as found:
+        assert ScoreCounts.merge([*paths, absent], on_invalid="skip") == expected
+    assert len(found) == 1
+    named = {"oslo": paths[0], "bern": paths[1], "rome": paths[2]}
+    with pytest.warns(UserWarning, match="1 part left out as invalid. bern: .*cut off"):
+        assert ScoreCounts.merge(named, on_invalid="skip") == expected
+    with pytest.raises(ValueError, match=r"got none. 1 part left out as invalid"):
+        ScoreCounts.merge([absent], on_invalid="skip")
+    # The limits of the receiver refuse a file, too.
+    few = Limits(max_rows=100)
+    write_some(tmp_path / "few", 1, n_rows=80)
+    with pytest.warns(UserWarning, match="1 part left out .* above the receiver's limit of 100"):
+        merged = ScoreCounts.merge(
+            [tmp_path / "few" / "0.skfa", paths[0]], on_invalid="skip", limits=few
+        )
+    assert merged == ScoreCounts.load(tmp_path / "few" / "0.skfa")
+
+
+def test_a_receiver_binds_groups_and_sources():
+    data = A.to_bytes()
+    assert ScoreCounts.from_bytes(data, limits=Limits(groups=["a", "b"], source="oslo")) == A
+    with pytest.raises(LimitError, match="rows of 1 group that its sender may not have: 'b'"):
+        ScoreCounts.from_bytes(data, limits=Limits(groups=["a"]))
+    with pytest.raises(LimitError, match="counts of another source, 'oslo'"):
+        ScoreCounts.from_bytes(data, limits=Limits(source="va"))
+    with pytest.raises(LimitError, match="it has counts of another source, None"):
+        ScoreCounts.from_bytes(made(1).to_bytes(), limits=Limits(source="va"))
+    for limits, message in (
+        (Limits(max_cells=99), "it has 200 cells"),
+        (Limits(max_groups=1), "it has 2 groups"),
+        (Limits(max_sources=0), "it has 1 sources"),
+    ):
+        with pytest.raises(LimitError, match=message):
+            ScoreCounts.from_bytes(made(1, 200).to_bytes(), limits=limits)
 
 
 def saved(path, seed, source, **options):
-    some_counts(seed, **options).save(path, source=source)
+    some_counts(seed, **options).with_source(source).save(path)
     return path
-
-
-def merge_in_each_way(paths):
-    """Sums of two files by their paths and by their content; names of the parts of each sum."""
-    one, two = map(ScoreCounts.load, paths)
-    by_path = [repr(str(path)) for path in paths]
-    yield by_path, lambda: ScoreCounts.merge(paths)
-    yield by_path, lambda: ScoreCounts.merge(iter(paths))
-    yield ["part 0", "part 1"], lambda: one + two
-    yield ["part 0", by_path[1]], lambda: ScoreCounts.merge([one, paths[1]])
-
-
-def test_a_site_that_counted_again_is_named(tmp_path):
-    paths = [saved(tmp_path / f"{seed}.skfa", seed, "north") for seed in (0, 1)]
-    expected = some_counts(0) + some_counts(1)
-    for names, add in merge_in_each_way(paths):
-        first, second = (f"{name} (source 'north')" for name in names)
-        message = (
-            f"{first} and {second} are different countings with the same source name, so rows may "
-            "count twice. If one replaces the other, leave the other out. If both are to count, "
-            "give the countings different source names."
-        )
-        with pytest.warns(UserWarning, match=f"^{re.escape(message)}$") as found:
-            assert add() == expected
-        assert len(found) == 1
-    assert ScoreCounts.merge(paths, repeated="allow") == expected
 
 
 @pytest.mark.parametrize("sources", [(None, None), ("north", None), (None, "south")])
 def test_equal_counts_of_two_countings_are_named(sources, tmp_path):
     paths = [saved(tmp_path / f"{i}.skfa", 0, source) for i, source in enumerate(sources)]
-    for names, add in merge_in_each_way(paths):
-        shown = [
-            name if source is None else f"{name} (source {source!r})"
-            for name, source in zip(names, sources, strict=True)
-        ]
-        message = f"{' and '.join(shown)} are different countings with equal counts, so rows may"
+    one, two = map(ScoreCounts.load, paths)
+    by_path = [repr(str(path)) for path in paths]
+    for names, add in (
+        (by_path, lambda: ScoreCounts.merge(paths)),
+        (by_path, lambda: ScoreCounts.merge(iter(paths))),
+        (["part 0", "part 1"], lambda: one + two),
+        (["part 0", by_path[1]], lambda: ScoreCounts.merge([one, paths[1]])),
+    ):
+        message = f"{' and '.join(names)} are different countings with equal counts, so rows may"
         with pytest.warns(UserWarning, match=f"^{re.escape(message)}") as found:
             assert add() == some_counts() + some_counts()
         assert len(found) == 1
-    assert ScoreCounts.merge(paths, repeated="allow") == some_counts() + some_counts()
-
-
-def test_several_countings_of_a_site_give_one_warning(tmp_path):
-    paths = [saved(tmp_path / f"{seed}.skfa", seed, "north") for seed in range(3)]
-    with pytest.warns(UserWarning, match="source name.* This holds for 1 other part as") as found:
-        merged = ScoreCounts.merge(paths)
-    assert len(found) == 1
-    later = saved(tmp_path / "later.skfa", 9, "south")
-    merged.save(tmp_path / "merged.skfa")
-    assert len(ScoreCounts.merge([tmp_path / "merged.skfa", later]).sources) == 4
-    with pytest.warns(UserWarning, match=r"merged.skfa' \(source 'north'\) and .*again.skfa'"):
-        ScoreCounts.merge(
-            [tmp_path / "merged.skfa", saved(tmp_path / "again.skfa", 7, "north"), later]
-        )
+    with pytest.warns(UserWarning, match="with_source.* This holds for 1 other part as well"):
+        ScoreCounts.merge([*paths, saved(tmp_path / "third.skfa", 0, None)])
 
 
 def test_countings_that_differ_give_no_warning(tmp_path):
@@ -487,7 +618,7 @@ def test_group_columns_in_another_order_do_not_merge(columns, others, tmp_path):
         refuses("part 0", "part 1", add)
     refuses("part 0", "part 2", lambda: ScoreCounts.merge([one, one, two]))
     for path, counts in zip(paths, (one, two), strict=True):
-        counts.save(path, source=path.stem)
+        counts.with_source(path.stem).save(path)
     refuses(*map(repr, map(str, paths)), lambda: ScoreCounts.merge(paths))
     refuses("part 0", repr(str(paths[1])), lambda: ScoreCounts.merge([one, paths[1]]))
     batches = [rows_by(columns), rows_by(columns, 1), rows_by(others, 2)]
@@ -500,7 +631,7 @@ def test_group_columns_in_another_order_do_not_merge(columns, others, tmp_path):
 def test_other_names_of_group_columns_are_named_once(columns, others, tmp_path):
     paths = [tmp_path / f"{number}.skfa" for number in range(4)]
     for number, path in enumerate(paths):
-        counts_by(columns if number % 2 == 0 else others, number).save(path, source=path.stem)
+        counts_by(columns if number % 2 == 0 else others, number).with_source(path.stem).save(path)
     parts = [*map(ScoreCounts.load, paths)]
     batches = [rows_by(columns if number % 2 == 0 else others, number) for number in range(4)]
     shown = [" and ".join(map(repr, names)) for names in (columns, others)]
@@ -519,7 +650,7 @@ def test_other_names_of_group_columns_are_named_once(columns, others, tmp_path):
         assert len(found) == 1
         assert merged.group_names == ()
     by_position = [part.regroup(lambda label: label) for part in parts]
-    assert merged == ScoreCounts.merge(by_position, repeated="allow")
+    assert merged == ScoreCounts.merge(by_position)
 
 
 def test_counts_without_names_or_rows_merge_silently():
@@ -556,8 +687,7 @@ def test_threads_give_the_same_identifier():
 
 def test_equality_is_of_counts_alone():
     one, other = some_counts(), some_counts()
-    one.to_bytes(source="north")
-    assert one == other
+    assert one.with_source("north") == other
 
 
 def through_skops(counts):
@@ -580,7 +710,7 @@ def test_pickles_and_skops_keep_the_sources(again, name):
     counts = select_groups(CASES[name], np.arange(len(CASES[name])))
     counts = again(counts)
     assert_same(counts, CASES[name])
-    counts.to_bytes(source="north")
+    counts = counts.with_source("north")
     assert_same(again(counts), counts)
     assert again(counts).sources == counts.sources
     assert [source.name for source in counts.sources][-1] == "north"
@@ -589,20 +719,20 @@ def test_pickles_and_skops_keep_the_sources(again, name):
 
 
 def test_a_changed_source_of_a_pickle_is_noticed():
-    counts = some_counts()
-    counts.to_bytes(source="north")
-    restore, (cells, labels, origin, checksum) = counts.__reduce__()
-    (source,) = origin.sources
+    counts = some_counts().with_source("north")
+    (source,) = counts.sources
     for change in (
         {"sources": (source._replace(name="south"),)},
+        {"sources": (source._replace(period="2026-10"),)},
         {"sources": (source._replace(identifier="0" * 32),)},
         {"sources": (), "is_complete": False},
         {"is_complete": False},
     ):
         with pytest.raises(ValueError, match="the pickled ScoreCounts is damaged: its checksum"):
-            restore(cells, labels, origin._replace(**change), checksum)
+            restored(counts, sealed=True, **change)
     for wrong in (
         {"sources": (source._replace(identifier="north"),)},
+        {"sources": (source._replace(metadata=(("a", 1),)),)},
         {"sources": (source, source)},
         {"sources": [source]},
         {"sources": (tuple(source),)},
@@ -610,23 +740,17 @@ def test_a_changed_source_of_a_pickle_is_noticed():
         {"is_complete": 1},
     ):
         with pytest.raises(ValueError, match="ScoreCounts is damaged: its sources are"):
-            restore(cells, labels, origin._replace(**wrong))
-
-
-def test_pickles_of_before_there_were_sources():
-    """Counts, labels and facts about the rows, in the first format of pickles."""
-    counts = some_counts()
-    restore, (cells, labels, origin, checksum) = counts.__reduce__()
-    assert restore(tuple(cells), labels, tuple(origin)[:3], checksum) == counts
+            restored(counts, **wrong)
 
 
 # Merging files -----------------------------------------------------------------------------
 
 
 def write_some(folder, n_files, n_rows=300, groups=("a", "b", "c")):
+    folder.mkdir(exist_ok=True)
     paths = [folder / f"{number}.skfa" for number in range(n_files)]
     for number, path in enumerate(paths):
-        some_counts(number, n_rows, groups).save(path, source=f"site {number}")
+        some_counts(number, n_rows, groups).with_source(f"site {number}").save(path)
     return paths
 
 
@@ -644,8 +768,8 @@ def test_files_are_merged(shape, tmp_path, monkeypatch):
     (tmp_path / "merged.skfa").touch()
     merged.save(tmp_path / "merged.skfa")
     assert ScoreCounts.load(tmp_path / "merged.skfa").sources == merged.sources
-    with pytest.raises(ValueError, match=r"merged.skfa' .*'site 7'.* and .*7.skfa' .*'site 7'"):
-        ScoreCounts.merge([tmp_path / "merged.skfa", paths[7]])
+    # A file that is in the sum already counts once.
+    assert_same(ScoreCounts.merge([tmp_path / "merged.skfa", paths[7]]), merged)
 
 
 def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
@@ -654,16 +778,16 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(merging, "_CELLS_PER_PART", 50)
     paths = write_some(tmp_path, 20, n_rows=120)
     n_alive = []
-    load = ScoreCounts.load
+    read = score_counts.read_content
 
-    def watched(path):
-        counts = load(path)
-        n_alive.append(sum(type(thing) is ScoreCounts for thing in gc.get_objects()))
-        return counts
+    def watched(*arguments):
+        found = read(*arguments)
+        n_alive.append(sum(type(thing) is State for thing in gc.get_objects()))
+        return found
 
-    monkeypatch.setattr(ScoreCounts, "load", watched)
+    monkeypatch.setattr(score_counts, "read_content", watched)
     gc.collect()
-    before = sum(type(thing) is ScoreCounts for thing in gc.get_objects())
+    before = sum(type(thing) is State for thing in gc.get_objects())
     ScoreCounts.merge(iter(paths))
     # A file has about 80 cells, and the merged counts at most 150: a round has 4 files.
     assert len(n_alive) == 20
@@ -679,7 +803,7 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
             "different kinds cannot be merged: it has groups labelled by int, and .* by str",
         ),
         (
-            lambda c: c.without_groups(),
+            lambda c: c.regroup(None),
             ValueError,
             r"has no groups, and .* has groups; .*regroup\(\{None",
         ),
@@ -820,7 +944,7 @@ def test_a_weighted_file_of_version_1_is_read():
     }
     assert counts.n_missing == 2
     assert counts.group_names == ("site", "ward")
-    assert counts.origin.classes == (("ill", "well"), "ill")
+    assert counts.classes == (("ill", "well"), "ill")
     assert [source.name for source in counts.sources] == [None, "north"]
     assert GroupAUC(counts, undefined="ignore").pooled == pytest.approx(
         (3 * 4.5 + 1 * (4.0 + 0.5) / 2) / (4 * 4.5)
@@ -835,7 +959,7 @@ def test_a_file_descriptor_is_no_path():
     read, write = os.pipe()
     try:
         for kind in (ScoreCounts, PrivateCounts):
-            with pytest.raises(TypeError, match=r"path must be a str or os\.PathLike; got int"):
+            with pytest.raises(TypeError, match=r"path must be the path of a file; got int"):
                 kind.load(read)
         os.fstat(read)  # raises an error for a closed descriptor
     finally:

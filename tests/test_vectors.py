@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rules import rule
 
 from skfedauc import Bins, ScoreCounts
 from skfedauc.counts.score_counts import select_groups
@@ -44,8 +45,8 @@ def test_the_sum_of_vectors_is_the_merged_state(groups, seed):
     merged = ScoreCounts.merge([site.reduced(BINS) for site in sites])
     again = ScoreCounts.from_vector(total, BINS, groups)
     assert again == merged
-    assert again.bins == BINS
-    assert again.disclosure == "bins"
+    assert again.disclosure.bins == BINS
+    assert again.disclosure.level == "bins"
     assert np.array_equal(again.ranges, merged.ranges)
     for mine, yours in zip(again.cells[:4], merged.cells[:4], strict=True):
         assert mine.dtype == yours.dtype
@@ -153,9 +154,9 @@ def test_binned_counts_are_reduced_if_their_bins_allow_it():
 
 def test_withheld_groups_and_joined_cells_have_no_vector():
     rows = ScoreCounts.from_counts(["a", "a", "b"], [0.2, 0.8, 0.5], [30, 20, 1], [20, 30, 2])
-    withheld = rows.reduced(BINS, min_count=5)
+    withheld = rows.reduced(rule(BINS, min_count=5))
     assert withheld.groups == ("a",)
-    with pytest.raises(ValueError, match="need counts without suppression"):
+    with pytest.raises(ValueError, match="needs counts without suppression"):
         withheld.to_vector(BINS, ["a", "b"])
     joined = counts_of(1).reduced(BINS).reduced(max_cells=20)
     with pytest.raises(ValueError, match="cannot be reduced to"):

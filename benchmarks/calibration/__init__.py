@@ -8,11 +8,8 @@ from benchmarks.calibration import (
     audits,
     averages,
     classes,
-    clustered_audits,
     clusters,
-    comparisons,
     equal_groups,
-    flags,
     margins,
     measures,
     models,
@@ -21,22 +18,21 @@ from benchmarks.calibration import (
     rates,
     search,
     spread,
-    without_asymptotics,
 )
 
 # The site has a page of each topic.
 PAGES = {
-    "AUC of one group": [*one_auc.TABLES, *without_asymptotics.TABLES],
+    "A search for bad designs": search.TABLES,
+    "AUC of one group": one_auc.TABLES,
     "Other measures and classes": [*measures.TABLES, *classes.TABLES],
     "Tests of equal groups": equal_groups.TABLES,
     "Gaps between groups": equal_groups.GAPS,
-    "Averages and the pooled AUC": [*search.TABLES, *averages.TABLES],
+    "Averages and the pooled AUC": averages.TABLES,
     "Spread and ranks of groups": spread.TABLES,
-    "Clustered rows": [*clusters.TABLES, *clustered_audits.TABLES],
+    "Clustered rows": clusters.TABLES,
     "Margins and planned numbers of rows": margins.TABLES,
     "Comparisons of models": models.TABLES,
-    "Audits": [*audits.TABLES, *comparisons.TABLES],
+    "Audits": audits.TABLES,
     "Rates of decisions and probabilities": [*rates.TABLES, *probabilities.TABLES],
-    "Statements of audits": flags.TABLES,
 }
 TABLES = [table for tables in PAGES.values() for table in tables]

@@ -15,8 +15,7 @@ from skfedauc.measures import (
     Sensitivity,
     Specificity,
 )
-from skfedauc.report import GroupMeasure, NotDefined
-from skfedauc.report.measure_intervals import statistic_limits
+from skfedauc.report.intervals import statistic_intervals
 
 MEASURES: list[Measure] = [
     PartialAUC(max_fpr=0.1),
@@ -85,20 +84,16 @@ def measures(n_runs: int, seed: int, of: Groups, whole: bool) -> list[str]:
         scores = rows.scores.round() if whole else rows.scores
         counts = ScoreCounts.from_predictions(rows.y, scores, groups=rows.groups)
         for measure, truth, of_measure in zip(MEASURES, truths, held, strict=True):
-            table = GroupAUC(counts).measured(measure).confidence_intervals()
+            table = GroupAUC(counts, measure=measure).confidence_intervals()
             of_measure.extend((table["ci_low"] <= truth) & (truth <= table["ci_high"]))
     return [percent(of_measure) for of_measure in held]
 
 
-def limits_of_statistic(found: GroupMeasure, statistic: str, over: str) -> Floats:
+def limits_of_statistic(found: GroupAUC, statistic: str, over: str) -> Floats:
     """Return the 95 % limits of a statistic, without the other rows of the table."""
-    try:
-        low, high, _ = statistic_limits(
-            found._estimates.quiet(), statistic, 0.025, new_groups=over == "groups"
-        )
-    except NotDefined:
-        return np.full(2, np.nan)
-    return found._measured.scaled(np.array([low, high]))
+    method, estimates = found._estimates.measure.methods[0], found._estimates.quiet()
+    table = statistic_intervals(estimates, 0.95, method, over, names=[statistic])
+    return table.loc[statistic, ["ci_low", "ci_high"]].to_numpy(np.float64)
 
 
 def measures_over_groups(
@@ -117,7 +112,7 @@ def measures_over_groups(
         found = GroupAUC.from_predictions(rows.y, scores, groups=rows.groups, undefined="ignore")
         pooled_truth = true_measures(of, whole)
         for i in (0, 1, 3):
-            measured = found.measured(MEASURES[i])
+            measured = GroupAUC(found.counts, undefined="ignore", measure=MEASURES[i])
             mean, expected = (np.interp(a, known, true[:, i]).mean() for a in (auc, of_population))
             for over, statistic, target in (
                 ("rows", "macro", mean),

@@ -9,8 +9,7 @@ from scipy.special import expit
 
 from benchmarks.calibration.simulation import percent
 from benchmarks.calibration.table import Table
-from skfedauc import FairnessAudit, ScoreCounts
-from skfedauc.audit.gaps import claims_of
+from skfedauc import ScoreCounts
 from skfedauc.inference import calibration
 
 # Groups of one simulated set of rows; a group is a run.
@@ -42,26 +41,6 @@ def perfect(
     return [percent(np.concatenate(found)) for found in (rejected, *covered.values())]
 
 
-def false_claims(n_runs: int, seed: int, n_rows: int, n_groups: int) -> list[str]:
-    """Share of audits of calibrated scores without gaps that make a claim.
-
-    A claim on the calibration counts separately. Rows are assigned to groups at random.
-    """
-    rng = np.random.default_rng(seed)
-    claimed, on_calibration, raw, n_claims = [], [], [], 0
-    for _ in range(n_runs):
-        p = expit(rng.normal(size=n_rows) * 1.2 - 1.0)
-        audit = FairnessAudit.from_predictions(
-            rng.random(n_rows) < p, p, groups=rng.integers(0, n_groups, n_rows)
-        )
-        (claims,) = claims_of([audit.comparison])
-        claimed.append(any((adjusted < 0.05).any() for adjusted in claims.adjusted.values()))
-        on_calibration.append((claims.adjusted["calibration"] < 0.05).any())
-        raw.append((claims.pvalues["calibration"] < 0.05).any())
-        n_claims = max(n_claims, claims.family.n_claims)
-    return [f"{n_claims}", percent(claimed), percent(on_calibration), percent(raw)]
-
-
 TABLES = [
     Table(
         "Calibration of probabilities",
@@ -89,19 +68,5 @@ TABLES = [
         ],
         coverage=["slope", "difference"],
         error_rate=["test"],
-    ),
-    Table(
-        "Findings of audits of calibrated scores without any gap",
-        "Rows are assigned to groups at random, and scores are the probabilities of the labels. "
-        "`claims` is the largest number of tested claims. `any claim` is the share of audits in % "
-        "with at least one claim (an adjusted p value below .05). `calibration` is the share with "
-        "a claim on the calibration of a group. `any p value` is the share with at least one "
-        "unadjusted p value of a test of calibration below .05.",
-        ["audit", "claims", "any claim", "calibration", "any p value"],
-        [
-            (f"{n_groups} groups, {n_rows:,} rows", false_claims, (n_rows, n_groups))
-            for n_groups, n_rows in ((2, 400), (5, 500), (5, 4_000), (20, 2_000))
-        ],
-        error_rate=["any claim", "calibration", "any p value"],
     ),
 ]

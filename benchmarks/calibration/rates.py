@@ -1,4 +1,4 @@
-"""Intervals of rates of decisions and of their gaps, and answers to tolerances."""
+"""Intervals of gaps of rates of decisions, and answers to tolerances."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.calibration.simulation import Groups, answers_to, draw_rows, groups, percent
+from benchmarks.calibration.simulation import Groups, draw_rows, groups, percent
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit
-from skfedauc.inference import rates as limits_of
 from skfedauc.inference.rates import estimates_of_shares, limits_of_difference, limits_of_ratio
 
 TOLERANCES = {
@@ -49,22 +48,6 @@ def gap_intervals(n_runs: int, seed: int, rates: Any, n_rows: Any) -> list[str]:
     return [percent(column) for column in zip(*found, strict=True)]
 
 
-def rate_intervals(n_runs: int, seed: int, rate: float, n: int, other: float, m: int) -> list[str]:
-    """Coverage of the intervals of `FairnessAudit.rates`, with numbers of rows as in the tables."""
-    rng = np.random.default_rng(seed)
-    own = limits_of.clopper_pearson(rng.binomial(n, rate, n_runs) / n, n, 0.025)
-    rest = limits_of.clopper_pearson(rng.binomial(m, other, n_runs) / m, m, 0.025)
-    found = []
-    for limits, truth in (
-        (own, rate),
-        (limits_of.difference(own, rest), rate - other),
-        (limits_of.ratio(own, rest), rate / other),
-    ):
-        is_known = ~np.isnan(limits.value)
-        found.append(percent(((limits.low <= truth) & (truth <= limits.high))[is_known]))
-    return found
-
-
 def answers(n_runs: int, seed: int, of: Groups, rates: Any) -> list[str]:
     """Shares of the answers to three tolerances."""
     rng = np.random.default_rng(seed)
@@ -73,9 +56,9 @@ def answers(n_runs: int, seed: int, of: Groups, rates: Any) -> list[str]:
         rows = draw_rows(rng, of)
         decided = rng.random(rows.y.size) < np.asarray(rates)[rows.groups]
         audit = FairnessAudit.from_predictions(
-            rows.y, rows.scores, groups=rows.groups, y_pred=decided
+            rows.y, rows.scores, groups=rows.groups, y_pred=decided, tolerances=TOLERANCES
         )
-        found.append(answers_to(audit, TOLERANCES))
+        found.append(audit.tolerances["answer"].tolist())
     return [
         percent([one == answer for one in of_gap])
         for of_gap in zip(*found, strict=True)
@@ -110,24 +93,6 @@ ANSWERS = [
 ]
 
 TABLES = [
-    Table(
-        "Rates of decisions by group",
-        "Coverage in % of 95 % intervals of `FairnessAudit.rates`: of the rate of a group, and of "
-        "its difference and ratio to the rate of the other groups.",
-        ["rows, rate; other rows, rate", "rate", "difference", "ratio"],
-        [
-            (f"{n:,}, {rate}; {m:,}, {other}", rate_intervals, (rate, n, other, m))
-            for n, rate, m, other in (
-                (20, 0.3, 20, 0.3),
-                (20, 0.05, 200, 0.05),
-                (100, 0.02, 100, 0.02),
-                (10, 0.9, 1_000, 0.5),
-                (200, 0.3, 2_000, 0.4),
-                (1_000, 0.01, 10_000, 0.02),
-            )
-        ],
-        coverage=("rate", "difference", "ratio"),
-    ),
     Table(
         "Gaps of rates of decisions",
         "Largest difference and smallest ratio of the rates of groups. The first two columns are "

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
-from skfedauc.audit import tolerances as tolerating
+from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.inference.intervals import Interval
 from skfedauc.report.intervals import INTERVALS, Sampling
 
@@ -101,16 +98,6 @@ def interval_of(found: GroupAUC, statistic: str, over: str) -> Interval:
 
 def covers(interval: Interval, truth: float) -> bool:
     return bool(interval.low <= truth <= interval.high)
-
-
-def answers_to(audit: FairnessAudit, tolerances: Mapping[str, float]) -> list[str]:
-    """Return the answers of `FairnessAudit.tolerances` for gaps that are defined.
-
-    The answers need no p values, unlike the table of gaps, which takes most of the time of an
-    audit.
-    """
-    defined = pd.DataFrame({"value": 0.0}, index=list(tolerances))
-    return tolerating.table(audit.comparison, defined, tolerances)["answer"].tolist()
 
 
 # Positives and negatives of five hospitals

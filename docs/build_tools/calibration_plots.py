@@ -98,7 +98,8 @@ def with_plots(page: str, plots: dict[str, list[Plot]]) -> str:
     for section in sections:
         title = section.split("\n")[0]
         if title == OF_ONE_AUC:
-            drawn[0] = drawn[0].replace(HEAT_MAPS, heat_maps(read_table(section, title)))
+            # The mark is above the first table of the topic.
+            drawn[-1] = drawn[-1].replace(HEAT_MAPS, heat_maps(read_table(section, title)))
         drawn.append(_with_plots(section, title, plots[title]) if title in plots else section)
     return "\n## ".join(drawn)
 

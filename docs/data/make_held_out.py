@@ -41,6 +41,7 @@ def audit():
         patients["progressed"],
         patients["risk"],
         groups=patients[["sex", "age"]],
+        intersections=[("sex", "age")],
         pos_label="yes",
         names={
             "model": "logistic regression of 8 measurements",

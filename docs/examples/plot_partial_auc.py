@@ -43,9 +43,8 @@ report = GroupAUC.from_predictions(y_test, model.decision_function(X_test), grou
 # average precision of one group is far larger:
 
 for measure in [PartialAUC(max_fpr=0.1), Sensitivity(specificity=0.9), AveragePrecision()]:
-    table = report.measured(measure).confidence_intervals()
-    print(measure)
-    print(table[["value", "ci_low", "ci_high"]].round(2).to_string(), end="\n\n")
+    table = GroupAUC(report.counts, measure=measure).confidence_intervals()
+    print(table[[measure.name, "ci_low", "ci_high"]].round(2).to_string(), end="\n\n")
 
 # %%
 # The average precision depends on the share of declined applications. This share is four times as
@@ -65,7 +64,7 @@ reweighted = GroupAUC.from_predictions(
     y_test, model.decision_function(X_test), groups=group_test, sample_weight=weight
 )
 precision = {
-    name: of.measured(AveragePrecision()).confidence_intervals()["value"]
+    name: GroupAUC(of.counts, measure=AveragePrecision()).by_group["average_precision"]
     for name, of in {"observed shares": report, "equal shares": reweighted}.items()
 }
 print(pd.DataFrame(precision).round(2))

@@ -17,10 +17,21 @@ from skfedauc._input.alignment import (
     is_series,
     unwrapped,
 )
+from skfedauc._input.arguments import (
+    check_flag,
+    check_n_jobs,
+    check_number,
+    check_option,
+    check_path,
+    check_random_state,
+    check_share,
+    check_whole_number,
+    is_number,
+)
 from skfedauc._input.arrays import (
     check_counts,
+    check_floats,
     check_length,
-    check_n_jobs,
     check_scores,
     check_sums,
     check_weights,
@@ -34,8 +45,11 @@ from skfedauc._input.arrays import (
 )
 from skfedauc._input.classes import (
     Classes,
+    check_labels,
+    class_labels,
     classes_of,
     hard_labels,
+    refuse_missing_labels,
     warn_if_misspelled,
 )
 from skfedauc._input.csv_rules import header_of, without_zero_decimals
@@ -59,8 +73,6 @@ from skfedauc._input.labels import (
     some_labels,
     unite_kinds,
 )
-from skfedauc._input.numbers import check_share, check_whole_number, is_number
-from skfedauc._input.options import check_option
 from skfedauc._input.relabel import map_labels, unite_labels
 from skfedauc._input.rows import Rows, check_rows
 from skfedauc._input.text import check_text, folded
@@ -75,13 +87,19 @@ __all__ = [
     "as_label",
     "check_column_names",
     "check_counts",
+    "check_flag",
+    "check_floats",
     "check_group_names",
     "check_groups_given",
     "check_label",
+    "check_labels",
     "check_length",
     "check_missing",
     "check_n_jobs",
+    "check_number",
     "check_option",
+    "check_path",
+    "check_random_state",
     "check_row_order",
     "check_rows",
     "check_scores",
@@ -92,6 +110,7 @@ __all__ = [
     "check_unique_index",
     "check_weights",
     "check_whole_number",
+    "class_labels",
     "classes_of",
     "column_named",
     "column_of",
@@ -117,6 +136,7 @@ __all__ = [
     "names_of",
     "object_array",
     "position_of",
+    "refuse_missing_labels",
     "some_labels",
     "unite_kinds",
     "unite_labels",

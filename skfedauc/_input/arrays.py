@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._words import all_shortened, described, shortened
+from skfedauc._words import all_shortened, described
 
 # Largest number of rows of a class in a `ScoreCounts`, for which products of counts are exact
 _MOST_ROWS = 1 << 40
@@ -302,15 +302,9 @@ def check_sums(values: Any, name: str) -> NDArray[np.float64]:
     return sums
 
 
-def check_n_jobs(n_jobs: Any) -> int | None:
-    """Return the checked `n_jobs`."""
-    if n_jobs is None:
-        return None
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs must be None or a whole number other than 0; got {shortened(n_jobs)}."
-        )
-    return int(n_jobs)
+def check_floats(values: Any, name: str) -> NDArray[np.float64]:
+    """Return numbers as float64, with NaN and infinite numbers as they are."""
+    return _as_floats(column_of(values, name), name)
 
 
 def check_counts(values: Any, name: str) -> NDArray[np.int64]:

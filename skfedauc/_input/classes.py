@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._input.arrays import (
+    column_of,
     count_missing,
     not_single_values,
     number_of_rows,
@@ -20,7 +21,7 @@ from skfedauc._input.arrays import (
     warn,
 )
 from skfedauc._input.text import check_text, folded
-from skfedauc._words import all_shortened, described, shortened
+from skfedauc._words import all_shortened, described, listed, shortened
 
 
 class Classes(NamedTuple):
@@ -112,7 +113,10 @@ def _order(label: int | float | str) -> tuple[bool, Any]:
 
 
 def check_labels(
-    y: NDArray[Any], pos_label: Any = None, n_rows: NDArray[np.int64] | None = None
+    y: NDArray[Any],
+    pos_label: Any = None,
+    n_rows: NDArray[np.int64] | None = None,
+    name: str = "y_true",
 ) -> tuple[NDArray[np.bool_], Classes]:
     """Return whether each label is positive, and the classes.
 
@@ -140,24 +144,24 @@ def check_labels(
         positive = y.astype(np.bool_)
         return positive, Classes.of(_distinct_bits(positive), None)
     if y.dtype.kind == "f" and np.isnan(y).any():
-        _refuse_missing(count_missing(y, n_rows), total_of_rows(y.size, n_rows))
-    classes, given = classes_of(y, n_rows), pos_label
+        refuse_missing_labels(y, n_rows, name)
+    classes, given = classes_of(y, n_rows, name), pos_label
     if len(classes) > 2:
         shown = all_shortened(classes[:4])
         raise ValueError(
-            f"y_true must have two classes; got {len(classes)}: {shown}"
+            f"{name} must have two classes; got {len(classes)}: {shown}"
             f"{', ...' if len(classes) > 4 else ''}. AUC compares one class with another: "
-            "pass y_true == label to compare one label with the rest, or multi_class= to functions "
-            "and scorers that accept it."
+            f"pass {name} == label to compare one label with the rest, or multi_class= to "
+            "functions and scorers that accept it."
         )
-    listed = f"[{all_shortened(classes)}]"
+    shown = f"[{all_shortened(classes)}]"
     if pos_label is None:
         usual = all(isinstance(c, int | float) for c in classes) and (
             set(classes) <= {0, 1} or set(classes) <= {-1, 1}
         )
         if not usual:
             raise ValueError(
-                f"y_true has the labels {listed}: pass pos_label=, the positive "
+                f"{name} has the labels {shown}: pass pos_label=, the positive "
                 "label; pos_label is optional for {0, 1}, {-1, 1} and booleans only."
             )
         pos_label = 1
@@ -167,7 +171,7 @@ def check_labels(
         or (y.dtype.kind == "b" and pos_label not in (0, 1))
     ):
         raise ValueError(
-            f"pos_label={shortened(pos_label)} is not among the labels of y_true, {listed}; pass "
+            f"pos_label={shortened(pos_label)} is not among the labels of {name}, {shown}; pass "
             "one of these labels."
         )
     return np.asarray(y == pos_label, np.bool_), Classes.of(classes, given)
@@ -203,19 +207,27 @@ def _folded(text: str) -> str | float:
         return text
 
 
-def _refuse_missing(n_missing: int, n_rows: int) -> None:
-    raise ValueError(f"y_true has {n_missing} missing labels of {n_rows}; drop these rows first.")
+def refuse_missing_labels(
+    y: NDArray[Any], n_rows: NDArray[np.int64] | None = None, name: str = "y_true"
+) -> None:
+    """Raise a ValueError if class labels are missing."""
+    n_missing = count_missing(y, n_rows)
+    if n_missing:
+        total = total_of_rows(y.size, n_rows)
+        raise ValueError(
+            f"{name} has {n_missing} missing labels of {total}; drop these rows first."
+        )
 
 
 def _refuse_infinite(
-    classes: Iterable[Any], y: NDArray[Any], n_rows: NDArray[np.int64] | None
+    classes: Iterable[Any], y: NDArray[Any], n_rows: NDArray[np.int64] | None, name: str
 ) -> None:
     """Raise an error for infinite labels, which are results of a division, not classes."""
     infinite = [label for label in classes if is_infinite(label)]
     if infinite:
         n_infinite = number_of_rows(np.isin(y, infinite), n_rows)
         raise ValueError(
-            f"y_true has {n_infinite} infinite labels of {total_of_rows(y.size, n_rows)}; drop "
+            f"{name} has {n_infinite} infinite labels of {total_of_rows(y.size, n_rows)}; drop "
             "these rows first."
         )
 
@@ -225,34 +237,57 @@ def is_infinite(label: Any) -> bool:
     return isinstance(label, numbers.Number | Decimal) and label in (math.inf, -math.inf)
 
 
-def classes_of(y: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> list[Any]:
+def classes_of(
+    y: NDArray[Any], n_rows: NDArray[np.int64] | None = None, name: str = "y_true"
+) -> list[Any]:
     """Return the sorted distinct class labels as Python objects."""
     if y.dtype.kind in "iufb":
+        refuse_missing_labels(y, n_rows, name)
         distinct = list(np.unique(y).tolist())
-        _refuse_infinite(distinct, y, n_rows)
+        _refuse_infinite(distinct, y, n_rows, name)
         return distinct
     if y.dtype.kind not in "OUTS":
         raise TypeError(
-            f"y_true must hold labels of two classes (numbers, booleans or strings); got "
+            f"{name} must hold labels of two classes (numbers, booleans or strings); got "
             f"an array of {y.dtype}."
         )
-    n_missing = count_missing(y, n_rows)
-    if n_missing:
-        _refuse_missing(n_missing, total_of_rows(y.size, n_rows))
+    refuse_missing_labels(y, n_rows, name)
     try:
         classes = list(dict.fromkeys(y.tolist()))
     except TypeError as error:
-        raise not_single_values(y, "y_true") from error
-    check_text((label for label in classes if isinstance(label, str)), "y_true")
-    _refuse_infinite(classes, y, n_rows)
+        raise not_single_values(y, name) from error
+    check_text((label for label in classes if isinstance(label, str)), name)
+    _refuse_infinite(classes, y, n_rows, name)
     try:
         return sorted(classes)
     except TypeError as error:
         kinds = sorted({type(c).__name__ for c in classes})
         raise TypeError(
-            f"y_true mixes labels of different kinds ({', '.join(kinds)}); convert them to "
+            f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
             "one kind, for instance with .astype(str)."
         ) from error
+
+
+def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the sorted labels of any number of classes, and the class number of each row.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are no rows, or labels are missing, infinite, of several kinds or not whole.
+    """
+    column = column_of(y, name)
+    if not column.size:
+        raise ValueError(f"{name} has no rows; pass the class of each row of X.")
+    classes_of(column, name=name)
+    labels, codes = np.unique(column, return_inverse=True)
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        raise ValueError(
+            f"{name} must hold class labels; got numbers with fractions, "
+            f"{listed(labels.tolist(), most=3)} (unknown label type: continuous). Pass classes, "
+            f"such as {name} > threshold."
+        )
+    return labels, codes
 
 
 def hard_labels(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._input.alignment import unwrapped
+from skfedauc._input.arguments import check_option
 from skfedauc._input.arrays import (
     check_length,
     column_of,
@@ -23,7 +24,6 @@ from skfedauc._input.arrays import (
 )
 from skfedauc._input.encoding import drop_unused, example_rows, number_integers
 from skfedauc._input.labels import MISSING, Labels, label_array
-from skfedauc._input.options import check_option
 from skfedauc._input.series import encode_column
 from skfedauc._words import all_shortened, described
 

@@ -242,7 +242,7 @@ def merge_cells(
     Parameters
     ----------
     parts : sequence of Cells
-        Cells of each state, in order of group and score, either all with weights or all without weights.
+        Cells of each state in order of group and score, all with weights or all without weights.
     numbers : sequence of ndarray of intp
         New numbers of the groups of each part, in increasing order. Together, the numbers of all
         parts are ``range(n_groups)``.

@@ -1,6 +1,8 @@
-"""Fairness audits: gaps between groups with tests, findings in sentences, and a page."""
+"""Fairness audits: a registry of questions, their answers, and one document for all outputs."""
 
+from skfedauc.audit.answers import Answer
 from skfedauc.audit.comparison import AuditComparison
 from skfedauc.audit.fairness_audit import FairnessAudit
+from skfedauc.audit.questions import QUESTIONS, Question
 
-__all__ = ["AuditComparison", "FairnessAudit"]
+__all__ = ["QUESTIONS", "Answer", "AuditComparison", "FairnessAudit", "Question"]

@@ -1,19 +1,38 @@
-"""Checks of the arguments of `FairnessAudit` and `AuditComparison`."""
+"""Checks of the arguments of `FairnessAudit`, and the predictions of an estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
-from skfedauc import _input, _words
-from skfedauc.audit.facts import NAMES
-from skfedauc.audit.gaps import is_small
-from skfedauc.audit.tables import Favorable
-from skfedauc.counts import ScoreCounts
-from skfedauc.report import GroupAUC, MulticlassGroupAUC, estimates_of
+from skfedauc import _input, _sklearn, _words
+from skfedauc.audit.questions import QUESTIONS
+from skfedauc.report import GroupAUC, MulticlassGroupAUC, estimates_of, responses_of
+
+# What the user can name
+NAMES = ("model", "label", "score")
+_TWO_ORDERS = (
+    "The AUCs of the audit are those of decision_function; a threshold is compared with "
+    "predict_proba. Pass response_method='decision_function' or response_method='predict_proba' "
+    "to use one method for everything."
+)
+
+
+class MissingDecisionsError(ValueError):
+    """Error of a tolerance of decisions in an audit without decisions; `gap` is its name."""
+
+    def __init__(self, gap: str) -> None:
+        self.gap = gap
+        super().__init__(
+            f"tolerances has {gap!r}, a gap of decisions, and this audit has none: pass "
+            "y_pred=, decisions= or a number as threshold=, or omit this tolerance."
+        )
 
 
 def check_report(report: Any) -> None:
@@ -30,43 +49,15 @@ def check_report(report: Any) -> None:
         raise ValueError("an audit needs groups; the report has none.")
     if report.n_groups == 0:
         raise ValueError("an audit needs rows; the report has none.")
-    if estimates_of(report).pairs.is_within_folds or estimates_of(report).pairs.rows_repeat:
+    pairs = estimates_of(report).pairs
+    if pairs.is_within_folds or pairs.rows_repeat:
         raise ValueError(
             "an audit compares all rows with each other, but this report compares rows within "
             "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
             "or use FairnessAudit.from_predictions."
         )
-    estimates_of(report).pairs.check_has_scores("FairnessAudit")
-
-
-def check_reference(reference: Any, counts: ScoreCounts, min_per_class: int) -> Any:
-    """Return the label of the reference group, or None for the other groups together."""
-    if isinstance(reference, str) and reference == "rest":
-        return None
-    label = reference[0] if isinstance(reference, list) and len(reference) == 1 else reference
-    groups = counts.groups or ()
-    place = _input.position_of(_input.as_label(label), groups)
-    if place is None:
-        raise ValueError(
-            "reference must be 'rest' or a group's label; got "
-            f"{_words.shortened(reference)}, and the groups "
-            f"are {_words.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
-        )
-    if is_small(counts, min_per_class)[place]:
-        raise ValueError(
-            f"the reference group {_words.shortened(groups[place])} is too small for "
-            f"comparisons: it has {_words.counted(int(counts.n_positives[place]), 'positive')} and "
-            f"{_words.counted(int(counts.n_negatives[place]), 'negative')}, and "
-            f"min_per_class is {min_per_class}. Pass another group, or a smaller "
-            "min_per_class."
-        )
-    return groups[place]
-
-
-def check_favorable(favorable: Any) -> Favorable | None:
-    """Return `favorable`, which must be "positive", "negative" or None."""
-    options = ("positive", "negative", None)
-    return _input.check_option("favorable", favorable, options)  # type: ignore[no-any-return]
+    estimates_of(report).check_auc("FairnessAudit")
+    pairs.check_has_scores("FairnessAudit")
 
 
 def check_names(names: Any) -> dict[str, str]:
@@ -99,40 +90,163 @@ def check_threshold(threshold: Any) -> float | None:
         raise ValueError(
             "threshold must be one number for all groups; got "
             f"{_input.kind_in_words(threshold)}. For thresholds of groups, as of fairlearn's "
-            "ThresholdOptimizer, pass the predicted labels as y_pred= (y_preds= to compare "
-            "models), or counts of the decisions as decisions=."
+            "ThresholdOptimizer, pass the predicted labels as y_pred=, or counts of the decisions "
+            "as decisions=."
         )
-    if not _input.is_number(threshold) or not np.isfinite(threshold):
-        raise ValueError(
-            f"threshold must be 'auto', None or a finite number; got {_words.shortened(threshold)}."
-        )
-    return float(threshold)
+    return _input.check_number(threshold, "threshold", hint=" 'auto' and None are also valid.")
 
 
-def check_models(models: Any, name: str) -> tuple[str, str]:
-    """Return the names of the first and of the second model."""
-    if not isinstance(models, Mapping):
+def check_primary(primary: Any) -> str:
+    """Return the name of the primary question."""
+    known = [name for name, question in QUESTIONS.items() if not question.is_for_tolerance]
+    return str(_input.check_option("primary", primary, tuple(known)))
+
+
+def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return each column alone, and then the combinations of columns to be audited."""
+    chosen = [(column,) for column in columns]
+    is_list = isinstance(intersections, Sequence) and not isinstance(intersections, str)
+    for names in intersections if is_list else [intersections]:
+        is_known = isinstance(names, Sequence) and not isinstance(names, str)
+        if not is_known or len(names) < 2 or not set(names) <= set(columns):
+            raise ValueError(
+                "intersections must hold tuples of two or more of the columns "
+                f"[{_words.all_shortened(columns)}]; got {_words.shortened(names)}."
+            )
+        # Labels keep the order of the columns.
+        chosen.append(tuple(column for column in columns if column in names))
+    return list(dict.fromkeys(chosen))
+
+
+def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]:
+    """Return the limits by name of the gap.
+
+    Raises
+    ------
+    TypeError
+        If `tolerances` is not a mapping.
+    ValueError
+        If a name is not that of a gap, or if a limit is not between 0 and 1. If the favorable
+        outcome is negative, and a gap is a ratio of rates of positive decisions.
+    """
+    if tolerances is None:
+        return {}
+    if not isinstance(tolerances, Mapping):
         raise TypeError(
-            f"{name} must be a mapping with two names, {{'before': ..., 'after': ...}}; got "
-            f"{_input.kind_in_words(models)}."
+            "tolerances must be a dict of names of gaps and limits, such as "
+            f"{{'demographic_parity_ratio': 0.8}}; got {_words.described(tolerances)}."
         )
-    names = tuple(models)
-    if len(names) != 2 or not all(isinstance(of, str) for of in names):
-        raise ValueError(
-            f"{name} must have exactly two names, each a str; got {_words.listed(names)}. For one "
-            "model use FairnessAudit, and for more models compare_models."
-        )
-    return names[0], names[1]
+    for name in tolerances:
+        if name not in QUESTIONS:
+            near = difflib.get_close_matches(str(name), QUESTIONS, n=1)
+            hint = f"did you mean {near[0]!r}? The" if near else "the"
+            raise ValueError(
+                f"tolerances has {_words.shortened(name)}, which is not a gap with a tolerance; "
+                f"{hint} gaps are {_words.enumerated(list(QUESTIONS))}."
+            )
+        if name == "demographic_parity_ratio" and favorable == "negative":
+            raise ValueError(
+                f"tolerances has {name!r}, a ratio of rates of positive decisions, and "
+                "favorable='negative' declares the negative class as the favorable outcome. The "
+                "ratio says nothing of the rates of the favorable decision. Pass the favorable "
+                "class as pos_label=, with scores that are high for this class, and "
+                "favorable='positive'. Or pass a tolerance of "
+                "'demographic_parity_difference', which is the same for both outcomes."
+            )
+    return {
+        str(name): _input.check_share(limit, f"tolerances[{name!r}]")
+        for name, limit in tolerances.items()
+    }
 
 
-def thresholds_of(models: tuple[str, str], threshold: Any) -> dict[str, Any]:
-    """Return the threshold of each model, where `threshold` can be a mapping or one for both."""
-    if not isinstance(threshold, Mapping):
-        return dict.fromkeys(models, threshold)
-    if sorted(map(str, threshold)) != sorted(models):
+def check_has_decisions(tolerances: Mapping[str, float]) -> None:
+    """Raise a MissingDecisionsError if an audit without decisions has a tolerance of decisions."""
+    for name in tolerances:
+        if QUESTIONS[name].requires == "decisions":
+            raise MissingDecisionsError(name)
+
+
+# Predictions -------------------------------------------------------------------------------------
+
+
+def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.float64]:
+    """Return the score 1 for rows with a positive prediction, and 0 for other rows.
+
+    Raises
+    ------
+    ValueError
+        If `y_pred` has missing labels, or labels that are not in `y_true`.
+    """
+    predicted = _input.column_of(y_pred, "y_pred")
+    missing = _input.count_missing(predicted)
+    if missing:
         raise ValueError(
-            f"threshold must have the names of y_scores, {_words.listed(models)}; got "
-            f"{_words.listed(list(threshold))}. For thresholds of groups, pass the predicted "
-            "labels as y_preds=."
+            f"y_pred has {missing} missing labels of {predicted.size}; drop these rows first."
         )
-    return {name: threshold[name] for name in models}
+    known = _input.classes_of(_input.column_of(y_true, "y_true"))
+    found = list(dict.fromkeys(predicted.tolist()))
+    positive = 1 if pos_label is None else pos_label
+    allowed = known if len(known) > 1 else list(dict.fromkeys([*known, positive]))
+    unknown = [label for label in found if label not in allowed]
+    if unknown and len(set(allowed) | set(found)) > 2:
+        raise ValueError(
+            f"y_pred must hold the labels of y_true, [{_words.all_shortened(known)}]; got "
+            f"{_words.shortened(unknown[0])}. Scores and "
+            "probabilities are passed as y_score."
+        )
+    return np.asarray(predicted == positive).astype(np.float64)
+
+
+class Predictions(NamedTuple):
+    """Scores and decisions of an estimator.
+
+    Attributes
+    ----------
+    scores : ModelScores
+    selected : ndarray of float64, shape (n_rows,), or None
+        1 for rows with a positive decision, and 0 for other rows; None if a threshold on the
+        scores decides, or nothing.
+    threshold : float, "auto" or None
+        Threshold on the scores; "auto" with `selected`.
+    """
+
+    scores: _sklearn.ModelScores
+    selected: NDArray[np.float64] | None
+    threshold: Any
+
+
+def predictions_of(
+    estimator: Any,
+    X: Any,
+    threshold: Any,
+    pos_label: Any,
+    response_method: Any,
+    of_rows: Mapping[str, Any],
+) -> Predictions:
+    """Return the scores of an estimator, and its decisions or the threshold on its scores.
+
+    An estimator without scores, such as fairlearn's ``ThresholdOptimizer``, has its decisions in
+    their place. `of_rows` has the other arguments of `skfedauc.report.responses_of`.
+    """
+    number = check_threshold(threshold)
+    if response_method is None and not any(hasattr(estimator, m) for m in _sklearn.TWO_CLASSES):
+        response_method = "predict"
+    found = responses_of(estimator, X, response_method, pos_label, of_rows, mend=_TWO_ORDERS)
+    scores = found.scores
+    if number is not None:
+        of = found.probabilities
+        # Minus the probabilities of ``classes_[1]`` are above -0.5 where its probability is below.
+        is_minus = of.is_other and of.method in ("predict_proba", "predict")
+        at = number - 1.0 if is_minus else number
+        if found.is_one_order:
+            return Predictions(scores, None, at)
+        return Predictions(scores, (of.scores >= at).astype(np.float64), "auto")
+    if threshold is None or not is_classifier(estimator):
+        return Predictions(scores, None, threshold)
+    # A randomized classifier decides differently in a second call.
+    predicted = scores
+    if scores.method != "predict":
+        predicted = _sklearn.scores_of(estimator, X, "predict", pos_label)
+    # Minus the prediction of ``classes_[1]`` is -1 or 0.
+    middle = -0.5 if predicted.is_other else 0.5
+    return Predictions(scores, (predicted.scores > middle).astype(np.float64), "auto")

@@ -1,122 +1,239 @@
-"""Audits and comparisons as nested plain values, for JSON."""
+"""The content of an audit or a comparison, as text and as Markdown."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-import pandas as pd
-
-from skfedauc._output_file import check_target, write_whole
-from skfedauc.audit.comparison_findings import ComparisonTables
-from skfedauc.audit.facts import plain_label, plain_labels, plain_number
-from skfedauc.audit.tables import AuditTables
-
-if TYPE_CHECKING:
-    import os
-
-_LABELS = ("group", "lowest", "highest")
-_ANSWERED = ("value", "ci_low", "ci_high", "answer")
-
-
-def document_of(tables: AuditTables, findings: tuple[str, ...]) -> dict[str, Any]:
-    """Return the results of an audit, see `FairnessAudit.to_dict`."""
-    return {
-        "facts": dict(tables.facts),
-        "findings": list(findings),
-        "n_claims": tables.claims.family.n_claims,
-        "quality": _rows_by_name(tables.quality),
-        "gaps": _rows_by_name(tables.gaps),
-        "tolerances": _rows_by_name(tables.tolerances),
-        "groups": [
-            {"label": plain_label(label)} | row
-            for label, row in zip(tables.groups, plain_rows(tables.by_group), strict=True)
-        ],
-        "rates": _rates(tables),
-        "calibration": _calibration(tables),
-        "left_out": {name: plain_labels(labels) for name, labels in tables.left_out.items()},
-    }
+_WIDTH = 96
+# What a verdict is called, and its mark
+VERDICTS = {
+    "differ": ("differs", "\N{BALLOT X}"),
+    "larger": ("larger", "\N{BALLOT X}"),
+    "lower": ("lower", "\N{BALLOT X}"),
+    "changed": ("changed", "\N{NOT EQUAL TO}"),
+    "smaller": ("smaller", "\N{CHECK MARK}"),
+    "higher": ("higher", "\N{CHECK MARK}"),
+    "met": ("met", "\N{CHECK MARK}"),
+    "not met": ("not met", "\N{BALLOT X}"),
+    "undecided": ("undecided", "?"),
+    "unanswered": ("not asked", "\N{EN DASH}"),
+}
+# Marks from the most adverse one
+_ORDER = "\N{BALLOT X}?\N{EN DASH}\N{NOT EQUAL TO}\N{CHECK MARK}"
 
 
-def _rates(tables: AuditTables) -> dict[str, Any] | None:
-    """Return the rates of the groups by name of the rate, or None without decisions."""
-    found = tables.rates()
-    if found is None:
-        return None
-    labels = [{"label": plain_label(label)} for label in tables.groups]
-    return {
-        str(rate): [label | row for label, row in zip(labels, plain_rows(of_rate), strict=True)]
-        for rate, of_rate in found.groupby(level="rate", sort=False)
-    }
+@dataclass(frozen=True)
+class Mark:
+    """Row of a plot: a group's value with its interval, or the values of two models.
+
+    `style` is "low" for a group that is established to be lower, and "few" for one of few rows.
+    """
+
+    label: str
+    value: float
+    low: float
+    high: float
+    n_rows: int
+    style: str = ""
+    before: float | None = None
 
 
-def _calibration(tables: AuditTables) -> dict[str, Any] | None:
-    """Return the calibration of the groups and of all rows, or None without a test."""
-    if tables.calibration is None:
-        return None
-    *of_groups, of_all = plain_rows(tables.calibration)
-    labels = [{"label": plain_label(label)} for label in tables.groups]
-    groups = [label | row for label, row in zip(labels, of_groups, strict=True)]
-    return {"groups": groups, "all": of_all}
+@dataclass(frozen=True)
+class Cell:
+    """Answer: verdict, text, and the interval from which the verdict is read.
+
+    `null` is the value of equal groups, `limit` a tolerance, and `subject` what the verdict is on.
+    """
+
+    verdict: str
+    text: str
+    estimate: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    null: float = 0.0
+    limit: float | None = None
+    subject: str = ""
+
+    @property
+    def word(self) -> str:
+        """The verdict in words, such as "AUC differs"."""
+        return f"{self.subject} {VERDICTS[self.verdict][0]}".strip()
+
+    @property
+    def mark(self) -> str:
+        """The mark of the verdict."""
+        return VERDICTS[self.verdict][1]
 
 
-def comparison_document_of(tables: ComparisonTables, findings: tuple[str, ...]) -> dict[str, Any]:
-    """Return the results of a comparison, see `AuditComparison.to_dict`."""
-    of_quantities = {name: plain_rows(tables.changes_of(name)) for name in tables.quantities}
-    return {
-        "facts": dict(tables.facts),
-        "findings": list(findings),
-        "n_claims": tables.n_claims,
-        "quality": _rows_by_name(tables.quality),
-        "decomposition": _rows_by_name(tables.decomposition),
-        "gaps": _rows_by_name(tables.gaps),
-        "tolerances": _tolerances(tables),
-        "groups": [
-            {"label": plain_label(label)} | {name: rows[g] for name, rows in of_quantities.items()}
-            for g, label in enumerate(tables.groups)
-        ],
-    }
+@dataclass(frozen=True)
+class Card:
+    """Answers to the primary question of a column, with the plot of its groups.
+
+    `center` is the value of all rows. `all_marks` are the marks of all groups if the plot has not
+    all of them.
+    """
+
+    heading: str
+    answers: tuple[Cell, ...]
+    marks: tuple[Mark, ...]
+    center: float
+    notes: tuple[str, ...]
+    all_marks: tuple[Mark, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The most adverse verdict, which colors the card."""
+        return min(self.answers, key=lambda cell: _ORDER.index(cell.mark)).verdict
 
 
-def _tolerances(tables: ComparisonTables) -> dict[str, Any]:
-    """Return the limit of each tolerance, and the answers for both models."""
-    found = {}
-    for gap, rows in tables.answers_by_gap().items():
-        before, after = ({name: _plain(name, row[name]) for name in _ANSWERED} for row in rows)
-        found[gap] = {"limit": rows[0]["limit"], "before": before, "after": after}
-    return found
+@dataclass(frozen=True)
+class Row:
+    """Row of an overview: a question or a tolerance, and its answer by column."""
+
+    title: str
+    cells: tuple[Cell, ...]
 
 
-def text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) -> str | None:
-    """Return a text, or write the text to a file with a last line break."""
-    if path is None:
-        return make()
-    check_target(path)
-    write_whole(path, f"{make()}\n")
-    return None
+@dataclass(frozen=True)
+class Table:
+    """Table of the appendix, with text in its cells."""
+
+    title: str
+    sentence: str
+    heading: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
 
 
-def as_json(document: Mapping[str, Any]) -> str:
-    """Return a document as JSON without NaN or infinite numbers."""
-    return json.dumps(document, indent=2, allow_nan=False)
+@dataclass(frozen=True)
+class Line:
+    """Line or points of a panel, from 0 to 1 on both axes; `limits` are those of the points."""
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+    style: str = ""
+    limits: tuple[tuple[float, float], ...] = ()
 
 
-def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as plain values, without the index."""
-    return [
-        {str(name): _plain(str(name), value) for name, value in row.items()}
-        for row in table.to_dict("records")
-    ]
+@dataclass(frozen=True)
+class Panels:
+    """Plots of the appendix: one panel for each title, with the lines of some groups."""
+
+    title: str
+    caption: str
+    axes: tuple[str, str]
+    panels: tuple[tuple[str, tuple[Line, ...]], ...]
 
 
-def _rows_by_name(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    return dict(zip(map(str, table.index), plain_rows(table), strict=True))
+@dataclass(frozen=True)
+class Document:
+    """Content of an audit: the first screen, the appendix, and the numbers as plain values."""
+
+    title: str
+    facts: tuple[str, ...]
+    headline: str
+    cards: tuple[Card, ...]
+    columns: tuple[str, ...]
+    also: tuple[Row, ...]
+    also_level: str
+    tolerances: tuple[Row, ...]
+    legend: str
+    promise: str
+    definitions: tuple[tuple[str, str], ...]
+    tables: tuple[Table, ...]
+    plots: tuple[Panels, ...]
+    provenance: tuple[tuple[str, str], ...]
+    data: dict[str, Any]
+
+    def lines(self) -> list[str]:
+        """Return the lines of the first screen for a terminal."""
+        lines = [self.title, *_wrapped(" \N{MIDDLE DOT} ".join(self.facts), "")]
+        lines += ["", *_wrapped(self.headline, "")]
+        for card in self.cards:
+            lines += ["", card.heading]
+            for cell in card.answers:
+                lines += _wrapped(f"{cell.mark} {cell.text}", "  ")
+            for note in card.notes:
+                lines += _wrapped(note, "    ")
+            lines += _plot_lines(card)
+        if self.also:
+            lines += ["", f"Also asked (intervals at {self.also_level})"]
+            lines += self._overview_lines(self.also)
+        if self.tolerances:
+            lines += ["", "Tolerances", *self._overview_lines(self.tolerances)]
+        return [*lines, "", *_wrapped(self.promise, "")]
+
+    def _overview_lines(self, rows: Iterable[Row]) -> list[str]:
+        lines = []
+        for row in rows:
+            lines.append(f"  {row.title}")
+            for column, cell in zip(self.columns, row.cells, strict=True):
+                of_column = f"by {column}: " if len(self.columns) > 1 else ""
+                lines += _wrapped(f"{cell.mark} {of_column}{cell.word}: {cell.text}", "    ")
+        return lines
+
+    def to_markdown(self) -> str:
+        """Return the sections of a model card."""
+        lines = [f"## {self.title}", "", " \N{MIDDLE DOT} ".join(self.facts), ""]
+        lines += [self.headline, ""]
+        for card in self.cards:
+            said = [f"**{cell.word}.** {cell.text}" for cell in card.answers]
+            lines += [f"### {card.heading}", "", *said, *card.notes, ""]
+        by_column = tuple(f"by {column}" for column in self.columns)
+        for title, rows in (("Also asked", self.also), ("Tolerance", self.tolerances)):
+            table = [
+                (row.title, *(f"**{of.word}**: {of.text}" for of in row.cells)) for row in rows
+            ]
+            lines += [*_markdown_table((title, *by_column), table), ""] if rows else []
+        lines += [self.promise, "", "### Definitions", ""]
+        lines += [f"- **{title}**: {text}" for title, text in self.definitions]
+        for table_of_groups in self.tables:
+            lines += ["", f"### {table_of_groups.title}", "", table_of_groups.sentence, ""]
+            lines += _markdown_table(table_of_groups.heading, table_of_groups.rows)
+            lines += ["", table_of_groups.note] if table_of_groups.note else []
+        lines += ["", "### Provenance", ""]
+        lines += [f"- {what}: {value}" for what, value in self.provenance]
+        return "\n".join(map(_without_markup, lines)) + "\n"
 
 
-def _plain(column: str, value: Any) -> Any:
-    if isinstance(value, float):  # NaN may replace a label or a name
-        return plain_number(value)
-    if column in _LABELS:
-        return plain_label(value)
-    return list(value) if isinstance(value, tuple) else value
+def unbroken(text: str) -> str:
+    """Keep numbers with their units, and p values, on one line by no-break spaces."""
+    for found in ("p < ", "p = ", " %", " points"):
+        text = text.replace(found, found.replace(" ", "\N{NO-BREAK SPACE}"))
+    return text
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    lines, line, further = [], indent, indent + "  " * bool(indent)
+    for word in unbroken(text).split(" "):
+        if line.strip() and len(line) + len(word) >= _WIDTH:
+            lines, line = [*lines, line], further
+        line += f" {word}" if line.strip() else word
+    return [of.replace("\N{NO-BREAK SPACE}", " ") for of in (*lines, line)]
+
+
+def _plot_lines(card: Card) -> list[str]:
+    """Return the groups with their values and intervals as aligned text."""
+    width = max((len(mark.label) for mark in card.marks), default=0)
+    lines = []
+    for mark in card.marks:
+        limits = f"{mark.low:.3f} to {mark.high:.3f}"
+        if mark.before is not None:
+            limits = f"from {mark.before:.3f}"
+        note = {"low": "  lower", "few": "  few rows"}.get(mark.style, "")
+        numbers = f"{mark.value:.3f}  {limits}  {mark.n_rows:>9,} rows"
+        lines.append(f"    {mark.label:<{width}}  {numbers}{note}")
+    return lines
+
+
+def _markdown_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    table = [heading, ["---"] * len(heading), *rows]
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in table]
+    return [f"| {' | '.join(row)} |" for row in escaped]
+
+
+def _without_markup(line: str) -> str:
+    """Escape what Markdown would read as HTML in the labels of groups."""
+    return line.replace("<", "&lt;") if "<" in line else line

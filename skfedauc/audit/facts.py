@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skfedauc import _words
-from skfedauc.audit.gaps import GroupComparison
+from skfedauc.audit.answers import Audited
 from skfedauc.counts import ScoreCounts, version_of_package
 from skfedauc.report import estimates_of
 
-# What the user can name
-NAMES = ("model", "label", "score")
 # Facts of an audit that differ between models on the same rows
 _OF_A_MODEL = ("threshold", "has_decisions", "identifier")
 _PACKAGES = ("scikit-learn", "numpy", "fairlearn")
@@ -45,66 +43,43 @@ def date_of_now() -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def facts_of(comparison: GroupComparison, declared: Mapping[str, Any], date: str) -> dict[str, Any]:
-    """Return the facts of an audit as plain values, see `FairnessAudit.facts`.
-
-    Parameters
-    ----------
-    comparison : GroupComparison
-    declared : mapping of str to object
-        Facts that the user declared, which come first.
-    date : str
-        Date of the audit.
-    """
-    counts, decisions = comparison.report.counts, comparison.decisions
-    clusters = estimates_of(comparison.report).pairs.clusters
+def facts_of(audit: Audited, declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of an audit as plain values, the declared facts first."""
+    counts = audit.report.counts
+    clusters = estimates_of(audit.report).pairs.clusters
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     positive, negative = classes_of(counts)
     return {
         **declared,
-        "columns": list(comparison.columns),
-        "within": {name: plain_label(label) for name, label in comparison.within_levels.items()},
-        "reference": None if comparison.reference is None else plain_label(comparison.reference),
-        "min_per_class": comparison.min_per_class,
-        "has_decisions": decisions is not None,
+        "columns": list(audit.columns),
+        "within": {name: plain_label(label) for name, label in audit.control.items()},
+        "has_decisions": audit.decisions is not None,
         "positive_class": positive,
         "negative_class": negative,
         "n_rows": n_positives + n_negatives,
         "n_positives": n_positives,
         "n_negatives": n_negatives,
         "n_groups": len(counts),
-        "n_small_groups": int(comparison.is_small.sum()),
         "n_missing": counts.n_missing,
-        "n_withheld_groups": counts.withheld.n_groups,
+        "n_withheld_groups": counts.disclosure.withheld.n_groups,
         "n_clusters": None if clusters is None else clusters.n_clusters,
         "n_shared_clusters": None if clusters is None else clusters.n_shared,
         "is_weighted": counts.is_weighted,
-        "disclosure": counts.disclosure,
+        "disclosure": counts.disclosure.level,
         "identifier": counts.identifier,
-        "date": date,
+        "date": audit.date,
         "versions": versions(),
     }
 
 
-def facts_of_models(
-    names: Mapping[str, str], of_models: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return the facts of a comparison as plain values, see `AuditComparison.facts`.
-
-    Parameters
-    ----------
-    names : mapping of str to str
-        Names that the user declared.
-    of_models : mapping of str to mapping
-        Facts of the audit of each model on the same rows.
-    """
+def facts_of_models(of_models: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the facts of a comparison, given those of the audit of each model."""
     shared = next(iter(of_models.values()))
     return {
-        "names": dict.fromkeys(NAMES) | dict(names),
         "models": {
             model: {key: facts[key] for key in _OF_A_MODEL} for model, facts in of_models.items()
         },
-        **{key: fact for key, fact in shared.items() if key not in ("names", *_OF_A_MODEL)},
+        **{key: fact for key, fact in shared.items() if key not in _OF_A_MODEL},
     }
 
 
@@ -116,7 +91,7 @@ def versions() -> dict[str, str]:
 
 def classes_of(counts: ScoreCounts) -> tuple[Any, Any]:
     """Return the labels of the positive and of the negative class, or None for unknown labels."""
-    seen, positive = counts.origin.classes
+    seen, positive = counts.classes
     if positive is None:
         return None, None
     others = [label for label in seen if label != positive]

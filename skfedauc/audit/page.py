@@ -1,297 +1,155 @@
-"""Tables and texts of the self-contained HTML page of one or several audits."""
+"""The HTML page of a document: one screen of answers, and an appendix that folds."""
 
 from __future__ import annotations
 
 import base64
 import functools
-import hashlib
-import importlib
+import json
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from skfedauc import _words
-from skfedauc.audit import figures
-from skfedauc.audit.cells import number_text
-from skfedauc.audit.findings import SIGNIFICANT, Finding, answers, closing
-from skfedauc.audit.gap_tables import (
-    gap_id,
-    gap_table,
-    quality_table,
-    tolerance_table,
-    worst_intervals,
-)
-from skfedauc.audit.group_tables import (
-    calibration_table,
-    group_table,
-    intersection_table,
-    rate_table,
-)
-from skfedauc.audit.intersections import MOST_WORRYING
-from skfedauc.audit.names import by
-from skfedauc.audit.summary import summary
-from skfedauc.audit.tables import AuditTables, classes_in_words
-from skfedauc.report import GroupAUC, estimates_of
-from skfedauc.report.bounds import certain_range, statistic_bounds
+from skfedauc.audit.document import Card, Cell, Document, Mark, Row, unbroken
 
-if TYPE_CHECKING:
-    import jinja2
-
-# Largest number of groups in a table
-MOST_ROWS = 1000
-# Largest number of groups in the tables of intersections and of calibration
-_MOST_OF_OTHERS = 100
-# Largest number of groups of each rate; a table has eight rates
-_MOST_OF_A_RATE = 20
+# Plot of a card: width, first and last pixel of the scale, and height of a row
+_WIDTH, _LEFT, _RIGHT, _ROW = 460, 122, 392, 24
+# Plot of a table's cell: width, margin and height
+_GLYPH, _MARGIN, _TALL = 132, 8, 18
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
+# Size of a panel in pixels, and its margin for labels
+_PANEL, _BORDER = 220, 30
 
 
-class Section(NamedTuple):
-    """Tables of an audit, and the number of omitted rows without a group label."""
+class Scale(NamedTuple):
+    """Linear scale from values to pixels; values beyond its ends are drawn at the ends."""
 
-    tables: AuditTables
-    n_dropped: int = 0
+    low: float
+    high: float
+    first: float
+    last: float
+
+    def __call__(self, value: float) -> float:
+        """Return the pixel of a value."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.first + min(max(share, 0.0), 1.0) * (self.last - self.first), 1)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return pixels and labels of at most six round values."""
+        step = next((s for s in _STEPS if (self.high - self.low) / s <= 6), 0.5)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        values = [count * step for count in range(first, last + 1)]
+        return [(self(value), _tick(value)) for value in values]
 
 
-def page_of(sections: Sequence[Section], subject: str = "") -> str:
-    """Return a page of audits of the same predictions by different groups.
+def _tick(value: float) -> str:
+    return "0" if abs(value) < 1e-9 else f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
 
-    Parameters
-    ----------
-    sections : sequence of Section
-        Audits in the order of the page.
-    subject : str, default=""
-        Name of the predictions, for the title.
 
-    Returns
-    -------
-    str
-        HTML, which is identical for identical audits.
+def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
+    """Return the scale that all cards share; a few rows' wide intervals do not widen it."""
+    marks = [mark for card in cards for mark in (card.all_marks or card.marks)]
+    if not marks:
+        return None
+    ends = [of.value if of.before is None else of.before for of in marks]
+    ends += [mark.value for mark in marks]
+    precise = [mark for mark in marks if mark.style != "few"] or marks
+    ends += [mark.low for mark in precise] + [mark.high for mark in precise]
+    pad = 0.04 * max(max(ends) - min(ends), 0.02)
+    return Scale(min(ends) - pad, max(ends) + pad, _LEFT, _RIGHT)
 
-    Raises
-    ------
-    ImportError
-        If jinja2 or matplotlib is missing.
-    """
-    check_installed()
-    facts = [_facts(section) for section in sections]
-    found = [finding for section in sections for finding in answers(section.tables)]
-    if len(sections) == 1 or not sections[0].tables.within:
-        # The groups by all columns determine the groups by each column.
-        for of_section in facts:
-            of_section |= _identifiers(sections[-1])
-    shared = {
-        name: text
-        for name, text in facts[0].items()
-        if all(others.get(name) == text for others in facts)
+
+def _plot(marks: tuple[Mark, ...], center: float, scale: Scale | None) -> dict[str, Any] | None:
+    """Return the geometry of a plot: one row for each group, lowest first."""
+    if not marks or scale is None:
+        return None
+    rows = [
+        {
+            "mark": mark,
+            "y": 14 + place * _ROW,
+            "x": scale(mark.value),
+            "low": scale(mark.low),
+            "high": scale(mark.high),
+            "before": None if mark.before is None else scale(mark.before),
+            "value": f"{mark.value:.3f}".replace("-", "\N{MINUS SIGN}"),
+        }
+        for place, mark in enumerate(marks)
+    ]
+    is_shown = scale.low <= center <= scale.high
+    return {
+        "rows": rows,
+        "ticks": scale.ticks(),
+        "center": scale(center) if is_shown else None,
+        "bottom": 4 + len(rows) * _ROW,
+        "height": 24 + len(rows) * _ROW,
+        "width": _WIDTH,
+        "left": _LEFT,
     }
-    return template("page.html.jinja").render(
-        subject=_words.shortened_label(subject) if subject else "",
-        summary=summary([section.tables for section in sections]),
-        facts={
-            "Groups by": _grouped(sections),
-            **shared,
-        },
-        sections=[
-            _content(number, section.tables)
-            | {"facts": {name: text for name, text in own.items() if name not in shared}}
-            for number, (section, own) in enumerate(zip(sections, facts, strict=True), start=1)
-        ],
-        favorable=sections[0].tables.favorable,
-        has_reference=any(section.tables.reference is not None for section in sections),
-        has_decisions=any(section.tables.has_decisions for section in sections),
-        has_intersections=any(len(section.tables.columns) > 1 for section in sections),
-        has_calibration=any(section.tables.calibration is not None for section in sections),
-        has_clusters=any(section.tables.facts["n_clusters"] is not None for section in sections),
-        is_weighted=any(section.tables.is_weighted for section in sections),
-        is_binned=any(section.tables.is_binned for section in sections),
-        significant=SIGNIFICANT,
-        least=_words.counted(max(sections[0].tables.min_per_class, 1), "row"),
-        closing=list(closing(sections[-1].tables, found)),
-        n_claims=sum(family.n_claims for family in {s.tables.claims.family for s in sections}),
-        versions=sections[0].tables.facts["versions"],
-    )
 
 
-@functools.cache
-def template(name: str) -> jinja2.Template:
-    """Return the compiled template of a page."""
-    import jinja2
+def _glyph(cell: Cell, row: Row) -> dict[str, Any] | None:
+    """Return the geometry of the interval in a cell; all cells of a row share the scale."""
+    if math.isnan(cell.low):
+        return None
+    cells = [of for of in row.cells if not math.isnan(of.low)]
+    ends = [cell.null] + [end for of in cells for end in (of.low, of.high)]
+    ends += [of.limit for of in cells if of.limit is not None]
+    scale = Scale(min(ends), max(max(ends), min(ends) + 1e-6), _MARGIN, _GLYPH - _MARGIN)
+    return {
+        "width": _GLYPH,
+        "height": _TALL,
+        "null": scale(cell.null),
+        "low": scale(cell.low),
+        "high": scale(cell.high),
+        "x": scale(cell.estimate),
+        "limit": None if cell.limit is None else scale(cell.limit),
+    }
 
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(__package__),
+
+def _pixels(points: Any) -> list[tuple[float, float]]:
+    """Return the pixels of points of a panel, whose axes are from 0 to 1."""
+    across = Scale(0.0, 1.0, _BORDER, _PANEL - 4)
+    upward = Scale(0.0, 1.0, _PANEL - _BORDER, 4)
+    return [(across(x), upward(y)) for x, y in points]
+
+
+def _download(document: Document) -> str:
+    """Return the JSON document as an address that a link can save."""
+    text = json.dumps(document.data, allow_nan=False, separators=(",", ":"))
+    return f"data:application/json;base64,{base64.b64encode(text.encode()).decode()}"
+
+
+@functools.lru_cache(maxsize=1)
+def _templates() -> Any:
+    check_installed()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
-        undefined=jinja2.StrictUndefined,
+        undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["hash_for_policy"] = _hash_for_policy
-    return environment.get_template(name)
+    found.globals |= {"glyph": _glyph, "plot": _plot, "pixels": _pixels, "download": _download}
+    found.globals["panel"] = {"size": _PANEL, "border": _BORDER}
+    found.filters["unbroken"] = unbroken
+    return found
 
 
 def check_installed() -> None:
-    """Raise an ImportError if a package that pages need is missing."""
-    for name in ("jinja2", "matplotlib"):
-        try:
-            importlib.import_module(name)
-        except ImportError as error:
-            raise ImportError(
-                f"the page of an audit requires {name}, which is not installed with skfedauc by "
-                'default. Install it by: pip install "skfedauc[html]"'
-            ) from error
+    """Raise an ImportError that names the remedy if jinja2 is missing."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "the page of an audit requires jinja2, which is not installed with skfedauc by "
+            'default. Install it by: pip install "skfedauc[html]"'
+        ) from None
 
 
-def _hash_for_policy(script: str) -> str:
-    """Return the hash of a script for a Content-Security-Policy."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def _content(number: int, tables: AuditTables) -> dict[str, Any]:
-    """Return the template's variables for an audit, with HTML ids from numbers."""
-    groups, left_out = group_table(tables, number, MOST_ROWS)
-    calibration, others = calibration_table(tables, number, _MOST_OF_OTHERS)
-    rates, without_rates = rate_table(tables, number, _MOST_OF_A_RATE)
-    return {
-        "id": f"by-{number}",
-        "by": tables.grouping,
-        "findings": [_linked(finding, number) for finding in answers(tables)],
-        "quality": quality_table(tables, number),
-        "gaps": gap_table(tables, number),
-        "tolerances": tolerance_table(tables, number) if len(tables.tolerances) else None,
-        "groups": groups,
-        "left_out": left_out,
-        "worst": worst_intervals(tables),
-        "n_compared": tables.compared.n_groups,
-        "intersections": _intersections(tables, number),
-        "rates": rates,
-        "rates_left_out": without_rates,
-        "calibration": calibration,
-        "calibration_left_out": others,
-        "plots": list(figures.plots(tables, f"plot-{number}")),
-    }
-
-
-def _intersections(tables: AuditTables, number: int) -> dict[str, Any]:
-    """Return the variables of the intersections, empty for a single column."""
-    found = tables.intersections()
-    if found is None:
-        return {}
-    n_more = max(len(found) - _MOST_OF_OTHERS, 0)
-    return {
-        "findings": found["finding"].head(MOST_WORRYING).tolist(),
-        "table": intersection_table(
-            found.head(_MOST_OF_OTHERS), f"intersections-{number}", tables.grouping
-        ),
-        "left_out": _words.counted(n_more, "group") if n_more else "",
-    }
-
-
-# Findings --------------------------------------------------------------------------------------
-
-
-class Linked(NamedTuple):
-    """Finding with the ids of its table and of its definition; empty without a table."""
-
-    sentence: str
-    table: str
-    definition: str
-
-
-# Definitions of the topics of findings, and the prefix of the id of the table. Topics that are not
-# listed are gaps, with a definition of the same name and a row of their own.
-_TOPICS = {
-    "model": ("model", "pooled-auc"),
-    "small_groups": ("groups", "small-groups"),
-    "group_auc": ("groups", "p-of-auc"),
-    "equal_aucs": ("groups", "equal-aucs"),
-    "tolerances": ("tolerances", "tolerances"),
-    "decisions": ("", ""),
-    "clusters": ("", ""),
-    "calibration": ("calibration", "calibration"),
-}
-
-
-def _linked(finding: Finding, number: int) -> Linked:
-    """Return a finding with ids of the section with this number."""
-    if finding.topic not in _TOPICS:
-        definition = f"define-{finding.topic.replace('_', '-')}"
-        return Linked(finding.sentence, gap_id(finding.topic, number), definition)
-    table, definition = _TOPICS[finding.topic]
-    if not table:
-        return Linked(finding.sentence, "", "")
-    return Linked(finding.sentence, f"{table}-{number}", f"define-{definition}")
-
-
-# Facts -----------------------------------------------------------------------------------------
-
-
-def _grouped(sections: Sequence[Section]) -> str:
-    """Return the columns of the groups, with the control column of several sections."""
-    tables = sections[-1].tables
-    if len(sections) == 1 or not tables.within:
-        return tables.grouping
-    columns = dict.fromkeys(section.tables.columns for section in sections)
-    names = _words.enumerated(list(map(by, columns)))
-    return f"{names} within each {' and '.join(map(_words.shortened_label, tables.within))}"
-
-
-def _identifiers(section: Section) -> dict[str, str]:
-    facts = section.tables.facts
-    return {
-        "Identifier of the counts": facts["identifier"],
-    }
-
-
-def _facts(section: Section) -> dict[str, str]:
-    tables, n_dropped = section
-    n_dropped = n_dropped or tables.report.counts.n_missing
-    counts = tables.report.counts
-    n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
-    n_small = len(counts) - tables.compared.n_groups
-    declared = tables.facts["names"].items()
-    facts = {
-        **{key.capitalize(): _words.shortened_label(name) for key, name in declared if name},
-        "Rows": f"{n_positives + n_negatives:,}",
-        "Positives": f"{n_positives:,}",
-        "Negatives": f"{n_negatives:,}",
-    }
-    classes = classes_in_words(counts)
-    if classes:
-        facts["Positive class"] = classes
-    if n_dropped:
-        facts["Left out"] = f"{_words.counted(n_dropped, 'row')} without a group"
-    withheld = counts.withheld.in_words().removeprefix(", ")
-    if withheld:
-        facts["Withheld"] = withheld
-    if tables.is_weighted:
-        facts["Weights"] = "yes"
-    clusters = estimates_of(tables.report).pairs.clusters
-    if clusters is not None:
-        shared = f", {clusters.n_shared:,} of them in several groups" if clusters.n_shared else ""
-        facts["Clusters"] = f"{clusters.n_clusters:,}{shared}"
-    facts["Groups"] = f"{len(counts):,}" + (f", {n_small:,} of them small" if n_small else "")
-    facts["Pooled AUC"] = number_text(GroupAUC(counts, undefined="ignore").pooled)
-    if tables.is_binned:
-        facts["Scores"] = "binned"
-        bounds = statistic_bounds(estimates_of(tables.report), "pooled")
-        if not math.isnan(bounds.low):
-            facts["Scores"] += f": pooled AUC certainly {certain_range(bounds)}"
-    facts["Decisions"] = _decided(tables)
-    if tables.favorable is not None:
-        facts["Favorable outcome"] = f"the {tables.favorable} class"
-    for column, level in tables.facts["within"].items():
-        name = _words.shortened_label(column)
-        facts["Within"] = f"{name}: {_words.shortened_label(level)}"
-    if tables.reference is not None:
-        facts["Reference"] = _words.shortened_label(tables.reference)
-    facts["Date"] = tables.facts["date"]
-    return facts | _identifiers(section)
-
-
-def _decided(tables: AuditTables) -> str:
-    if not tables.has_decisions:
-        return "none"
-    if tables.threshold is None:
-        return "of the model"
-    return f"at the threshold {tables.threshold:g}"
+def rendered(document: Document, name: str) -> str:
+    """Return the page, or the first screen alone for notebooks."""
+    template = _templates().get_template(name)
+    text: str = template.render(document=document, scale=_scale_of_cards(document.cards))
+    return text

@@ -72,7 +72,6 @@ class ReportOptions:
     min_per_class: int = SMALL
     within: str | None = None
     threshold: float | Literal["auto"] | None = "auto"
-    reference: str | None = None
     favorable: Literal["positive", "negative"] | None = None
     name: list[tuple[str, str]] | None = None
     tolerance: list[tuple[str, float]] = dataclasses.field(default_factory=list)
@@ -96,9 +95,10 @@ class ReportOptions:
 
     @property
     def has_audit(self) -> bool:
-        """True if the command makes a fairness audit."""
-        chosen = (self.html, self.json, self.markdown, self.within)
-        return bool(self.tolerance) or any(option is not None for option in chosen)
+        """True if an option asks for more than the report of a summary has."""
+        chosen = (self.html, self.json, self.markdown, self.within, self.favorable, self.name)
+        is_default = self.threshold == "auto" and not self.tolerance
+        return not is_default or any(option is not None for option in chosen)
 
     @property
     def names(self) -> dict[str, str]:
@@ -209,6 +209,8 @@ class CountArguments(PredictionsArguments, DisclosureOptions):
 
     output: str
     source: str | None = None
+    model: str | None = None
+    period: str | None = None
     min_count: int | None = None
     small_groups: Literal["withhold", "join"] | None = None
     tell_withheld: Literal["number", "rows", "labels"] | None = None
@@ -225,7 +227,9 @@ class MergeArguments(DisclosureOptions):
 
     files: list[str]
     output: str
-    allow_repeated: bool = False
+    replace: bool = False
+    any_model: bool = False
+    skip_invalid: bool = False
 
     @property
     def inputs(self) -> list[str]:

@@ -60,4 +60,4 @@ def audit(arguments: AuditArguments) -> Iterator[list[str]]:
     more = weights_in_words(rows, arguments)
     more += counted.without_level_in_words()
     first_line = headline(counted.with_a_label, arguments.file_name, more)
-    yield from results(groupings, first_line, facts, arguments.file_name, arguments)
+    yield from results(groupings, first_line, facts, arguments)

@@ -18,15 +18,6 @@ from skfedauc.cli.arguments import (
 )
 from skfedauc.cli.errors import CommandError
 
-# Options of the fairness audit with default values
-_NEEDS_AUDIT = {
-    "threshold": "auto",
-    "favorable": None,
-    "decisions": None,
-    "reference": None,
-    "name": None,
-}
-
 
 def check(arguments: Arguments) -> None:
     """Refuse contradictory arguments and output files that are not writable.
@@ -56,8 +47,6 @@ def check(arguments: Arguments) -> None:
                 f"--within {shortened(arguments.within)} is the only group column; pass the column "
                 "of the groups to be compared as --group"
             )
-        if arguments.reference is not None and len(compared) > 1:
-            raise CommandError("--reference is a group of one column; pass a single --group")
     if isinstance(arguments, CompareArguments):
         _check_models(arguments)
     if isinstance(arguments, CountArguments):
@@ -65,28 +54,20 @@ def check(arguments: Arguments) -> None:
         _check_small_counts(arguments)
     if isinstance(arguments, DisclosureOptions):
         # The import is local, because help and errors of usage do not need numpy.
-        from skfedauc.cli.disclosure import level_of
+        from skfedauc.cli.disclosure import rule_of
 
-        level_of(arguments)
+        rule_of(arguments)
     _check_targets(arguments)
 
 
 def _check_report_options(options: ReportOptions) -> None:
-    """Refuse options of the fairness audit for a command without an audit."""
+    """Refuse two limits of one gap, and a condition of failure without a limit."""
     if options.fail_if is not None and not options.tolerance:
         raise CommandError("--fail-if needs --tolerance; pass it as well")
     names = [name for name, _ in options.tolerance]
     if len(set(names)) < len(names):
         repeated = max(names, key=names.count)
         raise CommandError(f"--tolerance has two limits of {shortened(repeated)}; pass one of them")
-    if options.has_audit:
-        return
-    for option, default in _NEEDS_AUDIT.items():
-        if getattr(options, option, default) != default:
-            raise CommandError(
-                f"--{option} needs --html, --json, --markdown or --tolerance; pass one of them as "
-                "well"
-            )
 
 
 def _check_models(arguments: CompareArguments) -> None:

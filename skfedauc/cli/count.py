@@ -46,14 +46,15 @@ def count(arguments: CountArguments) -> Iterator[list[str]]:
     groups = f"{groups_in_words(exact)}{left_out}"
     lines = [headline(exact, arguments.file_name, weighted), groups]
     lines += small_groups_in_words(exact, counts, arguments)
-    if counts.disclosure != "exact":
-        scores = "" if counts.disclosure == "summary" else f"{scores_in_words(counts)}; "
+    if counts.disclosure.level != "exact":
+        scores = "" if counts.disclosure.level == "summary" else f"{scores_in_words(counts)}; "
         small = ""
         if arguments.min_count is not None:
             small = f"; each number of rows in it is 0 or at least {arguments.min_count}"
         lines.append(f"{scores}the file discloses {level_in_words(counts)}{small}")
     yield lines
-    write_counts(counts, arguments.output, arguments.source)
+    facts = {name: getattr(arguments, name) for name in ("model", "period")}
+    write_counts(counts, arguments.output, arguments.source, **facts)
     size = counted(os.path.getsize(arguments.output), "byte")
     yield [
         f"The counts are in {arguments.output} ({size}). "

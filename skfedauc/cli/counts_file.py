@@ -10,8 +10,7 @@ from typing import Any
 from skfedauc._words import counted, enumerated, shortened, shortened_label
 from skfedauc.cli.arguments import ENDINGS
 from skfedauc.cli.errors import CommandError, OutputError
-from skfedauc.counts import ScoreCounts
-from skfedauc.counts.limits import LimitError
+from skfedauc.counts import LimitError, ScoreCounts
 from skfedauc.counts.parquet import (
     PRIVATE_FORMAT,
     DamagedFileError,
@@ -70,7 +69,9 @@ def holds_private_counts(path: str) -> bool:
     return isinstance(facts, dict) and facts.get("format") == PRIVATE_FORMAT
 
 
-def write_counts(counts: ScoreCounts, path: str, source: str | None = None) -> None:
+def write_counts(
+    counts: ScoreCounts, path: str, source: str | None = None, **facts: str | None
+) -> None:
     """Write counts to a file, completely or not at all.
 
     Raises
@@ -81,7 +82,9 @@ def write_counts(counts: ScoreCounts, path: str, source: str | None = None) -> N
         If the format cannot represent the counts or the name of the source.
     """
     try:
-        counts.save(path, source=source)
+        if any(text is not None for text in (source, *facts.values())):
+            counts = counts.with_source(source, **facts)
+        counts.save(path)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
     except (ImportError, TypeError, ValueError) as error:

@@ -15,8 +15,14 @@ from skfedauc.counts import Bins, Disclosure, ScoreCounts
 from skfedauc.counts.ranges import n_distinct
 
 
-def level_of(options: DisclosureOptions) -> Disclosure | None:
-    """Return the level of disclosure of the options, or None without ``--disclosure``.
+def rule_of(options: DisclosureOptions, **small: Any) -> Disclosure | None:
+    """Return what the options withhold or coarsen; None without ``--disclosure``.
+
+    Parameters
+    ----------
+    options : DisclosureOptions
+    **small
+        Arguments of `Disclosure` on small numbers of rows; None for the default.
 
     Raises
     ------
@@ -24,10 +30,11 @@ def level_of(options: DisclosureOptions) -> Disclosure | None:
         If options contradict each other, or do not describe bins.
     """
     given = {name: value for name, value in options.of_bins.items() if value is not None}
+    small = {name: value for name, value in small.items() if value is not None}
     if options.disclosure != "bins":
         if given:
             raise CommandError(f"--{next(iter(given))} needs --disclosure bins; pass it as well")
-        return options.disclosure
+        return None if options.disclosure is None else Disclosure(options.disclosure, **small)
     rule = given.pop("bins", "edges" if "edges" in given else "probabilities")
     known = {"probabilities": {"octaves", "parts"}, "scores": {"parts"}, "edges": {"edges"}}[rule]
     others = sorted(set(given) - known)
@@ -39,7 +46,7 @@ def level_of(options: DisclosureOptions) -> Disclosure | None:
         "edges": Bins.at,
     }[rule]
     try:
-        return make(**given)  # type: ignore[no-any-return]
+        return Disclosure("bins", make(**given), **small)
     except (ValueError, TypeError) as error:
         raise CommandError(str(error).removesuffix(".")) from None
 
@@ -48,11 +55,11 @@ def _named(rule: str) -> str:
     return "edges" if rule == "edges" else f"bins {rule}"
 
 
-def options_of(level: Any) -> str:
+def options_of(level: Disclosure) -> str:
     """Return the options of the command line for this level."""
-    if not isinstance(level, Bins):
-        return f"--disclosure {level}"
-    state = level.to_dict()
+    if level.bins is None:
+        return f"--disclosure {level.level}"
+    state = level.bins.to_dict()
     match state.pop("rule"):
         case "of_probabilities":
             rule = ""
@@ -75,11 +82,16 @@ def reduced(counts: ScoreCounts, options: CountArguments, name: str) -> ScoreCou
     CommandError
         If the counts lack the detail of this level. The message has the name of the scores.
     """
-    level = level_of(options)
-    if level is None:
+    rule = rule_of(
+        options,
+        min_count=options.min_count,
+        small_groups=options.small_groups,
+        tell_withheld=options.tell_withheld,
+    )
+    if rule is None:
         return counts
     scores = counts.cells.scores
-    if isinstance(level, Bins) and level.to_dict()["rule"] == "of_probabilities":
+    if rule.bins is not None and rule.bins.to_dict()["rule"] == "of_probabilities":
         outside = scores[(scores < 0) | (scores > 1)]
         if outside.size:
             raise CommandError(
@@ -87,32 +99,27 @@ def reduced(counts: ScoreCounts, options: CountArguments, name: str) -> ScoreCou
                 "which has bins for all scores"
             )
     try:
-        return counts.reduced(
-            level,
-            min_count=options.min_count,
-            small_groups=options.small_groups,
-            tell_withheld=options.tell_withheld,
-        )
+        return counts.reduced(rule)
     except ValueError as error:
         raise CommandError(str(error).removesuffix(".")) from None
 
 
 def level_in_words(counts: ScoreCounts) -> str:
     """Return the level of disclosure, with the rule of the bins."""
-    if counts.disclosure == "summary":
+    if counts.disclosure.level == "summary":
         return "a summary by group, without scores"
-    if counts.disclosure == "exact":
+    if counts.disclosure.level == "exact":
         return "exact scores"
-    if counts.bins is None:
+    if counts.disclosure.bins is None:
         return "ranges of scores, which are not bins of one rule"
-    return f"bins of scores, by {shortened_text(repr(counts.bins))}"
+    return f"bins of scores, by {shortened_text(repr(counts.disclosure.bins))}"
 
 
 def scores_in_words(counts: ScoreCounts) -> str:
     """Return the number of scores or bins, and the lowest and the highest score."""
-    is_exact = counts.disclosure == "exact"
+    is_exact = counts.disclosure.level == "exact"
     scores = counts.cells.scores
-    if counts.ranges is not None and counts.bins is None:
+    if counts.ranges is not None and counts.disclosure.bins is None:
         found = counted(n_distinct(counts.ranges), "range")
     else:
         found = counted(np.unique(scores).size, "distinct score" if is_exact else "bin")
@@ -128,9 +135,9 @@ def scores_in_words(counts: ScoreCounts) -> str:
 
 def noun_of(counts: ScoreCounts) -> str:
     """Return the noun for the scores of a cell: "score", "bin" or "range"."""
-    if counts.disclosure == "exact":
+    if counts.disclosure.level == "exact":
         return "score"
-    return "range" if counts.bins is None else "bin"
+    return "range" if counts.disclosure.bins is None else "bin"
 
 
 def _is_open(counts: ScoreCounts) -> NDArray[np.bool_]:

@@ -7,112 +7,59 @@ from typing import Any
 
 from skfedauc import GroupAUC
 from skfedauc.audit import FairnessAudit
-from skfedauc.audit.document import as_json
 from skfedauc.audit.facts import plain_label, plain_labels, plain_number
-from skfedauc.audit.tolerances import ANSWERS, is_least
 from skfedauc.cli.groupings import Grouping
 from skfedauc.counts import Withheld
-from skfedauc.report import estimates_of, null_difference_of
-
-TOLERANCE_COLUMNS = ("limit", "value", "ci_low", "ci_high")
+from skfedauc.report import estimates_of
 
 
 def document_of(
-    facts: Mapping[str, Any], groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]
-) -> str:
-    """Return the results of all groupings as JSON, with null for undefined numbers.
-
-    Each grouping has the entries of `FairnessAudit.to_dict`, and further results of its report.
-
-    Parameters
-    ----------
-    facts : mapping of str to object
-        Entries on the file, which come first.
-    groupings : sequence of Grouping
-    audits : sequence of FairnessAudit
-        An audit of each grouping.
-    """
-    document = {
-        **facts,
-        "groupings": [
-            _grouping(grouping) | audit.to_dict()
-            for grouping, audit in zip(groupings, audits, strict=True)
-        ],
-        "tolerances": _tolerances(groupings, audits),
-    }
-    return as_json(document)
+    facts: Mapping[str, Any], groupings: Sequence[Grouping], audit: FairnessAudit
+) -> dict[str, Any]:
+    """Return facts on the file, the report of each grouping, and `FairnessAudit.to_dict`."""
+    return {**facts, "groupings": list(map(_grouping, groupings)), **audit.to_dict()}
 
 
 def _grouping(grouping: Grouping) -> dict[str, Any]:
+    """Return the results of a report on all groups, also those that the audit leaves out."""
     report = grouping.report
-    of_difference = report.test_difference()
-    of_equality, expected = None, float("nan")
-    if not estimates_of(report).variances.shares_clusters:
-        of_equality, expected = report.test_equal_groups(), null_difference_of(report)
-    clusters = estimates_of(report).pairs.clusters
+    estimates = estimates_of(report)
+    test, clusters = None, estimates.pairs.clusters
+    if not estimates.variances.shares_clusters:
+        test = report.test_equal_groups()
+    counts, auc = report.counts, estimates.pairs.auc
+    rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, auc, strict=True)
     return {
         "by": list(grouping.columns),
-        "within": _within(grouping),
-        "n_positives": int(report.counts.n_positives.sum()),
-        "n_negatives": int(report.counts.n_negatives.sum()),
+        "within": {name: plain_label(label) for name, label in grouping.within.items()},
+        "n_positives": int(counts.n_positives.sum()),
+        "n_negatives": int(counts.n_negatives.sum()),
         "n_dropped": grouping.n_dropped,
-        "withheld": _withheld(report.counts.withheld),
+        "withheld": _withheld(counts.disclosure.withheld),
         "n_groups": report.n_groups,
-        "n_undefined": estimates_of(report).pairs.n_undefined,
+        "n_undefined": estimates.pairs.n_undefined,
+        "n_clusters": None if clusters is None else clusters.n_clusters,
+        "n_shared_clusters": None if clusters is None else clusters.n_shared,
         "statistics": {str(k): plain_number(v) for k, v in report.statistics().items()},
         "bounds": _bounds(report),
         "decomposition": {k: plain_number(v) for k, v in report.decomposition()._asdict().items()},
-        "n_clusters": None if clusters is None else clusters.n_clusters,
-        "n_shared_clusters": None if clusters is None else clusters.n_shared,
-        "null_difference": plain_number(expected),
-        "test_difference": {
-            "ci_low": plain_number(of_difference.ci_low),
-            "ci_high": plain_number(of_difference.ci_high),
-            "pvalue": plain_number(of_difference.pvalue),
-        },
-        "without_small_groups": _without_small_groups(grouping),
         "test_equal_groups": None
-        if of_equality is None
+        if test is None
         else {
-            "statistic": plain_number(of_equality.statistic),
-            "pvalue": plain_number(of_equality.pvalue),
-            "method": of_equality.method,
-            "n_groups": of_equality.n_groups,
+            "statistic": plain_number(test.statistic),
+            "pvalue": plain_number(test.pvalue),
+            "method": test.method,
+            "n_groups": test.n_groups,
         },
-    }
-
-
-def _within(grouping: Grouping) -> dict[str, Any]:
-    """Return the control column and its label, or an empty dict without a control column."""
-    return {name: plain_label(label) for name, label in grouping.within.items()}
-
-
-def _tolerances(groupings: Sequence[Grouping], audits: Sequence[FairnessAudit]) -> dict[str, Any]:
-    """Return the answer to each tolerance by each grouping, and numbers of answers."""
-    cases = [
-        {
-            "by": list(grouping.columns),
-            "within": _within(grouping),
-            "name": name,
-            "required": "at least" if is_least(name) else "at most",
-            **{column: plain_number(row[column]) for column in TOLERANCE_COLUMNS},
-            "answer": row["answer"],
-        }
-        for grouping, audit in zip(groupings, audits, strict=True)
-        for name, row in zip(
-            audit.tolerances.index, audit.tolerances.to_dict("records"), strict=True
-        )
-    ]
-    return answered(cases)
-
-
-def answered(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return answers to tolerances, and the number of each answer."""
-    answers = [case["answer"] for case in cases]
-    return {
-        "total": len(cases),
-        **{answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS},
-        "cases": list(cases),
+        "groups": [
+            {
+                "label": plain_label(label),
+                "n_positives": int(n_positives),
+                "n_negatives": int(n_negatives),
+                "auc": plain_number(value),
+            }
+            for label, n_positives, n_negatives, value in rows
+        ],
     }
 
 
@@ -138,21 +85,4 @@ def _bounds(report: GroupAUC) -> dict[str, Any] | None:
     return {
         str(name): {"low": plain_number(low), "high": plain_number(high)}
         for name, low, high in table.itertuples(name=None)
-    }
-
-
-def _without_small_groups(grouping: Grouping) -> dict[str, Any] | None:
-    others = grouping.shown
-    if others is grouping.report:
-        return None
-    test = others.test_difference()
-    shares_clusters = estimates_of(others).variances.shares_clusters
-    expected = float("nan") if shares_clusters else null_difference_of(others)
-    return {
-        "n_left_out": grouping.report.n_groups - others.n_groups,
-        "difference": plain_number(test.difference),
-        "ci_low": plain_number(test.ci_low),
-        "ci_high": plain_number(test.ci_high),
-        "null_difference": plain_number(expected),
-        "pvalue": plain_number(test.pvalue),
     }

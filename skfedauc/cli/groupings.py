@@ -159,7 +159,7 @@ class Counted:
     def _groupings(self) -> Iterator[Grouping]:
         # A summary does not determine the AUC of several groups together.
         names = self.group_columns
-        several = len(names) > 1 and self.counts.disclosure != "summary"
+        several = len(names) > 1 and self.counts.disclosure.level != "summary"
         others = tuple(name for name in (self.clusters, self.within) if name is not None)
         for columns in [*((name,) for name in names if several), names]:
             counts = self._by(self.counts, (*columns, *others))
@@ -208,7 +208,7 @@ class Counted:
         return counts if columns == self.columns else counts.regroup(itemgetter(*places))
 
     def _check_classes(self, counts: ScoreCounts, lacking: tuple[str, ...]) -> None:
-        n_withheld = self.counts.withheld.n_groups
+        n_withheld = self.counts.disclosure.withheld.n_groups
         if n_withheld and not len(self.counts):
             all_groups = (
                 "the only group is" if n_withheld == 1 else f"all {n_withheld:,} groups are"

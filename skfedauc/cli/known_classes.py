@@ -47,7 +47,7 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
     cells, ranges = counts.cells, counts.ranges
     negatives, positives = cells.negatives.astype(np.int64), cells.positives.astype(np.int64)
     n_rows, has_both = negatives + positives, (negatives > 0) & (positives > 0)
-    if ranges is None or counts.bins is not None:  # No ranges of a group overlap.
+    if ranges is None or counts.disclosure.bins is not None:  # No ranges of a group overlap.
         return KnownClasses(int((~has_both).sum()), int(n_rows[~has_both].sum()), 0)
     begins, ends = _places(cells.groups, ranges)
     n_cells, n_known, n_in_part = 0, 0, 0

@@ -9,7 +9,6 @@ import math
 from skfedauc._words import shortened
 from skfedauc.cli.arguments import ENDINGS, NAMED, SMALL, STDIN
 
-_NEEDS_AUDIT = "with --html, --json, --markdown or --tolerance: "
 _COUNTS = "counts that `count` or `merge` has written"
 
 
@@ -26,7 +25,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decisions",
         metavar="COL",
-        help=f"{_NEEDS_AUDIT}audit the decisions in this column instead of those of a threshold; "
+        help="audit the decisions in this column instead of those of a threshold; "
         "decisions are labels of the classes, or 0 and 1",
     )
 
@@ -69,13 +68,13 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         "and 1, otherwise none)",
     )
     _add_min_per_class(parser, "the comparison")
-    _add_favorable(parser, "")
+    _add_favorable(parser)
     _add_tolerances(
         parser,
         "; the comparison answers for each model",
         "for the second model, after everything is written",
     )
-    _add_names(parser, "")
+    _add_names(parser)
     _add_json(parser, "also write all results to this file as JSON")
 
 
@@ -85,7 +84,16 @@ def add_count(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source",
         metavar="NAME",
-        help="name of this counting, such as the name of the site, to be stored in the file",
+        help="name of who counts, such as the site, to be stored in the file",
+    )
+    parser.add_argument(
+        "--model", metavar="TEXT", help="name or version of the model, to be stored in the file"
+    )
+    parser.add_argument(
+        "--period",
+        metavar="TEXT",
+        help="when the rows arose, such as 2026-10, to be stored in the file; merge adds files "
+        "with the same source, model and period once",
     )
     _add_output(parser)
     _add_disclosure(parser, "exact")
@@ -98,10 +106,20 @@ def add_merge(parser: argparse.ArgumentParser) -> None:
     _add_output(parser)
     _add_disclosure(parser, "the level of the files, which must be the same for all")
     parser.add_argument(
-        "--allow-repeated",
+        "--replace",
         action="store_true",
-        help="merge files although they contain the same counting, whose rows then count several "
-        "times (default: an error that names both files)",
+        help="of files with the same source, model and period but other counts, add the last "
+        "(default: an error that names both)",
+    )
+    parser.add_argument(
+        "--any-model",
+        action="store_true",
+        help="merge files that name different models (default: an error that names both)",
+    )
+    parser.add_argument(
+        "--skip-invalid",
+        action="store_true",
+        help="leave out files that are absent or damaged, with a warning (default: an error)",
     )
 
 
@@ -291,31 +309,25 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         type=_threshold,
         default="auto",
-        help=f"{_NEEDS_AUDIT}also audit the decisions that predict the positive class for scores "
+        help="also audit the decisions that predict the positive class for scores "
         "of at least T; none audits the ranking only (default: 0.5 if all scores are between 0 "
         "and 1, otherwise none)",
-    )
-    add(
-        "--reference",
-        metavar="GROUP",
-        help=f"{_NEEDS_AUDIT}compare the AUC of each group of the only group column with that of "
-        "this group (default: with that of all other groups)",
     )
     add(
         "--within",
         metavar="COL",
         help="control column, whose differences are accepted, such as the hospital in an audit by "
-        "sex: report and audit the groups of the other columns within each label of this column, "
-        "with p values adjusted for all labels",
+        "sex: audit the groups of the other columns within each label of this column, which share "
+        "the error rates of one audit",
     )
     _add_min_per_class(parser, "the audit")
-    _add_favorable(parser, _NEEDS_AUDIT)
+    _add_favorable(parser)
     _add_tolerances(
         parser,
         "; the report answers whether the limit is met, not met or undecided by these rows",
         "after everything is written",
     )
-    _add_names(parser, _NEEDS_AUDIT)
+    _add_names(parser)
     _add_markdown(parser, "audit")
     _add_json(
         parser,
@@ -344,11 +356,11 @@ def _add_markdown(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
-def _add_favorable(parser: argparse.ArgumentParser, needs: str) -> None:
+def _add_favorable(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--favorable",
         choices=["positive", "negative"],
-        help=f"{needs}class that is the favorable outcome for a "
+        help="class that is the favorable outcome for a "
         "person, such as positive for an approved loan, or negative for a default; findings then "
         "state which groups the model favors",
     )
@@ -367,9 +379,9 @@ def _add_tolerances(parser: argparse.ArgumentParser, answers: str, fails: str) -
         "if the positive class is the favorable outcome (ratios of rates are refused with "
         f"--favorable negative){answers}; may be "
         "repeated. Gaps that end in ratio have to be at least their limit: ratio, "
-        "demographic_parity_ratio, equalized_odds_ratio. Others have to be at most their limit: "
-        "difference, tau, xauc_disparity, demographic_parity_difference, "
-        "true_positive_rate_difference, false_positive_rate_difference, equalized_odds_difference",
+        "demographic_parity_ratio. Others have to be at most their limit: difference, "
+        "xauc_disparity, demographic_parity_difference, true_positive_rate_difference, "
+        "false_positive_rate_difference, equalized_odds_difference, calibration_difference",
     )
     add(
         "--fail-if",
@@ -379,13 +391,13 @@ def _add_tolerances(parser: argparse.ArgumentParser, answers: str, fails: str) -
     )
 
 
-def _add_names(parser: argparse.ArgumentParser, needs: str) -> None:
+def _add_names(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name",
         metavar="KEY=TEXT",
         type=_name,
         action="append",
-        help=f"{needs}name of the model, the label or the score on the "
+        help="name of the model, the label or the score on the "
         "page and in the document, such as --name 'model=credit score 3'; may be repeated",
     )
 

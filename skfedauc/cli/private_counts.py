@@ -9,7 +9,7 @@ from typing import Any
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, versions_of
 from skfedauc.cli.errors import CommandError
-from skfedauc.counts.origin import Source
+from skfedauc.counts.provenance import Source
 from skfedauc.privacy import PrivateCounts
 from skfedauc.privacy.releases import Release
 

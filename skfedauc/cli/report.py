@@ -19,7 +19,7 @@ from skfedauc.cli.errors import CommandError
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_options, results
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.disclosure import needs_scores
+from skfedauc.counts.disclosure import Need, lacking
 
 
 def report(arguments: ReportArguments) -> Iterator[list[str]]:
@@ -44,15 +44,10 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
             f"{shortened(arguments.within)}, and the columns are {listed(columns)}; count by "
             "groups and the control column, such as --group sex --group hospital"
         )
-    compared = [name for name in columns if name not in (arguments.within, arguments.clusters)]
-    if arguments.reference is not None and len(compared) > 1:
+    lacks = lacking(counts.disclosure, Need.SCORES)
+    if lacks is not None and arguments.has_audit:
         raise CommandError(
-            f"--reference is a group of one column, and the groups come from the columns "
-            f"{listed(columns)}; count with a single --group"
-        )
-    if counts.disclosure == "summary" and arguments.has_audit:
-        raise CommandError(
-            f"{arguments.file}: {needs_scores('the fairness audit').removesuffix('.')}; without "
+            f"{arguments.file}: the fairness audit {lacks.removesuffix('.')}; without "
             "--html, --json, --markdown, --tolerance and --within, the report has what a summary "
             "determines"
         )
@@ -73,19 +68,19 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
     )
     facts = {
         "file": arguments.file,
-        "sources": [source._asdict() for source in counts.sources],
+        "sources": [source.to_dict() for source in counts.sources],
         "weighted": has_weights,
         "clusters": arguments.clusters,
-        "disclosure": counts.disclosure,
-        "bins": None if counts.bins is None else counts.bins.to_dict(),
+        "disclosure": counts.disclosure.level,
+        "bins": None if counts.disclosure.bins is None else counts.disclosure.bins.to_dict(),
         **control_of(arguments.within, counted.n_without_level),
         **n_by_class(counted.with_a_label),
     }
     weighted = ", weighted" if has_weights else ""
-    disclosed = "" if counts.disclosure == "exact" else f", {level_in_words(counts)}"
+    disclosed = "" if counts.disclosure.level == "exact" else f", {level_in_words(counts)}"
     more = f"{weighted}{disclosed}{counted.without_level_in_words()}"
     first_line = headline(counted.with_a_label, arguments.file, more)
-    yield from results(counted.groupings(), first_line, facts, arguments.file, arguments)
+    yield from results(counted.groupings(), first_line, facts, arguments)
 
 
 def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:
@@ -104,9 +99,10 @@ def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:
             "--clusters and --within leave no group column to be compared; count by one more "
             "column, such as --group sex --group site --group patient"
         )
-    if counts.disclosure == "summary":
-        needed = needs_scores("a report with clusters").removesuffix(".")
-        raise CommandError(f"{arguments.file}: {needed}")
+    lacks = lacking(counts.disclosure, Need.SCORES)
+    if lacks is not None:
+        needed = lacks.removesuffix(".")
+        raise CommandError(f"{arguments.file}: a report with clusters {needed}")
     place = columns.index(arguments.clusters)
     if any(label[place] == MISSING for label in counts.groups or ()):
         raise CommandError(

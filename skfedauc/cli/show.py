@@ -64,12 +64,12 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
     yield f"Classes: {_classes(counts)}"
     if counts.n_missing:
         yield f"Left out: {counted(counts.n_missing, 'row')} without a group label"
-    if counts.withheld.n_groups:
-        yield f"Withheld, with few rows of a class: {withheld_in_words(counts.withheld)}"
-    if counts.withheld.is_n_missing_low:
+    if counts.disclosure.withheld.n_groups:
+        yield f"Withheld, with few rows of a class: {withheld_in_words(counts.disclosure.withheld)}"
+    if counts.disclosure.withheld.is_n_missing_low:
         more = "more " if counts.n_missing else ""
         yield f"Withheld: the number of {more}rows without a group label, because it is small"
-    is_summary = counts.disclosure == "summary"
+    is_summary = counts.disclosure.level == "summary"
     noun = noun_of(counts)
     if counts.is_weighted:
         by = "group and class" if is_summary else f"group, {noun} and class"
@@ -87,19 +87,19 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
         f"Size: {counted(counts.cells.scores.size, 'cell')} of a group and a {noun}, with numbers "
         f"of negatives and positives; {n_bytes}"
     )
-    if counts.disclosure == "bins":
+    if counts.disclosure.level == "bins":
         yield from _accuracy(counts)
 
 
 def _accuracy(counts: ScoreCounts) -> Iterator[str]:
     """Yield a line with the certain interval of the pooled AUC, if both classes have rows."""
-    ends = [end.without_groups().concordance for end in counts.extremes()]
+    ends = [end.regroup(None).concordance for end in counts.extremes()]
     if not len(counts) or 0 in (counts.n_negatives.sum(), counts.n_positives.sum()):
         return
     low, high = (float((of.u2 / (2.0 * of.negatives * of.positives))[0]) for of in ends)
     # Rounding of the limits and of sums of weights never shortens the interval.
     least, most = max(math.floor(low * 1e4 - 1e-6), 0), min(math.ceil(high * 1e4 + 1e-6), 10_000)
-    rows = " of the rows that are not withheld" if counts.withheld.n_groups else ""
+    rows = " of the rows that are not withheld" if counts.disclosure.withheld.n_groups else ""
     yield (
         f"Accuracy: the pooled AUC of the exact scores{rows} is certainly {least / 1e4:.4f} to "
         f"{most / 1e4:.4f} (width {max(high - low, 0.0):.1e})"
@@ -111,13 +111,15 @@ def _source_lines(sources: Sequence[Source]) -> Iterator[str]:
         yield "Sources: none"
     for source in sources[:MOST_LISTED]:
         name = "without a name" if source.name is None else shortened(source.name)
-        yield f"Source: {name}, counting {source.identifier}"
+        known = {"model": source.model, "period": source.period, **dict(source.metadata)}
+        facts = [f"{key} {shortened(text)}" for key, text in known.items() if text is not None]
+        yield f"Source: {', '.join([name, *facts])}, counting {source.identifier}"
     if len(sources) > MOST_LISTED:
         yield f"Sources: {counted(len(sources) - MOST_LISTED, 'more source')}"
 
 
 def _classes(counts: ScoreCounts) -> str:
-    seen, positive = counts.origin.classes
+    seen, positive = counts.classes
     if positive is None:
         return "names unknown"
     negatives = [label for label in seen if label != positive]
@@ -136,16 +138,16 @@ def _group_line(counts: ScoreCounts) -> str:
 
 def _disclosures(counts: ScoreCounts) -> Iterator[str]:
     """Yield sentences with numbers on the disclosure of single rows by the counts."""
-    if counts.withheld.n_groups:
-        yield _withheld(counts.withheld)
+    if counts.disclosure.withheld.n_groups:
+        yield _withheld(counts.disclosure.withheld)
     if not len(counts):
-        more = " more" if counts.withheld.n_groups else ""
+        more = " more" if counts.disclosure.withheld.n_groups else ""
         yield f"Nothing{more}: there are no rows."
         return
-    yield from _of_summary(counts) if counts.disclosure == "summary" else _of_cells(counts)
+    yield from _of_summary(counts) if counts.disclosure.level == "summary" else _of_cells(counts)
     if counts.groups:
         yield _smallest_group(counts, counts.groups)
-    names = ["the labels of the classes"] if counts.origin.classes.seen else []
+    names = ["the labels of the classes"] if counts.classes.seen else []
     names += ["the labels of the groups"] if counts.groups is not None else []
     names += ["the names of the group columns"] if counts.group_names else []
     names += ["the names of the sources"] if any(s.name for s in counts.sources) else []

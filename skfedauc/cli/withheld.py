@@ -11,7 +11,7 @@ from skfedauc._words import counted, shortened_label
 from skfedauc.cli.arguments import CountArguments
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts import ScoreCounts, Withheld
-from skfedauc.counts.small_groups import is_small, joined_label
+from skfedauc.counts.reducing import is_small, joined_label
 
 # Largest number of groups to list
 _MOST_LISTED = 6
@@ -53,18 +53,19 @@ def small_groups_in_words(
         return
     small = np.flatnonzero(is_small([exact.n_negatives, exact.n_positives], arguments.min_count))
     if small.size and exact.groups is not None:
-        withheld = counts.withheld.n_groups > 0
+        withheld = counts.disclosure.withheld.n_groups > 0
         labels = _labels([exact.groups[group] for group in small])
         yield (
             f"{'Withheld' if withheld else 'Joined'}: {counted(small.size, 'group')} with "
             f"1 to {arguments.min_count - 1} rows of a class: {labels}"
         )
         if withheld:
-            yield f"The file discloses of these groups: {withheld_in_words(counts.withheld)}"
+            told = withheld_in_words(counts.disclosure.withheld)
+            yield f"The file discloses of these groups: {told}"
         else:
             label = shortened_label(joined_label(exact.groups[small[0]]))
             yield f"The file holds their rows as the group {label}"
-    if counts.withheld.is_n_missing_low:
+    if counts.disclosure.withheld.is_n_missing_low:
         yield "Withheld: the number of rows without a group label, because it is small"
 
 

@@ -158,7 +158,6 @@ default="pooled"
     --------
     compare_candidates : Compare the candidates of a search by the scores of its folds.
     auc_critical_difference : The critical difference of two published AUCs, without rows.
-    AuditComparison : Compare the audits of two models.
 
     Notes
     -----
@@ -227,7 +226,7 @@ default="pooled"
     else:
         own = pooled = measure_values(measure, rows, counts)
         if statistic == "pooled" and groups is not None:
-            pooled = measure_values(measure, rows, [of.without_groups() for of in counts])
+            pooled = measure_values(measure, rows, [of.regroup(None) for of in counts])
     within = None if groups is None else joint_within(rows, own)
     if statistic == "pooled" or within is None:
         if over == "groups":

@@ -1,20 +1,17 @@
 """Mergeable score counts by group, built from rows, from counts or from batches."""
 
 from skfedauc._kernel import Cells, Concordance
-from skfedauc.counts.agreement import MergeError
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure, DisclosureError
-from skfedauc.counts.file_facts import version_of_package
-from skfedauc.counts.limits import Limits
+from skfedauc.counts.disclosure import Disclosure, DisclosureError, Need, Withheld, needs
+from skfedauc.counts.files import LimitError, Limits, version_of_package
 from skfedauc.counts.multiclass import (
     MultiClass,
     MulticlassCounts,
     MulticlassRows,
     check_multi_class,
 )
-from skfedauc.counts.origin import Origin, Source, left_out
-from skfedauc.counts.score_counts import ScoreCounts
-from skfedauc.counts.withheld import Withheld
+from skfedauc.counts.provenance import MergeError, Source
+from skfedauc.counts.score_counts import ScoreCounts, left_out
 
 __all__ = [
     "Bins",
@@ -22,16 +19,18 @@ __all__ = [
     "Concordance",
     "Disclosure",
     "DisclosureError",
+    "LimitError",
     "Limits",
     "MergeError",
     "MultiClass",
     "MulticlassCounts",
     "MulticlassRows",
-    "Origin",
+    "Need",
     "ScoreCounts",
     "Source",
     "Withheld",
     "check_multi_class",
     "left_out",
+    "needs",
     "version_of_package",
 ]

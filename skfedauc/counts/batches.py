@@ -1,33 +1,31 @@
-"""Counting of batches of rows in joblib workers, and merging of the counts."""
+"""Counting of batches of rows in joblib workers: reading, counting, and merging of the counts."""
 
 from __future__ import annotations
 
+import csv
 import functools
+import gzip
 import itertools
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skfedauc import _input
-from skfedauc.counts.agreement import Agreement
-from skfedauc.counts.batch_sums import BatchSums
+from skfedauc import _input, _words
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.checkpoint import Checkpoint
-from skfedauc.counts.columns import Columns, arguments_of, check_columns, naming_columns
-from skfedauc.counts.counting import count_rows
-from skfedauc.counts.disclosure import Disclosure, check_disclosure
-from skfedauc.counts.joining import within
-from skfedauc.counts.levels import at_level
-from skfedauc.counts.readers import is_lazy, is_path, read_batch
-from skfedauc.counts.state import State
-from skfedauc.counts.sums import sum_of, sum_within
+from skfedauc.counts.checkpoint import Checkpoint, is_path
+from skfedauc.counts.disclosure import Disclosure, check_rule
+from skfedauc.counts.merging import Agreement, sum_of
+from skfedauc.counts.reducing import at_level, reduced, within
+from skfedauc.counts.state import State, state_of_rows
+from skfedauc.counts.tables import Columns, arguments_of, check_columns, naming_columns
 
+ENDINGS = (".parquet", ".csv", ".csv.gz")
 # Packages of joblib backends that raise their own errors about workers
 _BACKENDS = ("distributed", "ray")
 
@@ -41,39 +39,47 @@ def count_batches(
     n_jobs: int | None,
     verbose: int,
     checkpoint: str | os.PathLike[str] | None,
-    disclosure: Disclosure,
+    disclosure: Any,
     max_cells: int | None,
 ) -> State:
     """Check the arguments of `ScoreCounts.from_batches`, and count the batches."""
     check_label_and_score(columns)
     check_columns(columns)
+    n_jobs = _input.check_n_jobs(n_jobs)
+    verbose = _input.check_whole_number(verbose, "verbose", 0)
     missing = _input.check_missing(missing)
-    level = check_disclosure(disclosure)
-    merge: Callable[[list[State]], State] = sum_of
+    rule = check_rule(disclosure)
     if max_cells is not None:
         max_cells = _input.check_whole_number(max_cells, "max_cells")
-        if level == "summary":
-            raise ValueError("max_cells needs disclosure='bins' or 'exact'; got 'summary'.")
-        merge = functools.partial(sum_within, max_cells=max_cells)
+        if rule.level == "summary" or rule.min_count is not None:
+            got = "'summary'" if rule.level == "summary" else repr(rule)
+            raise ValueError(f"max_cells needs disclosure='bins' or 'exact'; got {got}.")
+    # Workers count each batch by bins, so that no scores leave them. Summaries of the same groups
+    # cannot be merged, and small counts are those of all rows: both follow at the end.
+    of_batch = Disclosure(rule.level, rule.bins) if rule.level == "bins" else Disclosure()
     count = functools.partial(
         count_batch,
         columns=columns,
         pos_label=pos_label,
         missing=missing,
-        # Count exactly here, because `merge` refuses summaries with the same groups.
-        disclosure="exact" if level == "summary" else level,
+        rule=of_batch,
         has_ranges=max_cells is not None,
     )
     kept = None
     if checkpoint is not None:
-        bins = level if isinstance(level, Bins) else None
         arguments = {**columns._asdict(), "pos_label": pos_label, "missing": missing}
-        arguments |= {} if bins is None else {"disclosure": bins.to_dict()}
+        arguments |= {} if rule.bins is None else {"disclosure": rule.bins.to_dict()}
         arguments |= {} if max_cells is None else {"max_cells": max_cells}
-        scores = functools.partial(scores_of, columns=columns, bins=bins)
-        kept = Checkpoint(checkpoint, arguments, scores)
+        kept = Checkpoint(checkpoint, arguments, functools.partial(scores_of, columns, rule.bins))
+    merge = functools.partial(_summed, max_cells=max_cells)
     whole = merged_batches(batches, count, merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept)
-    return at_level(whole, level) if level == "summary" else whole
+    _input.warn_if_misspelled(whole.classes)
+    return whole if rule == of_batch else reduced(whole, rule)
+
+
+def _summed(parts: list[State], max_cells: int | None) -> State:
+    whole = sum_of(parts)
+    return whole if max_cells is None else within(whole, max_cells)
 
 
 def check_label_and_score(columns: Columns) -> None:
@@ -103,7 +109,7 @@ def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     return arguments_of(batch, columns)
 
 
-def scores_of(batch: Any, columns: Columns, bins: Bins | None = None) -> Any:
+def scores_of(columns: Columns, bins: Bins | None, batch: Any) -> Any:
     """Return the scores of a batch, or the numbers of their bins."""
     scores = _input.column_of(arguments_of_batch(batch, columns)["y_score"], "y_score")
     return scores if bins is None else bins.numbers_of(scores)
@@ -114,7 +120,7 @@ def count_batch(
     columns: Columns,
     pos_label: Any,
     missing: _input.Missing,
-    disclosure: Disclosure,
+    rule: Disclosure,
     has_ranges: bool,
 ) -> State:
     """Count the rows of a batch; with `has_ranges`, binned and exact counts have ranges."""
@@ -124,7 +130,7 @@ def count_batch(
             **arguments, pos_label=pos_label, missing=missing, warn_labels=False
         )
     names = _input.names_of(rows.labels, arguments.get("groups"))
-    state = at_level(count_rows(rows, group_names=names), disclosure)
+    state = at_level(state_of_rows(rows, None, names), rule)
     if has_ranges:  # keep all cells
         state = within(state, max(state.cells.scores.size, 1))
     return state
@@ -153,7 +159,7 @@ def merged_batches(
     agreement = Agreement(
         "batches", "text by .astype(str)", "pass groups with every batch, or with none"
     )
-    sums = BatchSums(merge, checkpoint)
+    sums = _Sums(merge, checkpoint)
     if checkpoint is not None:
         if sums.done.merged is not None:
             agreement.check("the checkpoint", sums.done.merged)
@@ -270,8 +276,215 @@ def _counted_batch(count: Callable[[Any], State], number: int, batch: Any) -> St
 
 def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Exception:
     """Return an error that names the file of the batch, for an error in this batch."""
-    name = f"batch {number} ({os.fspath(batch)!r})" if is_path(batch) else f"batch {number}"
+    name = f"batch {number}"
+    if is_path(batch):
+        name += f" ({_words.shortened_text(repr(os.fspath(batch)), 500)})"
     for kind in (TypeError, ValueError):
         if isinstance(error, kind):
             return kind(f"{name}: {error}")
     return RuntimeError(f"{name}: {type(error).__name__}: {error}")
+
+
+# Sums of batches -----------------------------------------------------------------------------
+
+
+class _Done(NamedTuple):
+    """Counts of the first batches: merged counts and counts before their merge.
+
+    Attributes
+    ----------
+    n_batches : int
+    merged : State or None
+        Merged counts, or None before the first merge.
+    waiting : tuple of State
+        Counts before their merge.
+    """
+
+    n_batches: int = 0
+    merged: State | None = None
+    waiting: tuple[State, ...] = ()
+
+
+class _Sums:
+    """Sum of the counts of batches; a checkpoint keeps the sum if counting ends early.
+
+    Parameters
+    ----------
+    merge : callable
+        Function that adds up a list of counts.
+    checkpoint : Checkpoint or None
+
+    Attributes
+    ----------
+    done : _Done
+        A single assignment replaces this attribute, so that an interrupt cannot leave a batch
+        partly counted.
+    """
+
+    def __init__(
+        self, merge: Callable[[list[State]], State], checkpoint: Checkpoint | None
+    ) -> None:
+        self._merge, self._checkpoint = merge, checkpoint
+        self.done = _Done() if checkpoint is None else _Done(*checkpoint.read())
+        self._n_kept = self.done.n_batches
+
+    def add(self, parts: list[State]) -> None:
+        """Append the counts of the batches of a round, without merging them."""
+        done = self.done
+        self.done = _Done(done.n_batches + len(parts), done.merged, (*done.waiting, *parts))
+
+    def merge_if_due(self) -> None:
+        """Merge the appended counts if they are large, and write the checkpoint after some time."""
+        size = 0 if self.done.merged is None else self.done.merged.cells.scores.size
+        if sum(part.cells.scores.size for part in self.done.waiting) >= max(size, 1 << 16):
+            self._merge_all()
+        if self._checkpoint is not None and self._checkpoint.is_due():
+            self._keep(self._checkpoint)
+
+    def whole(self) -> State:
+        """Return the sum of all batches; the checkpoint keeps it until the caller has saved it."""
+        if not self.done.n_batches:
+            raise ValueError("batches is empty: there is nothing to count.")
+        whole = self._merge_all()
+        if self._checkpoint is not None and self.done.n_batches > self._n_kept:
+            try:
+                self._keep(self._checkpoint)
+            except OSError as error:  # the counts are in memory, and an error would lose them
+                _input.warn(
+                    f"the checkpoint does not have the last batches: {error}. Save the result "
+                    "elsewhere.",
+                    UserWarning,
+                )
+        return whole
+
+    def _merge_all(self) -> State:
+        before = [] if self.done.merged is None else [self.done.merged]
+        merged = self._merge([*before, *self.done.waiting])
+        self.done = _Done(self.done.n_batches, merged)
+        return merged
+
+    def _keep(self, checkpoint: Checkpoint) -> None:
+        checkpoint.write(self.done.n_batches, self._merge_all())
+        self._n_kept = self.done.n_batches
+
+    def __enter__(self) -> _Sums:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        checkpoint = self._checkpoint
+        if kind is not None and checkpoint is not None and self.done.n_batches > self._n_kept:
+            self._keep(checkpoint)
+
+
+# Reading of batches --------------------------------------------------------------------------
+
+
+def read_batch(batch: Any, columns: Columns) -> Any:
+    """Read a file or call a function, and return the rows; return other batches unchanged."""
+    if is_path(batch):
+        return _read_file(os.fspath(batch), columns)
+    rows = batch() if callable(batch) else batch
+    if is_path(rows):
+        raise TypeError(
+            f"the function returns the path {_words.shortened(os.fspath(rows))}; pass the path "
+            "itself as the batch."
+        )
+    if is_lazy(rows):
+        raise TypeError(
+            f"the rows of a {_input.kind_in_words(rows)} are not in memory: collect them into a "
+            "DataFrame, in polars by .collect(), or pass the table to ScoreCounts.from_table."
+        )
+    return rows
+
+
+def is_lazy(table: Any) -> bool:
+    """Return whether a table keeps its rows outside memory."""
+    if isinstance(table, tuple | list):
+        return False
+    # The import is local because counting rows in arrays does not need narwhals.
+    import narwhals.stable.v2 as nw
+
+    # narwhals refuses a DataFrame with repeated names, whatever the columns in use.
+    if nw.dependencies.is_into_dataframe(table):
+        return False
+    return isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame)
+
+
+def _read_file(path: str, columns: Columns) -> Any:
+    """Return the named columns of a Parquet or CSV file."""
+    if columns.label is None:
+        raise TypeError("files need label= and score=, the names of columns.")
+    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
+    if ending is None:
+        raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS, 'or')}.")
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise ImportError('files need pyarrow: pip install "skfedauc[files]"') from error
+    try:
+        return _read_parquet(path, columns) if ending == ".parquet" else _read_csv(path, columns)
+    except pa.ArrowException as error:
+        raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _read_parquet(path: str, columns: Columns) -> Any:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        table = file.read(_needed(columns, file.schema_arrow.names))
+    table.validate(full=True)
+    return table
+
+
+def _read_csv(path: str, columns: Columns) -> Any:
+    """Return columns of a CSV file, with group labels as text, since 007 is not the number 7."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    separator, _ = _input.header_of(functools.partial(_header, path))
+    layout = arrow_csv.ParseOptions(delimiter=separator)
+    with arrow_csv.open_csv(path, parse_options=layout) as reader:
+        needed = _needed(columns, reader.schema.names)
+    groups = columns.by_argument.get("group", [])
+    # Only empty cells are missing values, because NA may be the label of a group.
+    options = arrow_csv.ConvertOptions(
+        include_columns=needed,
+        column_types={name: pa.string() for name in groups},
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    table = arrow_csv.read_csv(path, parse_options=layout, convert_options=options)
+    for name in groups:
+        labels = _without_zero_decimals(table[name])
+        table = table.set_column(table.column_names.index(name), name, labels)
+    return table
+
+
+def _header(path: str, separator: str) -> list[str]:
+    """Return the cells of the first line that is not empty."""
+    opened = gzip.open if path.lower().endswith(".gz") else open
+    # Replace invalid UTF-8 here; pyarrow raises the error later.
+    with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
+        return next(filter(None, csv.reader(lines, delimiter=separator)), [])
+
+
+def _without_zero_decimals(labels: Any) -> Any:
+    """Remove the ending ".0" if all texts of a column are integers with this ending."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    known = labels.unique().drop_null()
+    written = known.to_pylist()
+    texts = _input.without_zero_decimals(written)
+    if texts is written:
+        return labels
+    return pa.chunked_array([pa.array(texts, pa.string())]).take(
+        compute.index_in(labels, value_set=known)
+    )
+
+
+def _needed(columns: Columns, known: list[str]) -> list[str]:
+    """Return the names of the needed columns, each once; raise an error if the file lacks one."""
+    for argument, names in columns.by_argument.items():
+        _input.check_column_names(names, known, argument, "the file")
+    return list(dict.fromkeys(name for names in columns.by_argument.values() for name in names))

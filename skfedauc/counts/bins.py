@@ -1,25 +1,23 @@
-"""Define `Bins`, a rule that maps each score to a bin, so that a site can keep its scores."""
+"""Rules that map each score to a bin, exact in float64.
+
+Every rule numbers its bins in the order of the scores. The upper bits of a positive float64 hold
+its binary exponent and the leading bits of its fraction: as an integer, these bits split each
+power of two into equal parts.
+"""
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
-from skfedauc.counts.bin_rules import (
-    Edges,
-    Probabilities,
-    Rule,
-    Scores,
-    arguments_in,
-    refines,
-)
-from skfedauc.counts.quantiles import quantile_edges
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -28,15 +26,212 @@ if TYPE_CHECKING:
 _MOST_PARTS = 1 << 16
 # Limit of octaves plus bits of a part; within this limit, each bin next to 1 has a float64
 _MOST_BITS = 51
+# Bits of the fraction of a float64
+_FRACTION = 52
+_LARGEST = sys.float_info.max
 
 
-class _Counts(Protocol):
-    """Protocol of score counts, because the module of `ScoreCounts` imports this module."""
+@dataclass(frozen=True)
+class Probabilities:
+    """Octaves of the distance to the nearer of 0 and 1, each split into equal parts.
+
+    The bins of the lower half are, in order, the distance 0, all distances below the lowest octave,
+    and the parts of the octaves. The upper half mirrors the lower half, and also has the score 0.5.
+    """
+
+    octaves: int
+    parts: int
 
     @property
-    def cells(self) -> Cells: ...
+    def state(self) -> dict[str, Any]:
+        """Name and arguments of the constructor, for JSON."""
+        return {"rule": "of_probabilities", "octaves": self.octaves, "parts": self.parts}
+
+    first: ClassVar[int] = 0
+
     @property
-    def ranges(self) -> NDArray[np.float64] | None: ...
+    def last(self) -> int:
+        """Number of the last bin."""
+        return 2 * self._half - 1
+
+    domain: ClassVar[tuple[float, float]] = 0.0, 1.0
+
+    @property
+    def _half(self) -> int:
+        """Number of bins below 0.5."""
+        return self.octaves * self.parts + 2
+
+    @property
+    def _lowest_octave(self) -> float:
+        return float(2.0 ** -(self.octaves + 1))
+
+    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the number of the bin of each score."""
+        is_lower = scores < 0.5
+        # The difference is exact from 0.5 on; adding 0.0 converts -0.0 to 0.0.
+        distances = np.where(is_lower, scores, 1.0 - scores) + 0.0
+        shift = _shift_of(self.parts)
+        numbers = distances.view(np.int64) >> shift
+        numbers -= _bits_of(self._lowest_octave) >> shift
+        numbers += 2
+        np.maximum(numbers, distances > 0, out=numbers)
+        np.minimum(numbers, self._half - 1, out=numbers)  # no octave includes the distance 0.5
+        return np.where(is_lower, numbers, self.last - numbers)
+
+    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lowest and the highest score of each bin."""
+        is_lower = numbers < self._half
+        of_distance = np.where(is_lower, numbers, self.last - numbers)
+        shift = _shift_of(self.parts)
+        lows = (of_distance - 2 + (_bits_of(self._lowest_octave) >> shift)) << shift
+        ends = lows + (1 << shift)  # lowest value of the next bin
+        lows[of_distance < 2] = of_distance[of_distance < 2]  # the bits of 0.0 and of 5e-324
+        ends[of_distance == 0] = 1
+        ends[of_distance == 1] = _bits_of(self._lowest_octave)
+        low, end = lows.view(np.float64), ends.view(np.float64)
+        below = np.stack([low, np.nextafter(end, 0.0)])
+        # Distances are multiples of 2**-53 here, so these differences are exact; see `Bins`.
+        above = np.stack([np.nextafter(1.0 - end, 1.0), 1.0 - low])
+        above[0, end == 0.5] = 0.5
+        above[:, of_distance == 0] = 1.0
+        above[1, of_distance == 1] = np.nextafter(1.0, 0.0)
+        return np.where(is_lower, below, above)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Powers of two of the absolute value, each split into equal parts; the score 0 has a bin."""
+
+    parts: int
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Name and arguments of the constructor, for JSON."""
+        return {"rule": "of_scores", "parts": self.parts}
+
+    @property
+    def first(self) -> int:
+        """Number of the first bin."""
+        return -self.last
+
+    @property
+    def last(self) -> int:
+        """Number of the last bin."""
+        return (_bits_of(_LARGEST) >> _shift_of(self.parts)) + 1
+
+    domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
+
+    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the number of the bin of each score."""
+        numbers = (np.abs(scores).view(np.int64) >> _shift_of(self.parts)) + 1
+        numbers[scores == 0] = 0
+        np.negative(numbers, out=numbers, where=scores < 0)
+        return numbers
+
+    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lowest and the highest score of each bin."""
+        size, shift = np.abs(numbers), _shift_of(self.parts)
+        nearest = np.maximum((size - 1) << shift, 1).view(np.float64)  # 5e-324 is next to 0
+        farthest = ((size << shift) - 1).view(np.float64)
+        positive = np.stack([nearest, farthest])
+        positive[:, size == 0] = 0.0
+        return np.where(numbers < 0, -positive[::-1], positive)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Cut points: each edge is the lowest score of a bin."""
+
+    edges: tuple[float, ...]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Name and arguments of the constructor, for JSON."""
+        return {"rule": "at", "edges": list(self.edges)}
+
+    first: ClassVar[int] = 0
+
+    @property
+    def last(self) -> int:
+        """Number of the last bin."""
+        return len(self.edges)
+
+    domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
+
+    @functools.cached_property
+    def _array(self) -> NDArray[np.float64]:
+        return np.array(self.edges, np.float64)
+
+    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the number of the bin of each score."""
+        return np.searchsorted(self._array, scores, side="right").astype(np.int64, copy=False)
+
+    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lowest and the highest score of each bin."""
+        lows = np.concatenate([[-_LARGEST], self._array])
+        highs = np.concatenate([np.nextafter(self._array, -np.inf), [_LARGEST]])
+        # Adding 0.0 converts -0.0, the float below 5e-324, to 0.0.
+        return np.stack([lows[numbers], highs[numbers]]) + 0.0
+
+
+def _shift_of(parts: int) -> int:
+    """Return the number of lower bits of a float64 that do not change its part."""
+    return _FRACTION - (parts.bit_length() - 1)
+
+
+def _bits_of(number: float) -> int:
+    return int(np.float64(number).view(np.int64))
+
+
+Rule: TypeAlias = Probabilities | Scores | Edges
+
+
+def _refines(fine: Rule, coarse: Rule) -> bool:
+    """Return whether each bin of a rule is within a single bin of the other rule."""
+    if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
+        return False
+    if isinstance(fine, Scores):
+        if isinstance(coarse, Scores):
+            return fine.parts >= coarse.parts  # both numbers of parts are powers of two
+        # Check the edges rather than the many bins: each edge must be the lowest score of a bin.
+        edges = coarse.ranges(np.arange(coarse.first + 1, coarse.last + 1, dtype=np.int64))[0]
+        return np.array_equal(fine.ranges(fine.numbers(edges))[0], edges)
+    low, high = fine.ranges(np.arange(fine.first, fine.last + 1, dtype=np.int64))
+    return np.array_equal(coarse.numbers(low), coarse.numbers(high))
+
+
+# Arguments of each constructor that a state may name
+_ARGUMENTS = {"of_probabilities": ("octaves", "parts"), "of_scores": ("parts",), "at": ("edges",)}
+
+
+def arguments_in(state: object) -> tuple[str, dict[str, Any]]:
+    """Return the constructor that a state names, and its arguments."""
+    if not isinstance(state, Mapping):
+        raise TypeError(
+            f"state must be a mapping that Bins.to_dict returned; got {type(state).__name__}."
+        )
+    # Messages do not quote values of a file, because nested values may be too deep for repr.
+    rule = state.get("rule")
+    known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
+    if known is None or set(state) != {"rule", *known}:
+        keys = [key for key in state if isinstance(key, str)]
+        raise ValueError(
+            "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the arguments "
+            f"of this constructor; got the keys {_words.listed(keys)}"
+            f"{f' and the rule {_words.shortened(rule)}' if isinstance(rule, str) else ''}."
+        )
+    arguments = {name: state[name] for name in known}
+    # Refuse types with surprising conversions, such as True to 1.0 and nested lists to columns.
+    for name, value in arguments.items():
+        if name == "edges":
+            expected = "a list of numbers"
+            is_valid = isinstance(value, list) and {*map(type, value)} <= {int, float}
+        else:
+            expected, is_valid = "a whole number", type(value) is int
+        if not is_valid:
+            kind = type(value).__name__
+            raise TypeError(f"{name} of a state must be {expected}; got {kind}.")
+    return str(rule), arguments
 
 
 class Bins:
@@ -46,16 +241,6 @@ class Bins:
     each class in each bin, and not the scores. `ScoreCounts.merge` adds up counts with equal
     `Bins`.
 
-    Build `Bins` with `of_probabilities` (scores from 0 to 1), `of_scores` (scores of any range),
-    `at` (cut points) or `of_quantiles` (cut points that sites agree on in one round).
-
-    The numbers of the bins follow the order of the scores. Each bin has a lowest and a highest
-    float64 score. There are no gaps between bins: the float64 above the highest score of a bin is
-    the lowest score of the next bin.
-
-    `Bins` are immutable and hashable. Two `Bins` are equal if the same constructor made them from
-    the same arguments.
-
     Attributes
     ----------
     n_bins : int or None
@@ -63,13 +248,8 @@ class Bins:
 
     See Also
     --------
-    ScoreCounts.reduced : Score counts by bin.
-    PrivateCounts : Counts by bin with noise for differential privacy.
-
-    Notes
-    -----
-    Bins compare scores as float64. The conversion of a float32 score to float64 is exact, so the
-    score is in the bin of its exact value: ``np.float32(0.1)`` is larger than 0.1.
+    Disclosure : What a site coarsens or withholds.
+    skfedauc.privacy.PrivateCounts : Counts by bin with noise.
 
     Examples
     --------
@@ -129,11 +309,6 @@ class Bins:
             score p above 0.5 and the score 1 - p are in bins of equal distance from the first and
             the last bin. The score 0.5 is in the upper half.
 
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-
         Examples
         --------
         >>> from skfedauc import Bins
@@ -168,11 +343,6 @@ class Bins:
             Bins with ``n_bins=None``. The number of the bin of ``-score`` is the negative number of
             the bin of ``score``; 0 is the number of the bin of the score 0.
 
-        Raises
-        ------
-        ValueError
-            If `parts` is not as described.
-
         Examples
         --------
         >>> from skfedauc import Bins
@@ -198,11 +368,6 @@ class Bins:
         Bins
             ``n_edges + 1`` bins for scores of any range.
 
-        Raises
-        ------
-        ValueError, TypeError
-            If `edges` is not as described.
-
         Examples
         --------
         >>> from skfedauc import Bins
@@ -227,8 +392,8 @@ class Bins:
         return cls._of(Edges(tuple(checked.tolist())))
 
     @classmethod
-    def of_quantiles(cls, counts: _Counts, n_bins: int) -> Bins:
-        """Return bins with about equal numbers of rows, from counts of all sites.
+    def of_quantiles(cls, counts: Any, n_bins: int) -> Bins:
+        """Return bins with about equal numbers of rows, from skfedauc.counts of all sites.
 
         Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
         receives the cut points. The certain intervals of AUCs are mostly narrower than with the
@@ -249,15 +414,6 @@ class Bins:
             Bins of `at`, whose edges are edges of the bins (or scores) of `counts`. The edges
             minimize the limit on the number of rows of a bin. A single bin or score of `counts`
             with more rows than the limit is a bin of its own.
-
-        Raises
-        ------
-        ValueError
-            If `n_bins` is below 2, or all rows of `counts` have one score or are in one bin.
-        DisclosureError
-            If `counts` are a summary, which has no scores.
-        TypeError
-            If `counts` is no `ScoreCounts`.
 
         Examples
         --------
@@ -296,22 +452,11 @@ class Bins:
         Parameters
         ----------
         state : mapping
-            A mapping with the keys of `to_dict`, for instance from JSON.
+            Result of `to_dict`.
 
         Returns
         -------
         Bins
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `state` is not a mapping that `to_dict` returned.
-
-        Examples
-        --------
-        >>> from skfedauc import Bins
-        >>> Bins.from_dict({"rule": "at", "edges": [0.1, 0.5]})
-        Bins.at([0.1, 0.5])
         """
         makers: dict[str, Callable[..., Bins]] = {
             "of_probabilities": cls.of_probabilities,
@@ -322,19 +467,12 @@ class Bins:
         return makers[rule](**arguments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the name and the arguments of the constructor as a mapping for JSON.
+        """Return the name and the arguments of the constructor.
 
         Returns
         -------
         dict
-            The name of the constructor as ``"rule"``, and the arguments by name: integers, and the
-            edges as a list of floats. Bins of `of_quantiles` have the rule ``"at"``.
-
-        Examples
-        --------
-        >>> from skfedauc import Bins
-        >>> Bins.of_scores(parts=16).to_dict()
-        {'rule': 'of_scores', 'parts': 16}
+            Mapping that JSON can represent, such as ``{"rule": "at", "edges": [0.5]}``.
         """
         return self._rule.state
 
@@ -353,24 +491,17 @@ class Bins:
         Parameters
         ----------
         scores : array-like of shape (n_scores,)
-            Finite scores, which are from 0 to 1 for `of_probabilities`.
+            Finite scores.
 
         Returns
         -------
         ndarray of int64, shape (n_scores,)
-            Numbers in the order of the scores, from 0 to ``n_bins - 1``; `of_scores` also has
-            negative numbers.
+            Numbers of the bins, in the order of the scores.
 
         Raises
         ------
-        ValueError, TypeError
-            If `scores` is not as described.
-
-        Examples
-        --------
-        >>> from skfedauc import Bins
-        >>> Bins.of_probabilities(octaves=3, parts=2).numbers_of([0.0, 0.49, 0.5, 1.0])
-        array([ 0,  7,  8, 15])
+        ValueError
+            If a score is outside the domain of the bins.
         """
         checked = _input.check_scores(scores, "scores")
         low, high = self._rule.domain
@@ -387,24 +518,12 @@ class Bins:
         Parameters
         ----------
         numbers : array-like of int, shape (n_numbers,)
-            Numbers of bins, as `numbers_of` returns.
+            Numbers of bins.
 
         Returns
         -------
-        ndarray of shape (2, n_numbers)
-            The lowest and the highest float64 score of each bin. The bin includes both scores. A
-            bin without a lower or upper limit ends at the lowest or highest float64.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an item of the argument is no number of a bin.
-
-        Examples
-        --------
-        >>> from skfedauc import Bins
-        >>> Bins.at([0.25, 0.5]).ranges_of([1]).tolist()
-        [[0.25], [0.49999999999999994]]
+        ndarray of float64, shape (2, n_numbers)
+            Lowest and highest scores.
         """
         return self._rule.ranges(self._check_numbers(numbers))
 
@@ -414,25 +533,12 @@ class Bins:
         Parameters
         ----------
         numbers : array-like of int, shape (n_numbers,)
-            Numbers of bins, as `numbers_of` returns.
+            Numbers of bins.
 
         Returns
         -------
-        ndarray of shape (n_numbers,)
-            The middle of the lowest and the highest score of each bin. The middle belongs to the
-            bin, and increases with the number. The representative of a bin of `at` without a lower
-            or upper limit is the score of the bin next to the edge.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an item of the argument is no number of a bin.
-
-        Examples
-        --------
-        >>> from skfedauc import Bins
-        >>> Bins.of_probabilities(octaves=3, parts=2).scores_of([0, 4, 15]).round(4)
-        array([0.    , 0.1562, 1.    ])
+        ndarray of float64, shape (n_numbers,)
+            A score within each bin.
         """
         checked = self._check_numbers(numbers)
         low, high = self._rule.ranges(checked)
@@ -447,78 +553,40 @@ class Bins:
         return middle
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        """Return the number of the bin as a narwhals expression, for tables in other engines.
-
-        The expression is exact: databases and lazy tables compute the numbers of `numbers_of`.
-        `ScoreCounts.from_table` uses the expression.
+        """Return the number of the bin as an expression, for tables in other engines.
 
         Parameters
         ----------
         score : narwhals.stable.v2.Expr
-            Column of scores in float64; ``nw.col("risk").cast(nw.Float64)`` converts float32.
+            Scores in float64.
 
         Returns
         -------
         narwhals.stable.v2.Expr
-            The number as Int64, or ``-2**40`` for a score that the expression leaves to
-            `numbers_of`. Such scores are missing, NaN or infinite. For `of_probabilities`, such
-            scores also include scores outside the range from 0 to 1. For `of_scores`, such scores
-            also include nonzero scores with an absolute value below ``2**-64`` (5.4e-20) or of
-            ``2**64`` (1.8e19) or more.
-
-        Notes
-        -----
-        The length of the expression is proportional to the number of octaves; the number of parts
-        does not matter. For `at`, the length is proportional to the number of edges.
-
-        Examples
-        --------
-        >>> import narwhals.stable.v2 as nw
-        >>> import polars as pl
-        >>> from skfedauc import Bins
-        >>> table = nw.from_native(pl.LazyFrame({"risk": [0.0, 0.3, 1.0, 1.5]}))
-        >>> number = Bins.of_probabilities(octaves=3, parts=2).expression(nw.col("risk"))
-        >>> table.select(number=number).collect()["number"].to_list()
-        [0, 6, 15, -1099511627776]
+            Numbers of the bins, or -2**40 for scores without a bin.
         """
-        from skfedauc.counts.bin_expressions import expression_of
-
         return expression_of(self._rule, score)
 
     def refines(self, other: Bins) -> bool:
         """Return whether each bin is within a single bin of `other`.
 
-        Counts by these bins then give the counts by the bins of `other`.
-
         Parameters
         ----------
         other : Bins
-            Bins that may be coarser.
+            Bins to compare with.
 
         Returns
         -------
         bool
-            False if these bins have scores that `other` does not accept.
-
-        Raises
-        ------
-        TypeError
-            If `other` is not `Bins`.
-
-        Examples
-        --------
-        >>> from skfedauc import Bins
-        >>> fine, coarse = Bins.of_probabilities(parts=64), Bins.of_probabilities(parts=16)
-        >>> fine.refines(coarse), coarse.refines(fine)
-        (True, False)
+            Whether counts by these bins can be reduced to `other`.
         """
         if not isinstance(other, Bins):
             raise TypeError(f"other must be Bins; got {_words.described(other)}.")
-        return refines(self._rule, other._rule)
+        return _refines(self._rule, other._rule)
 
     def _check_numbers(self, numbers: ArrayLike) -> NDArray[np.int64]:
-        array = np.asarray(numbers)
-        if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        array = _input.column_of(numbers, "numbers")
+        if array.dtype.kind not in "iu" and array.size:
             raise TypeError(
                 f"numbers must be a column of whole numbers; got {_words.described(numbers)}."
             )
@@ -568,3 +636,134 @@ def _check_parts(parts: Any) -> int:
             f"{_words.shortened(parts)}."
         )
     return int(parts)
+
+
+# Bins in other engines
+
+# Result of the expression for scores without a bin
+NOT_BINNED = -(1 << 40)
+# Exponents of the absolute values from 5.4e-20 to 1.8e19; other scores have no bin
+_EXPONENTS = range(-64, 64)
+
+
+def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
+    """Return the number of the bin of a score as an int64, or `NOT_BINNED`."""
+    import narwhals.stable.v2 as nw
+
+    if not isinstance(score, nw.Expr):
+        raise TypeError(
+            "score must be an expression, such as narwhals.stable.v2.col('score'); got "
+            f"{_words.described(score)}."
+        )
+    low, high = rule.domain
+    # Some engines sort NaN above all numbers, and others do not compare NaN.
+    is_valid = (score >= low) & (score <= high)
+    match rule:
+        case Probabilities(octaves, parts):
+            number = _of_probability(score, octaves, parts, rule.last)
+        case Scores(parts):
+            size = score.abs()
+            limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
+            is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
+            number = _of_score(score, parts)
+        case Edges(edges):
+            number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
+        case _:
+            raise AssertionError(rule)
+    number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
+    # PostgreSQL treats constants as decimals, which Ibis does not expect.
+    return number.cast(nw.Int64)
+
+
+def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:
+    import narwhals.stable.v2 as nw
+
+    lowest = [2.0 ** -(octaves + 1 - octave) for octave in range(octaves)]
+    factors = [nw.lit(0.0), *(nw.lit(parts / low) for low in lowest)]
+
+    def number(distance: nw.Expr) -> nw.Expr:
+        below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        firsts = [below, *(nw.lit(float(2 + (n - 1) * parts)) for n in range(octaves))]
+        return _parts_of(distance, lowest, factors, firsts)
+
+    upper = float(last) - number(1 - score)
+    at_least_half = nw.when(score > 0.5).then(upper).otherwise(nw.lit(float(last // 2 + 1)))
+    return nw.when(score < 0.5).then(number(score)).otherwise(at_least_half)
+
+
+def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
+    import narwhals.stable.v2 as nw
+
+    lowest = [2.0**exponent for exponent in _EXPONENTS]
+    factors = [nw.lit(parts / low) for low in lowest]
+    firsts = [nw.lit(float(1 + (exponent + 1022) * parts)) for exponent in _EXPONENTS]
+    sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
+    number = _parts_of(score.abs(), lowest[1:], factors, firsts) * sign
+    return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
+
+
+def _parts_of(
+    value: nw.Expr, edges: Sequence[float], factors: Sequence[nw.Expr], firsts: Sequence[nw.Expr]
+) -> nw.Expr:
+    """Return the number of a part of equal width, from the first part between two edges."""
+    return (value * _chosen(value, edges, factors)).floor() + _chosen(value, edges, firsts)
+
+
+def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) -> nw.Expr:
+    """Return result i for values from edge i - 1 to below edge i, from a balanced tree."""
+    import narwhals.stable.v2 as nw
+
+    if not edges:
+        return results[0]
+    middle = len(edges) // 2
+    below = _chosen(value, edges[:middle], results[: middle + 1])
+    above = _chosen(value, edges[middle + 1 :], results[middle + 1 :])
+    return nw.when(value < edges[middle]).then(below).otherwise(above)
+
+
+# Edges at quantiles
+
+
+def quantile_edges(
+    cells: Cells, ranges: NDArray[np.float64] | None, n_bins: int
+) -> NDArray[np.float64]:
+    """Return the cut points of at most `n_bins` bins; no cut point is within a range."""
+    starts, n_rows = _blocks(cells, ranges)
+    total = np.concatenate([[0], np.cumsum(n_rows)])
+    # A larger limit never gives more bins.
+    low, high = 0, int(total[-1])
+    while low < high:
+        middle = (low + high) // 2
+        if _firsts(total, middle, n_bins) is None:
+            low = middle + 1
+        else:
+            high = middle
+    firsts = _firsts(total, low, n_bins)
+    assert firsts is not None  # the largest limit permits a single bin of all rows
+    return starts[firsts[1:]]
+
+
+def _blocks(
+    cells: Cells, ranges: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the lowest score and the rows of each block of overlapping ranges, over all groups."""
+    lows, highs = (cells.scores, cells.scores) if ranges is None else ranges
+    n_rows = cells.negatives.astype(np.int64) + cells.positives.astype(np.int64)
+    order = np.argsort(lows, kind="stable")
+    lows, reached = lows[order], np.maximum.accumulate(highs[order])
+    begins = np.flatnonzero(np.concatenate([[True], lows[1:] > reached[:-1]])[: lows.size])
+    return lows[begins], np.add.reduceat(n_rows[order], begins) if begins.size else n_rows
+
+
+def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int] | None:
+    """Fill bins up to a limit from the lowest score on, and return the first block of each bin."""
+    firsts, n_blocks = [0], total.size - 1
+    while True:
+        first = firsts[-1]
+        following = int(np.searchsorted(total, total[first] + limit, side="right")) - 1
+        following = max(following, first + 1)
+        if following >= n_blocks:
+            return firsts
+        if len(firsts) == n_bins:
+            return None
+        firsts.append(following)

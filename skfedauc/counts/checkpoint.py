@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import functools
+import inspect
 import json
 import os
 import time
@@ -11,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from skfedauc import _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import shortened
 from skfedauc.counts.files import content_of, read_content
-from skfedauc.counts.label_entries import entry_of
+from skfedauc.counts.labels import entry_of
 from skfedauc.counts.parquet import pyarrow_parquet, read_file
-from skfedauc.counts.readers import identity_of
-from skfedauc.counts.state import State, restored
+from skfedauc.counts.state import State
 
 # Largest share of the run time for writing the file
 _SHARE = 0.1
@@ -49,7 +52,7 @@ class Checkpoint:
         arguments: dict[str, Any],
         scores_of: Callable[[Any], Any],
     ) -> None:
-        check_target(path)
+        check_target(path, "checkpoint")
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError(
                 f"checkpoint={os.fspath(path)!r} is a device or a pipe, which keeps nothing; pass "
@@ -96,8 +99,7 @@ class Checkpoint:
         if not os.path.exists(self.path):
             return 0, None
         try:
-            found, facts = read_content(read_file(self.path), "the file")
-            state = restored(found.content, found.labels, found.origin, ranges=found.ranges)
+            state, facts = read_content(read_file(self.path), "the file")
             self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
         except Exception as error:  # a damaged file may raise any exception
             raise ValueError(
@@ -139,6 +141,59 @@ def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
     except Exception:  # counting will refuse this batch
         return before
     return zlib.crc32(scores.tobytes(), zlib.crc32(str(scores.shape).encode(), before))
+
+
+def is_path(batch: Any) -> bool:
+    """Return whether a batch is the path of a file."""
+    return isinstance(batch, str | os.PathLike)
+
+
+def identity_of(batch: Any) -> list[Any] | None:
+    """Return values that identify a batch for workers to read; None for a batch of rows.
+
+    The absolute path and the size identify a file, and the name identifies a function. The identity
+    of a `functools.partial` includes its arguments.
+
+    Raises
+    ------
+    TypeError
+        If a function has no unique name, or an argument of a `functools.partial` is not a plain
+        value.
+    """
+    if is_path(batch):
+        path = os.path.abspath(os.fspath(batch))
+        return [path, os.path.getsize(path) if os.path.exists(path) else None]
+    if not callable(batch):
+        return None
+    is_partial = isinstance(batch, functools.partial)
+    function = batch.func if is_partial else batch
+    name = getattr(function, "__qualname__", "<>")
+    # The names of lambdas and of functions within functions contain "<".
+    if not inspect.isfunction(function) or "<" in name:
+        raise TypeError(
+            "checkpoint= identifies a function by its name, which "
+            f"{_words.described(function)} lacks; pass paths, or functools.partial(read, day) of a "
+            "function that is defined in a module."
+        )
+    identity = [function.__module__, name]
+    if is_partial:
+        arguments = [*enumerate(batch.args), *sorted(batch.keywords.items())]
+        identity += [f"{key}={_plain(value)}" for key, value in arguments]
+    return identity
+
+
+def _plain(value: Any) -> str:
+    """Return the code of an argument; the code is the same in every process."""
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_plain, value))})"
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if value is None or isinstance(value, str | bytes | int | float | datetime.date):
+        return repr(value)
+    raise TypeError(
+        "checkpoint= identifies a functools.partial by its arguments, which must be text, numbers, "
+        f"dates, paths or lists of these; got {_words.described(value)}."
+    )
 
 
 def _shown(arguments: dict[str, Any]) -> str:

@@ -1,47 +1,269 @@
-"""Conversion of score counts to the content of a Parquet file, and back.
+"""The open file format of score counts, version 4, and files of earlier versions.
 
-Other tools can read the file. The file has one row per cell, with the columns of
-`ScoreCounts.to_counts`, sorted by group and score. The metadata of the file has the key
-``skfedauc``, a JSON object (`file_facts`).
-
-Exact counts have version 1 of the format. Binned counts have version 2: two more columns hold the
-ranges of the scores, and the metadata hold the level of disclosure and the bins. Summaries have
-version 3, with one row per group and the columns of `file_columns.summary_columns`.
+A file is a Parquet table with one row per cell, and two entries of metadata: ``skfedauc``, a JSON
+object, and ``skfedauc.sha256``, the SHA-256 of the bytes of this object and of all values. The
+checksum covers the JSON as it is written, so that writers in other languages need no canonical
+form. The page "File format" of the documentation defines every byte that matters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells
-from skfedauc._words import listed, shortened
-from skfedauc.counts import file_columns, parquet
-from skfedauc.counts.file_facts import (
-    BINNED,
-    SUMMARY,
-    NewerVersionError,
-    check_facts,
-    facts_of,
-    origin_of,
-)
-from skfedauc.counts.file_groups import group_arrays, groups_of
-from skfedauc.counts.group_columns import GroupColumn, columns_of, labels_of
-from skfedauc.counts.limits import LimitError, Limits, check_limits
-from skfedauc.counts.ranges import Ranges
-from skfedauc.counts.state import State
-from skfedauc.counts.summary import Summary, arrays_of
-from skfedauc.counts.tables import names_of_columns
+import skfedauc
+from skfedauc import _input
+from skfedauc._kernel import Cells, compact_counts
+from skfedauc._words import counted, described, listed, shortened
+from skfedauc.counts import parquet
+from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import Disclosure, Withheld
+from skfedauc.counts.labels import KINDS, GroupColumn, columns_of, entry_of, label_of, labels_of
+from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
+from skfedauc.counts.provenance import Source, in_order
+from skfedauc.counts.state import MOST_ROWS, State, changed, checked
+from skfedauc.counts.tables import COUNT_COLUMNS, RANGE_COLUMNS, WEIGHT_COLUMNS, names_of_columns
 
+VERSION = 4
+_CHECKSUM = b"skfedauc.sha256"
+_N_ROWS = COUNT_COLUMNS[1:]
+_PREFIXES = ("", "lowest_", "highest_")
+_ABSENT = b"(missing)"
 # Rows of a row group; each row group has its own dictionaries.
 _GROUP_ROWS = 1 << 20
 # Size of the sample of values that shows whether a dictionary saves space
 _SAMPLE = 1 << 16
 # Bytes of a value in a page besides its text, and of the pages of an empty file
 _BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
+
+
+class LimitError(ValueError):
+    """A file that a limit of the receiver refuses."""
+
+
+class NewerVersionError(ValueError):
+    """A file of a version that this package does not know."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a receiver of counts accepts; checked before anything large is read.
+
+    The defaults suit files of your own; `GroupAUCAggregator` has lower ones.
+
+    Parameters
+    ----------
+    max_bytes : int, default=2**34
+        Size of a file, and of its content in memory.
+    max_rows : int, default=2**40
+        Number of counted rows of each class.
+    max_cells, max_groups, max_sources : int, default=2**40
+        Numbers of cells, groups and sources.
+    max_label_length : int, default=10_000
+        Number of characters of a group label, a class label, a source name or another name.
+    groups : collection of labels, default=None
+        The only groups that the sender may have; None for any.
+    source : str, default=None
+        The only source name that the sender may use; None for any.
+
+    See Also
+    --------
+    ScoreCounts.load : Read a file within limits.
+    GroupAUCAggregator : Merge the replies of clients within limits.
+
+    Examples
+    --------
+    >>> from skfedauc import ScoreCounts
+    >>> from skfedauc.counts import Limits
+    >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
+    >>> ScoreCounts.from_bytes(counts.to_bytes(), limits=Limits(max_rows=1))
+    Traceback (most recent call last):
+    skfedauc.counts.files.LimitError: data is refused: it counts 2 rows of a class, above the \
+receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
+    """
+
+    max_bytes: int = 1 << 34
+    max_rows: int = MOST_ROWS
+    max_cells: int = 1 << 40
+    max_groups: int = 1 << 40
+    max_sources: int = 1 << 40
+    max_label_length: int = 10_000
+    groups: Any = None
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if field.name.startswith("max_"):
+                number = _input.check_whole_number(getattr(self, field.name), field.name, 0)
+                object.__setattr__(self, field.name, number)
+        if isinstance(self.groups, str):
+            raise TypeError(f"groups must be a list of labels; got {described(self.groups)}.")
+
+    def check(self, name: str, number: int, what: str) -> None:
+        """Raise a LimitError for a number above a limit; `what` is a sentence with ``{}``."""
+        most = getattr(self, name)
+        if number > most:
+            raise LimitError(
+                f"{what.format(f'{number:,}')}, above the receiver's limit of {most:,}; pass "
+                f"limits=Limits({name}=...) to accept it"
+            )
+
+    def check_text(self, length: int) -> None:
+        """Raise a LimitError for a label or name of more characters than the limit."""
+        self.check("max_label_length", length, "it has a label or name of {} characters")
+
+    def check_sender(self, groups: Iterable[Any], sources: Iterable[Source]) -> None:
+        """Raise a LimitError for groups or sources that the sender may not use."""
+        if self.groups is not None:
+            others = [label for label in groups if label not in self.groups]
+            if others:
+                raise LimitError(
+                    f"it has rows of {counted(len(others), 'group')} that its sender may not "
+                    f"have: {listed(others)}"
+                )
+        names = {source.name for source in sources} - {self.source}
+        if self.source is not None and names:
+            raise LimitError(f"it has counts of another source, {listed(names)}")
+
+
+def check_limits(limits: object) -> Limits:
+    """Return the limits, or the default limits for None."""
+    if limits is None:
+        return Limits()
+    if not isinstance(limits, Limits):
+        raise TypeError(
+            f"limits must be a skfedauc.counts.Limits or None; got {described(limits)}."
+        )
+    return limits
+
+
+# Columns -------------------------------------------------------------------------------------
+
+
+def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[str, ...]:
+    """Return the names of the columns after the group columns.
+
+    A summary has `u2`, twice Mann-Whitney's U, and the sums of `OwnMoments`; ``lowest_`` and
+    ``highest_`` are those of the lowest and of the highest AUC that ranges of scores permit.
+    """
+    weights = WEIGHT_COLUMNS if is_weighted else ()
+    if level == "summary":
+        prefixes = _PREFIXES if has_limits else _PREFIXES[:1]
+        sums = [prefix + name for prefix in prefixes for name in ("u2", *OwnMoments._fields)]
+        return (*_N_ROWS, *weights, *sums)
+    return ("score", *(RANGE_COLUMNS if level == "bins" else ()), *_N_ROWS, *weights)
+
+
+def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+    """Return the first row of each group, and the columns after the group columns."""
+    content = state.content
+    is_weighted = content.weights is not None
+    if isinstance(content, Summary):
+        has_limits = content.lowest is not None
+        names = _column_names("summary", is_weighted=is_weighted, has_limits=has_limits)
+        # `arrays` has one array of shape (4, n_groups) for the weights.
+        columns = [column for array in content.arrays for column in np.atleast_2d(array)]
+        return np.arange(content.n_groups + 1), dict(zip(names, columns, strict=True))
+    names = _column_names(state.disclosure.level, is_weighted=is_weighted, has_limits=False)
+    starts, scores, negatives, positives, weights = content
+    ends = () if state.ranges is None else state.ranges
+    columns = [scores, *ends, negatives, positives, *(() if weights is None else weights)]
+    return starts, dict(zip(names, columns, strict=True))
+
+
+def _is_decimal(name: str, *, is_weighted: bool) -> bool:
+    """Return whether a column holds whole numbers of more than 64 bits."""
+    return name.endswith("u2") and not is_weighted
+
+
+def _type_of(name: str, *, is_weighted: bool) -> Any:
+    import pyarrow as pa
+
+    if _is_decimal(name, is_weighted=is_weighted):
+        return pa.decimal128(25, 0)
+    return pa.int64() if name in _N_ROWS else pa.float64()
+
+
+def _types_of_kinds() -> dict[str, Any]:
+    import pyarrow as pa
+
+    return {
+        "boolean": pa.bool_(),
+        "integer": pa.int64(),
+        "unsigned": pa.uint64(),
+        "text": pa.string(),
+        "date": pa.timestamp("us"),
+        "instant": pa.timestamp("us", "UTC"),
+        "coded": pa.string(),
+    }
+
+
+# Checksum ------------------------------------------------------------------------------------
+
+
+def checksum(
+    facts: bytes,
+    columns: Sequence[GroupColumn],
+    sizes: NDArray[np.int64],
+    values: Mapping[str, NDArray[Any]],
+) -> str:
+    """Return the SHA-256 of the metadata and of the columns, one after the other.
+
+    Parameters
+    ----------
+    facts : bytes
+        Value of the key ``skfedauc``.
+    columns : sequence of GroupColumn
+        Group columns with one value per run of rows with equal groups.
+    sizes : ndarray of int64
+        Numbers of rows of the runs.
+    values : mapping of str to ndarray
+        Columns that follow, with one value per row.
+    """
+    sha256 = hashlib.sha256(facts)
+    for column in columns:
+        for piece in _bytes_of_groups(column, sizes):
+            sha256.update(piece)
+    for array in values.values():
+        pieces = map(_of_text, array.tolist()) if array.dtype.kind == "O" else _of_numbers(array)
+        for piece in pieces:
+            sha256.update(piece)
+    return sha256.hexdigest()
+
+
+def _of_numbers(values: NDArray[Any]) -> Iterator[bytes]:
+    """Yield numbers in 8 bytes each, big-endian: doubles or integers of 64 bits."""
+    kind = {"f": ">f8", "u": ">u8"}.get(values.dtype.kind, ">i8")
+    for first in range(0, values.size, _GROUP_ROWS):
+        yield values[first : first + _GROUP_ROWS].astype(kind).tobytes()
+
+
+def _of_text(text: Any) -> bytes:
+    """Return a text as its length in bytes (8 bytes, big-endian) and UTF-8."""
+    data = str(text).encode()
+    return len(data).to_bytes(8, "big") + data
+
+
+def _bytes_of_groups(column: GroupColumn, sizes: NDArray[np.int64]) -> Iterator[bytes]:
+    values, is_missing = column.values, column.is_missing
+    if values.dtype.kind != "O" and is_missing is None:
+        yield from _of_numbers(np.repeat(values, sizes))
+        return
+    for number, size in enumerate(sizes.tolist()):
+        if is_missing is not None and is_missing[number]:
+            yield _ABSENT * size
+        elif values.dtype.kind == "O":
+            yield _of_text(values[number]) * size
+        else:
+            yield b"".join(_of_numbers(values[number : number + 1])) * size
 
 
 # Writing -------------------------------------------------------------------------------------
@@ -54,7 +276,7 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     ----------
     state : State
     checkpoint : object, default=None
-        Entry of the metadata of a checkpoint.
+        Entry of the metadata of a checkpoint of `ScoreCounts.from_batches`.
 
     Raises
     ------
@@ -64,56 +286,114 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
         If pyarrow is missing.
     """
     parquet.pyarrow_parquet()  # raise the error for a missing package
-    starts, counted = file_columns.columns_of(state.content, state.ranges)
-    columns = None if state.labels is None else columns_of(state.labels)
-    if columns is not None and len(starts) == 1:
-        # Without groups, only the names of the group columns determine the number of columns.
-        columns *= max(1, len(state.origin.group_names))
-    facts = facts_of(state, starts, counted, columns, checkpoint)
-    facts["sha256"] = _digest(facts, arrays_of(state.content, state.ranges), columns or [])
-    data = _written(facts, starts, counted, columns or [], "zstd")
-    if parquet.is_too_large(parquet.opened(data).metadata, len(data)):
+    starts, values = _values_of(state)
+    is_weighted = state.content.weights is not None
+    exact = {
+        name: array.astype(object) if _is_decimal(name, is_weighted=is_weighted) else array
+        for name, array in values.items()
+    }
+    columns = [] if state.labels is None else columns_of(state.labels)
+    names: tuple[str, ...] = ()
+    if columns:
+        n_groups = starts.size - 1
+        if not n_groups:  # only the names determine the number of columns
+            columns *= max(1, len(state.group_names))
+        names = names_of_columns(state.group_names, len(columns), n_groups, values)
+    facts = _facts_of(state, names, columns)
+    if checkpoint is not None:
+        facts["checkpoint"] = checkpoint
+    text = json.dumps(facts, ensure_ascii=False).encode()
+    digest = checksum(text, columns, np.diff(starts), exact)
+    metadata = {parquet.KEY: text, _CHECKSUM: digest}
+    schema = _schema(names, columns, exact, is_weighted=is_weighted)
+    floats = {name: array for name, array in values.items() if array.dtype.kind == "f"}
+    varied = [name for name, array in floats.items() if not _repeats(array)]
+    options = {
+        "use_dictionary": [name for name in schema.names if name not in varied],
+        "column_encoding": dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
+        "dictionary_pagesize_limit": 1 << 24,
+    }
+    for compression in ("zstd", "none"):
+        tables = _tables(schema, starts, columns, exact)
+        data = parquet.written(
+            schema, tables, metadata, _GROUP_ROWS, compression=compression, **options
+        )
         # Some content, such as the scores 0, 1, 2, ..., compresses very well. A reader would refuse
         # such a small file, because its content may exhaust the memory.
-        data = _written(facts, starts, counted, columns or [], "none")
+        if not parquet.is_too_large(parquet.opened(data).metadata, len(data)):
+            break
     return data
 
 
-def _digest(
-    facts: Mapping[str, Any], arrays: list[NDArray[Any]], columns: Sequence[GroupColumn]
-) -> str:
-    """Return the SHA-256 of the metadata, the labels of the groups and the arrays of the counts."""
-    texts = []
-    for column in columns:
-        if column.values.dtype.kind == "O":
-            texts.append(column.values.tolist())
-        else:
-            arrays = [*arrays, column.values]
-        if column.is_missing is not None:
-            arrays = [*arrays, column.is_missing]
-    return parquet.digest(facts, texts, arrays)
+def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]) -> dict[str, Any]:
+    negatives, positives = state.n_rows
+    rule = state.disclosure
+    facts: dict[str, Any] = {
+        "format": parquet.COUNTS_FORMAT,
+        "version": VERSION,
+        "package": version_of_package(),
+        "level": rule.level,
+        "n_cells": state.n_cells,
+        "n_negatives": negatives,
+        "n_positives": positives,
+        "n_missing": state.n_missing,
+        "is_weighted": state.content.weights is not None,
+        "group_columns": None,
+        "labels_seen": list(state.classes.seen),
+        "pos_label": state.classes.pos_label,
+        "sources": [source.to_dict() for source in state.sources],
+    }
+    if state.labels is not None:
+        facts["group_columns"] = [
+            _without_none({"name": name, "kind": of.kind, "zone": of.zone, "labels": of.labels})
+            for name, of in zip(names, columns, strict=True)
+        ]
+    if state.group_names != tuple(names):
+        facts["group_names"] = list(state.group_names)
+    if rule.level == "bins":
+        facts["bins"] = None if rule.bins is None else rule.bins.to_dict()
+    if state.summary is not None:
+        facts["has_limits"] = state.summary.lowest is not None
+    if rule.min_count is not None:
+        facts["min_count"] = rule.min_count
+    if rule.withheld != Withheld():
+        labels = rule.withheld.labels
+        known = None if labels is None else [entry_of(label) for label in labels]
+        facts["withheld"] = {**rule.withheld._asdict(), "labels": known}
+    return facts
 
 
-def _written(
-    facts: Mapping[str, Any],
-    starts: NDArray[np.intp],
-    counted: Mapping[str, NDArray[Any]],
+def _without_none(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def version_of_package() -> str:
+    """Return the version of this package, or "unknown" without an installation."""
+    try:
+        return skfedauc.__version__
+    except PackageNotFoundError:  # a cluster may send the package to its workers as a plain folder
+        return "unknown"
+
+
+def _schema(
+    names: Sequence[str],
     columns: Sequence[GroupColumn],
-    compression: str,
-) -> bytes:
-    schema = _schema(facts, [column.is_missing is not None for column in columns])
-    floats = {name: values for name, values in counted.items() if values.dtype.kind == "f"}
-    varied = [name for name, values in floats.items() if not _repeats(values)]
-    return parquet.written(
-        schema,
-        _tables(schema, starts, counted, columns),
-        facts,
-        _GROUP_ROWS,
-        compression=compression,
-        use_dictionary=[name for name in schema.names if name not in varied],
-        column_encoding=dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
-        dictionary_pagesize_limit=1 << 24,
-    )
+    values: Mapping[str, Any],
+    *,
+    is_weighted: bool,
+) -> Any:
+    import pyarrow as pa
+
+    types = _types_of_kinds()
+    types |= dict.fromkeys(("text", "coded"), pa.dictionary(pa.int32(), pa.string()))
+    fields = [
+        pa.field(name, types[column.kind], nullable=column.is_missing is not None)
+        for name, column in zip(names, columns, strict=True)
+    ]
+    fields += [
+        pa.field(name, _type_of(name, is_weighted=is_weighted), nullable=False) for name in values
+    ]
+    return pa.schema(fields)
 
 
 def _repeats(values: NDArray[np.float64]) -> bool:
@@ -125,9 +405,9 @@ def _repeats(values: NDArray[np.float64]) -> bool:
 
 def _tables(
     schema: Any,
-    starts: NDArray[np.intp],
-    counted: Mapping[str, NDArray[Any]],
+    starts: NDArray[np.int64],
     columns: Sequence[GroupColumn],
+    values: Mapping[str, NDArray[Any]],
 ) -> Iterator[Any]:
     """Yield the rows of each row group."""
     import pyarrow as pa
@@ -135,51 +415,48 @@ def _tables(
     n_rows = int(starts[-1])
     for start in range(0, n_rows, _GROUP_ROWS):
         stop = min(start + _GROUP_ROWS, n_rows)
-        arrays = [*group_arrays(schema, starts, columns, start, stop)]
+        first, last = np.searchsorted(starts, [start, stop - 1], side="right") - 1
+        sizes = np.diff(np.clip(starts[first : last + 2], start, stop))
+        arrays = [
+            _group_array(column, slice(first, last + 1), sizes, field.type)
+            for column, field in zip(columns, schema, strict=False)
+        ]
         arrays += [
-            file_columns.array_of(values[start:stop], schema.field(name).type)
-            for name, values in counted.items()
+            _value_array(array[start:stop], schema.field(name).type)
+            for name, array in values.items()
         ]
         yield pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _schema(facts: Mapping[str, Any], may_lack: Sequence[bool]) -> Any:
-    """Return the Arrow schema that the metadata determine."""
+def _group_array(column: GroupColumn, groups: slice, sizes: Any, wanted: Any) -> Any:
     import pyarrow as pa
 
-    types = {
-        "boolean": pa.bool_(),
-        "integer": pa.int64(),
-        "unsigned": pa.uint64(),
-        "text": pa.dictionary(pa.int32(), pa.string()),
-        "date": pa.timestamp("us"),
-        "instant": pa.timestamp("us", "UTC"),
-        "coded": pa.dictionary(pa.int32(), pa.string()),
-    }
-    is_weighted = facts["is_weighted"]
-    if facts["version"] == SUMMARY:
-        counted = file_columns.summary_columns(is_weighted, facts["has_limits"])
-    else:
-        counted = file_columns.cell_columns(facts["version"] == BINNED, is_weighted)
-    kinds = [column["kind"] for column in facts["group_columns"] or []]
-    names = names_of_columns(facts["group_names"], len(kinds), facts["n_groups"], counted)
-    fields = [
-        pa.field(name, types[kind], nullable=lacks)
-        for name, kind, lacks in zip(names, kinds, may_lack, strict=False)
-    ]
-    fields += [
-        pa.field(name, file_columns.type_of(name, is_weighted), nullable=False) for name in counted
-    ]
-    return pa.schema(fields)
+    mask = None if column.is_missing is None else np.repeat(column.is_missing[groups], sizes)
+    if column.values.dtype.kind != "O":
+        array = pa.array(np.repeat(column.values[groups], sizes), mask=mask)
+        return array if array.type == wanted else array.view(wanted)
+    places: dict[str, int] = {}
+    codes = [places.setdefault(text, len(places)) for text in column.values[groups]]
+    numbers = pa.array(np.repeat(np.array(codes, np.int32), sizes), mask=mask)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(list(places), pa.string()))
+
+
+def _value_array(values: NDArray[Any], wanted: Any) -> Any:
+    import pyarrow as pa
+
+    if values.dtype.kind == "O":
+        return pa.array(list(map(Decimal, values.tolist())), wanted)
+    # Unsigned integers would wrap around when users subtract columns.
+    return pa.array(values.astype(np.int64) if values.dtype.kind == "u" else values)
 
 
 # Reading -------------------------------------------------------------------------------------
 
 
 def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[State, Any]:
-    """Return the score counts and the entry of a checkpoint, after checking that a file is whole.
+    """Return the score counts and the entry of a checkpoint.
 
-    Pass the result to `state.restored`: a checksum does not show that rows can have these counts.
+    The function checks that the file is whole, and that rows with these counts can exist.
 
     Parameters
     ----------
@@ -193,8 +470,7 @@ def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[St
     Raises
     ------
     ValueError
-        If `data` is damaged, or `content_of` of this or an earlier version did not write `data`. If
-        `data` is above a limit.
+        If `data` is damaged, is no file of score counts, or is above a limit.
     ImportError
         If pyarrow is missing.
     """
@@ -220,84 +496,220 @@ def _content_in(data: Any, name: str, limits: Limits) -> tuple[State, Any]:
             "by skfedauc.privacy.PrivateCounts.load or from_bytes."
         )
     try:
-        check_facts(facts, name, limits)
-        return _read(file, facts, data, limits), facts.get("checkpoint")
+        _check_version(facts, name)
+        state = _read(file, facts, data, limits)
     except (NewerVersionError, LimitError):
         raise
     except Exception as error:
         raise parquet.damaged(name, error) from error
+    return checked(state, name), facts.get("checkpoint")
+
+
+def read_sources(path: Any) -> tuple[Source, ...]:
+    """Return the sources of a file without reading its table; none if it is damaged."""
+    try:
+        metadata = parquet.pyarrow_parquet().read_metadata(path).metadata
+        return _sources_of(json.loads(metadata[parquet.KEY]))
+    except Exception:  # reading the counts will raise the error
+        return ()
+
+
+def _check_version(facts: Any, name: str) -> None:
+    if not isinstance(facts, dict) or facts.get("format") != parquet.COUNTS_FORMAT:
+        raise ValueError("its metadata has another format")
+    version = facts.get("version")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its metadata has the version {shortened(version)}")
+    if version > VERSION:
+        raise NewerVersionError(
+            f"{name} has version {version} of the file format, written by skfedauc "
+            f"{shortened(facts.get('package'))}; skfedauc {version_of_package()} reads versions "
+            f"up to {VERSION}. Upgrade by: pip install --upgrade skfedauc"
+        )
+
+
+_TYPES: dict[str, type] = {
+    "package": str,
+    "level": str,
+    "n_cells": int,
+    "n_negatives": int,
+    "n_positives": int,
+    "n_missing": int,
+    "is_weighted": bool,
+    "labels_seen": list,
+    "sources": list,
+}
+
+
+def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
+    for key, kind in _TYPES.items():
+        if type(facts.get(key)) is not kind:
+            raise ValueError(f"its metadata has no {key} of type {kind.__name__}")
+    level = facts["level"]
+    if level not in ("exact", "bins", "summary") or ("bins" in facts) != (level == "bins"):
+        raise ValueError("its metadata has no known level of disclosure")
+    if type(facts.get("has_limits")) is not (bool if level == "summary" else type(None)):
+        raise ValueError("its metadata has no has_limits of type bool")
+    classes = [*facts["labels_seen"], *[facts["pos_label"]] * (facts["pos_label"] is not None)]
+    if not all(type(label) in (int, float, str) and label == label for label in classes):
+        raise ValueError("its metadata has labels of classes that are none")
+    names = facts.get("group_names", [])
+    if type(names) is not list or not all(type(name) is str for name in names):
+        raise ValueError("its metadata has group_names that are no names")
+    withheld = facts.get("withheld")
+    if withheld is not None and not (
+        type(withheld) is dict
+        and set(withheld) == set(Withheld._fields)
+        and isinstance(withheld["labels"], list | None)
+    ):
+        raise ValueError("its metadata has withheld groups that are none")
+    if not facts["sources"] and "checkpoint" not in facts:
+        raise ValueError("its metadata has no sources")
+    _check_group_columns(facts["group_columns"])
+    n_rows = max(facts["n_negatives"], facts["n_positives"])
+    limits.check("max_rows", n_rows, "it counts {} rows of a class")
+    limits.check("max_cells", facts["n_cells"], "it has {} cells")
+    limits.check("max_sources", len(facts["sources"]), "it has {} sources")
+    limits.check_text(max(map(len, _texts_in(facts)), default=0))
+
+
+def _check_group_columns(columns: Any) -> None:
+    if columns is not None and not (type(columns) is list and columns):
+        raise ValueError("its metadata has group_columns that are none")
+    for column in columns or []:
+        if type(column) is not dict or column.get("kind") not in KINDS:
+            raise ValueError("its metadata has a column of groups of no known kind")
+        if type(column.get("name")) is not str:
+            raise ValueError("its metadata has a column of groups without a name")
+        has_zone, has_labels = type(column.get("zone")) is str, type(column.get("labels")) is list
+        if has_zone != (column["kind"] == "instant") or has_labels != (column["kind"] == "coded"):
+            raise ValueError("its metadata does not describe the labels of a column of groups")
+
+
+def _texts_in(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield the labels and names in the metadata."""
+    known = ("group_names", "labels_seen", "pos_label", "withheld", "group_columns")
+    waiting: list[Any] = [facts.get(name) for name in known]
+    for source in facts["sources"]:
+        waiting += [value for name, value in source.items() if name != "identifier"]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | dict):
+            waiting += value.values() if isinstance(value, dict) else value
 
 
 def _read(file: Any, facts: dict[str, Any], data: Any, limits: Limits) -> State:
-    columns = facts["group_columns"]
-    table, counted_names = _table(file, facts, data, limits)
-    n_columns = len(columns or [])
-    starts, values = groups_of(table.columns[:n_columns], table.num_rows)
-    counted = dict(zip(counted_names, table.columns[n_columns:], strict=True))
-    content, ranges = _counts(starts, counted, facts)
-    described = [
-        GroupColumn(column["kind"], own, is_missing, column.get("zone"), column.get("labels"))
-        for column, (own, is_missing) in zip(columns or [], values, strict=True)
-    ]
-    if _digest(facts, arrays_of(content, ranges), described) != facts["sha256"]:
+    written = facts
+    if facts["version"] < VERSION:
+        # The import is local, because only files of earlier versions need it.
+        from skfedauc.counts import old_files
+
+        facts = old_files.updated(facts)
+    _check_facts(facts, limits)
+    described, level = facts["group_columns"] or [], facts["level"]
+    is_weighted = facts["is_weighted"]
+    wanted = _column_names(level, is_weighted=is_weighted, has_limits=bool(facts.get("has_limits")))
+    table = _table(file, facts, wanted, data, limits)
+    starts, columns = _runs(table, described)
+    values = {
+        name: _values(column, name)
+        for name, column in zip(wanted, table.columns[len(described) :], strict=True)
+    }
+    if facts["version"] < VERSION:
+        digest, expected = old_files.digest(written, starts, values, columns), written.get("sha256")
+    else:
+        metadata = file.metadata.metadata
+        expected = metadata.get(_CHECKSUM, b"").decode()
+        digest = checksum(metadata[parquet.KEY], columns, np.diff(starts), values)
+    if digest != expected:
         raise ValueError("its SHA-256 is another one")
-    origin = origin_of(facts)
-    labels = None if columns is None else labels_of(described)
-    return State(content, labels, origin, ranges)
+    for name in _N_ROWS:
+        found = int(values[name].sum(dtype=np.uint64))
+        if found != facts[name]:
+            raise ValueError(f"its metadata has {name} {facts[name]}, and its column {found}")
+    known = _known_facts(facts, [column["name"] for column in described])
+    labels = labels_of(columns) if described else None
+    state = (
+        _summary_state(starts, values, labels, known)
+        if level == "summary"
+        else _cells_state(starts, values, labels, known)
+    )
+    limits.check("max_groups", state.n_groups, "it has {} groups")
+    limits.check_sender([] if state.labels is None else state.labels.tolist(), state.sources)
+    return state
 
 
-def _table(file: Any, facts: dict[str, Any], data: Any, limits: Limits) -> tuple[Any, list[str]]:
-    """Return the table of a file, and the names of the columns after the group columns."""
-    kinds = [column["kind"] for column in facts["group_columns"] or []]
-    fields = _schema(facts, [kind != "text" for kind in kinds])
-    _check_columns(file.schema_arrow, fields)
-    texts = [field.name for field in fields if hasattr(field.type, "value_type")]
+def _known_facts(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the attributes of `State` that the metadata hold."""
+    bins, withheld = facts.get("bins"), facts.get("withheld")
+    told = Withheld()
+    if withheld is not None:
+        labels = withheld["labels"]
+        known = None if labels is None else tuple(map(label_of, labels))
+        told = Withheld(**{**withheld, "labels": known})
+    min_count = facts.get("min_count")
+    if min_count is not None and type(min_count) is not int:
+        raise ValueError("its metadata has a min_count that is no number")
+    rule = Disclosure(
+        facts["level"],
+        None if bins is None else Bins.from_dict(bins),
+        min_count,
+        withheld=told,
+    )
+    sources = _sources_of(facts)
+    return {
+        "disclosure": rule,
+        "group_names": tuple(facts.get("group_names", names)),
+        "classes": _input.Classes(tuple(facts["labels_seen"]), facts["pos_label"]),
+        "n_missing": facts["n_missing"],
+        "sources": sources,
+        "is_complete": bool(sources),
+    }
+
+
+def _sources_of(facts: Mapping[str, Any]) -> tuple[Source, ...]:
+    return in_order(map(Source.from_dict, facts["sources"]))
+
+
+def _table(
+    file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
+) -> Any:
+    """Return the table of a file, with texts as numbers of distinct texts."""
+    types = _types_of_kinds()
+    described = facts["group_columns"] or []
+    expected = {column["name"]: types[column["kind"]] for column in described}
+    n_groups = len(expected)
+    is_weighted = facts["is_weighted"]
+    expected |= {name: _type_of(name, is_weighted=is_weighted) for name in wanted}
+    found = file.schema_arrow
+    if found.names != list(expected) or len(expected) != len(described) + len(wanted):
+        raise ValueError(
+            f"it has the columns {listed(found.names, most=8)}; its metadata calls for "
+            f"{listed(expected, most=8)}"
+        )
+    for (name, type_), has in zip(expected.items(), found.types, strict=True):
+        if has != type_ and not _is_other_decimal(has, type_):
+            raise ValueError(f"column {shortened(name)} has the type {has} instead of {type_}")
+    texts = [name for name, type_ in [*expected.items()][:n_groups] if str(type_) == "string"]
     _check_sizes(file.metadata, facts, len(data), len(texts), limits)
     table = parquet.opened(data, file.metadata, texts).read(use_threads=False)
     table.validate(full=True)
     _check_texts(table, texts, limits)
-    for field, column in zip(fields, table.columns, strict=True):
-        if column.type != field.type:
-            raise ValueError(f"column {shortened(field.name)} has the type {column.type}")
-        if column.null_count and not field.nullable:
+    may_lack = [column["kind"] != "text" for column in described] + [False] * len(wanted)
+    for name, column, lacks in zip(expected, table.columns, may_lack, strict=True):
+        if column.null_count and not lacks:
             place = int(np.argmax(column.is_null().to_numpy()))
-            raise ValueError(f"column {shortened(field.name)} has no value in row {place}")
-    return table, fields.names[len(kinds) :]
+            raise ValueError(f"column {shortened(name)} has no value in row {place}")
+    return table
 
 
-def _counts(
-    starts: NDArray[np.intp], counted: Mapping[str, Any], facts: Mapping[str, Any]
-) -> tuple[Cells | Summary, Ranges | None]:
-    """Return the counts, after comparing the totals of the counts with the metadata."""
-    content: Cells | Summary
-    if facts["version"] == SUMMARY:
-        if starts.size - 1 != starts[-1]:
-            raise ValueError("it is a summary with several rows of a group")
-        content, ranges = file_columns.summary_of(counted), None
-        of_classes: tuple[NDArray[Any], ...] = (content.n_negatives, content.n_positives)
-    else:
-        content, ranges = file_columns.cells_of(starts, counted)
-        of_classes = content.negatives, content.positives
-    found = {"n_groups": starts.size - 1}
-    for name, numbers in zip(("n_negatives", "n_positives"), of_classes, strict=True):
-        found[name] = int(numbers.sum(dtype=np.uint64))
-    for name, number in found.items():
-        if facts[name] != number:
-            raise ValueError(f"its metadata has {name} {facts[name]}, and its columns {number}")
-    return content, ranges
+def _is_other_decimal(has: Any, wanted: Any) -> bool:
+    """Return whether both types are decimals without fraction, of any precision."""
+    import pyarrow as pa
 
-
-def _check_columns(found: Any, expected: Any) -> None:
-    """Refuse columns of other names or types."""
-    if found.names != expected.names:
-        raise ValueError(
-            f"it has the columns {listed(found.names, most=8)}; its metadata calls for "
-            f"{listed(expected.names, most=8)}"
-        )
-    for name, has, wants in zip(expected.names, found.types, expected.types, strict=True):
-        wanted = getattr(wants, "value_type", wants)
-        if has != wanted:
-            raise ValueError(f"column {shortened(name)} has the type {has} instead of {wanted}")
+    return all(pa.types.is_decimal(type_) and type_.scale == 0 for type_ in (has, wanted))
 
 
 def _check_sizes(
@@ -333,3 +745,107 @@ def _check_texts(table: Any, names: Sequence[str], limits: Limits) -> None:
     chunks = (chunk for name in names for chunk in table.column(name).chunks)
     lengths = (compute.max(compute.utf8_length(chunk.dictionary)).as_py() for chunk in chunks)
     limits.check_text(max((length or 0 for length in lengths), default=0))
+
+
+def _runs(table: Any, described: Sequence[Any]) -> tuple[NDArray[np.int64], list[GroupColumn]]:
+    """Return where the groups change, and the group columns with one value per run of rows."""
+    n_rows = table.num_rows
+    begins = np.zeros(n_rows, np.bool_)
+    begins[:1] = True
+    encoded = [_encoded(column) for column in table.columns[: len(described)]]
+    for values, _, is_missing in encoded:
+        for array in (values, is_missing):
+            if array is not None:
+                begins[1:] |= array[1:] != array[:-1]
+    first = np.flatnonzero(begins)
+    columns = []
+    for (values, texts, is_missing), facts in zip(encoded, described, strict=True):
+        own = values[first] if texts is None else texts[values[first]]
+        absent = None if is_missing is None else is_missing[first]
+        zone, labels = facts.get("zone"), facts.get("labels")
+        columns.append(GroupColumn(facts["kind"], own, absent, zone, labels))
+    return np.append(first, n_rows), columns
+
+
+def _encoded(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.bool_] | None]:
+    """Return values of all rows, the texts that the values index, and where values are absent."""
+    import pyarrow as pa
+
+    is_missing = column.is_null().to_numpy() if column.null_count else None
+    if pa.types.is_dictionary(column.type):
+        chunks = column.unify_dictionaries().chunks
+        texts = chunks[0].dictionary.to_pylist() if chunks else []
+        numbers = [chunk.indices for chunk in chunks]
+        codes = [n.fill_null(-1).to_numpy() if n.null_count else n.to_numpy() for n in numbers]
+        # The code -1 indexes the last text.
+        values = np.concatenate([np.zeros(0, np.int32), *codes])
+        return values, _input.object_array([*texts, ""]), is_missing
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    if column.null_count:
+        column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
+    return column.to_numpy(), None, is_missing
+
+
+def _values(column: Any, name: str) -> NDArray[Any]:
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):
+        return np.array([int(value) for value in column.to_pylist()], object)
+    values: NDArray[Any] = column.to_numpy()
+    if name in _N_ROWS and values.size and int(values.min()) < 0:
+        place = int(np.argmax(values < 0))
+        raise ValueError(f"column {name} has {values[place]} in row {place}")
+    return values
+
+
+def _stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
+    known = [values[name] for name in names if name in values]
+    return np.stack(known) if known else None
+
+
+def _cells_state(
+    starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
+) -> State:
+    """Return the state of cells in any order; cells in order keep their arrays."""
+    negatives, positives = (compact_counts(values[name]) for name in _N_ROWS)
+    weights, ranges = _stacked(values, WEIGHT_COLUMNS), _stacked(values, RANGE_COLUMNS)
+    scores = values["score"] + 0.0  # -0.0 becomes 0.0
+    cells = Cells(starts.astype(np.intp), scores, negatives, positives, weights)
+    state = State(cells, labels, ranges, **facts)
+    rises = scores[1:] > scores[:-1]
+    rises[starts[1:-1] - 1] = True
+    is_sorted = rises.all() and (labels is None or _input.are_sorted_labels(labels))
+    if is_sorted or not np.isfinite(scores).all():
+        return state  # the check of the state refuses scores that are not finite
+    if labels is None:
+        return changed(state, cells, None)
+    numbers, labels = _input.map_labels(labels.tolist(), lambda label: label, "labels")
+    return changed(state, cells, np.repeat(numbers, np.diff(starts)), labels=labels)
+
+
+def _summary_state(
+    starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
+) -> State:
+    """Return the state of a summary, with one row per group in any order."""
+    if starts.size - 1 != starts[-1]:
+        raise ValueError("it is a summary with several rows of a group")
+    negatives, positives = (values[name] for name in _N_ROWS)
+    weights = _stacked(values, WEIGHT_COLUMNS)
+    dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
+    sums = [
+        PairSums(
+            values[f"{prefix}u2"].astype(dtype),
+            OwnMoments(*(values[prefix + name] for name in OwnMoments._fields)),
+        )
+        for prefix in _PREFIXES
+        if f"{prefix}u2" in values
+    ]
+    state = State(Summary(negatives, positives, weights, *sums), labels, **facts)
+    if labels is None or _input.are_sorted_labels(labels):
+        return state
+    order, known = _input.map_labels(labels.tolist(), lambda label: label, "labels")
+    if known.size < order.size:
+        raise ValueError("it is a summary with several rows of a group")
+    assert isinstance(state.content, Summary)
+    return state._replace(content=state.content.take(np.argsort(order)), labels=known)

@@ -1,156 +1,531 @@
-"""Merging of score counts from an iterable, in rounds of bounded memory."""
+"""Addition and subtraction of score counts."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from skfedauc import _input
-from skfedauc._words import described
-from skfedauc.counts.agreement import Agreement, MergeError, Repeats
-from skfedauc.counts.disclosure import Disclosure, check_disclosure
-from skfedauc.counts.levels import at_level
-from skfedauc.counts.state import State
-from skfedauc.counts.sums import sum_of
+import numpy as np
+from numpy.typing import NDArray
 
-# A round ends once its parts have at least _ROUND cells, and at least as many cells as the merged
-# counts. Parts that the caller keeps in memory do not count. Each part takes as much memory as its
-# cells and another _CELLS_PER_PART cells.
+from skfedauc import _input
+from skfedauc._kernel import Cells, compact_counts
+from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
+from skfedauc.counts.disclosure import Disclosure, level_in_words, merged_rules
+from skfedauc.counts.moments import merged_summaries
+from skfedauc.counts.provenance import (
+    Entry,
+    MergeDisclosureError,
+    MergeError,
+    MergeTypeError,
+    Source,
+    in_order,
+    parts_to_add,
+    without_sources,
+)
+from skfedauc.counts.ranges import merge_with_ranges
+from skfedauc.counts.reducing import at_level, common_level, with_groups
+from skfedauc.counts.state import State, check_n_rows, check_weight_sums
+
+# A round of files ends once its parts have this number of cells, and as many as the merged counts.
+# Each part takes as much memory as its cells and another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
 
 
-class Part(NamedTuple):
-    """Part of a merge.
-
-    Attributes
-    ----------
-    name : str
-        Name in messages.
-    state : State
-    is_kept : bool
-        Whether the caller keeps the counts in memory, so that an early merge saves no memory.
-    """
-
-    name: str
-    state: State
-    is_kept: bool = False
-
-
-def merged_parts(parts: Iterable[Part], repeated: str, disclosure: Disclosure | None) -> State:
-    """Check that parts agree, and merge the parts.
-
-    Parameters
-    ----------
-    parts : iterable of Part
-    repeated : {"raise", "allow"}
-        Whether rows of the same counting may count several times.
-    disclosure : "exact", "bins", "summary", Bins or None
-        Level of the result, to which the function reduces the parts; None for parts of one level.
+def sum_of(parts: Sequence[State]) -> State:
+    """Add up score counts that agree, in one pass.
 
     Raises
     ------
     ValueError
-        If there are no parts, or if two parts disagree.
+        If a class has too many rows for exact counts.
     """
-    options = {"raise": "an error", "allow": "rows count several times"}
-    _input.check_option("repeated", repeated, options)
-    level = None if disclosure is None else check_disclosure(disclosure)
-    waiting: list[State] = []
-    size = 0
-    for _, state, is_kept in _checked(parts, level, allow_repeated=repeated == "allow"):
-        waiting.append(state)
-        if not is_kept:
-            size += _n_cells(state) + _CELLS_PER_PART
-        if size >= max(_ROUND, _n_cells(waiting[0])):
-            waiting, size = [sum_of(waiting)], 0
-    if not waiting:
-        raise ValueError("merge needs at least one ScoreCounts; got none.")
-    merged = sum_of(waiting)
-    if repeated == "allow":
-        merged = merged._replace(origin=merged.origin._replace(may_repeat=True))
-    return merged
+    if len(parts) == 1:
+        return parts[0]
+    tables = [part.labels for part in parts if part.labels is not None]
+    if tables:
+        numbers, labels = _input.unite_labels(tables)
+        n_groups = labels.size
+    else:
+        numbers, labels = [np.arange(part.n_groups) for part in parts], None
+        n_groups = max(part.n_groups for part in parts)
+    negatives, positives = zip(*(part.n_rows for part in parts), strict=True)
+    n_missing = [part.n_missing for part in parts]
+    check_n_rows(negatives=negatives, positives=positives, rows_left_out=n_missing)
+    # Parts with different names have none, so that the order of merging has no effect.
+    names, orders = ({of(part) for part in parts} for of in (_names_of, _orders_of))
+    facts: dict[str, Any] = {
+        "labels": labels,
+        "disclosure": merged_rules([part.disclosure for part in parts]),
+        "group_names": names.pop() if len(names) == 1 else (),
+        "classes": _input.Classes.merged(part.classes for part in parts),
+        "n_missing": sum(n_missing),
+        "sources": in_order(source for part in parts for source in part.sources),
+        "is_complete": all(part.is_complete for part in parts),
+        "orders": orders.pop() if len(orders) == 1 else (),
+    }
+    summaries = [part.summary for part in parts if part.summary is not None]
+    if summaries:
+        return State(merged_summaries(summaries, numbers, n_groups), **facts)
+    cells = [part.cells for part in parts]
+    if any(of.weights is not None for of in cells):
+        cells = [of._replace(weights=_weights_of(of)) for of in cells]
+    merged, ranges = merge_with_ranges(cells, [part.ranges for part in parts], numbers, n_groups)
+    return State(merged, ranges=ranges, **facts)
 
 
-def _n_cells(state: State) -> int:
-    """Return the number of cells, or the number of groups of a summary."""
-    return state.n_groups if state.summary is not None else state.cells.scores.size
+def _names_of(state: State) -> tuple[str, ...]:
+    return state.group_names
 
 
-def _checked(
-    parts: Iterable[Part], level: Disclosure | None, *, allow_repeated: bool
-) -> Iterator[Part]:
-    """Check each part, and yield the part at the level of the result."""
-    repeats = Repeats()
-    agreement = Agreement(
-        "parts",
-        "text by .regroup(str)",
-        "name the missing group, for instance by counts.regroup({None: 'device 7'})",
-    )
-    for part in parts:
-        if not allow_repeated:
-            repeats.check(part.name, part.state)
-        agreement.check(part.name, part.state)
-        if level is not None:
-            part = _reduced(part, level)
-        agreement.check_level(part.name, part.state)
-        yield part
-    repeats.warn()
+def _orders_of(state: State) -> tuple[Any, ...]:
+    return state.orders
 
 
-def _reduced(part: Part, level: Disclosure) -> Part:
-    try:
-        reduced = at_level(part.state, level, widen=True)
-    except ValueError as error:
-        raise MergeError(f"{part.name}: {error}") from error
-    return Part(part.name, reduced, part.is_kept and reduced is part.state)
+def _weights_of(cells: Cells) -> NDArray[np.float64]:
+    """Return sums of weights and of squared weights by class; unweighted rows have weight 1."""
+    if cells.weights is not None:
+        return cells.weights
+    counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)
+    return np.concatenate([counts, counts])
 
 
-def check_iterable(parts: Any, kind: type) -> None:
-    """Raise an error for an argument that is not an iterable of parts, such as a table or a row.
+# Merging -------------------------------------------------------------------------------------
+
+
+class Part:
+    """Part of a merge: counts in memory, or a file that is read when it is needed.
 
     Parameters
     ----------
-    parts : object
-        Argument of `ScoreCounts.merge`.
-    kind : type
-        `ScoreCounts`.
+    name : str
+        Name in messages.
+    state : State or None
+        Counts in memory.
+    load : callable, default=None
+        Function that reads the counts of a file.
+    sources : tuple of Source, default=()
+        Sources of the file, which are read before its counts.
     """
-    if isinstance(parts, kind):
-        raise TypeError("merge takes an iterable of score counts; got a single one.")
-    if isinstance(parts, Mapping):
-        wrong = [name for name in parts if not isinstance(name, str) or not name]
-        if wrong:
-            raise TypeError(
-                "merge takes a mapping from names to score counts or paths; got the name "
-                f"{described(wrong[0])}."
+
+    def __init__(
+        self,
+        name: str,
+        state: State | None,
+        load: Callable[[], State] | None = None,
+        sources: tuple[Source, ...] = (),
+    ) -> None:
+        self.name, self._state, self._load = name, state, load
+        self.is_in_memory = state is not None
+        self.sources = sources if state is None else state.sources
+
+    def state(self) -> State:
+        """Return the counts; a ValueError if the file changed since its sources were read."""
+        if self._state is not None:
+            return self._state
+        assert self._load is not None
+        state = self._load()
+        if state.sources != self.sources:
+            raise ValueError(f"{self.name} has changed while it was read.")
+        return state
+
+    @functools.cached_property
+    def digest(self) -> bytes:
+        """Digest of the counts, which may read the file."""
+        return self.state().digest()
+
+
+class Merged(NamedTuple):
+    """Sum of parts, and which parts it lacks.
+
+    Attributes
+    ----------
+    state : State
+    repeated : tuple of str
+        Names of the parts that repeat, or are replaced by, other parts.
+    invalid : dict of str to str
+        Reason by the name of each part that was skipped because it could not be read.
+    """
+
+    state: State
+    repeated: tuple[str, ...]
+    invalid: dict[str, str]
+
+
+def merged(
+    parts: Iterable[Part], repeated: str, models: str, on_invalid: str, rule: Disclosure | None
+) -> Merged:
+    """Add up parts, each counting of rows once.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+    repeated, models, on_invalid : str
+        As in `ScoreCounts.merge`.
+    rule : Disclosure or None
+        Level to which the parts are reduced first; None for parts of one level.
+    """
+    _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
+    parts, invalid = list(parts), {}
+    if on_invalid == "skip":
+        parts, invalid = _valid(parts)
+    if not parts:
+        reasons = f" {invalid_in_words(invalid)}" if invalid else ""
+        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
+    entries = [Entry(part.name, part.sources, lambda part=part: part.digest) for part in parts]
+    kept = parts_to_add(entries, repeated, models)
+    waiting: list[State] = []
+    size = 0
+    for part, state in _agreeing([parts[number] for number in kept], rule):
+        waiting.append(state)
+        if not part.is_in_memory:
+            size += state.n_cells + _CELLS_PER_PART
+        if size >= max(_ROUND, waiting[0].n_cells):
+            waiting, size = [sum_of(waiting)], 0
+    left_out = set(range(len(parts))) - set(kept)
+    names = tuple(parts[number].name for number in sorted(left_out))
+    return Merged(sum_of(waiting), names, invalid)
+
+
+def _valid(parts: Sequence[Part]) -> tuple[list[Part], dict[str, str]]:
+    """Read each file once to see whether it is valid; it is read again when it is added."""
+    valid, invalid = [], {}
+    for part in parts:
+        try:
+            part.state()
+        except (ValueError, OSError) as error:
+            invalid[part.name] = str(error)
+        else:
+            valid.append(part)
+    return valid, invalid
+
+
+def _agreeing(parts: Sequence[Part], rule: Disclosure | None) -> Iterator[tuple[Part, State]]:
+    """Yield the counts of each part at the level of the result, after checking that they agree."""
+    agreement = Agreement()
+    unnamed = any(source.name is None for part in parts for source in part.sources)
+    alike = _Alike() if unnamed else None
+    for part in parts:
+        state = part.state()
+        agreement.check(part.name, state)
+        if alike is not None:
+            alike.check(part, state)
+        if rule is not None:
+            try:
+                state = at_level(state, rule, widen=True)
+            except ValueError as error:
+                raise MergeError(f"{part.name}: {error}") from error
+        agreement.check_level(part.name, state)
+        yield part, state
+    if alike is not None:
+        alike.warn()
+
+
+class _Alike:
+    """Saved or sent countings without names that have equal counts: perhaps the same rows."""
+
+    def __init__(self) -> None:
+        self._first: dict[bytes, tuple[str, bool]] = {}
+        self._found: list[tuple[str, str]] = []
+
+    def check(self, part: Part, state: State) -> None:
+        """Note a part if an earlier part has equal counts, and one of them has no name."""
+        if not state.sources or not state.n_groups:
+            return
+        is_named = all(source.name is not None for source in state.sources)
+        # Small countings with different names may be equal by coincidence.
+        name, was_named = self._first.setdefault(state.digest(), (part.name, is_named))
+        if name != part.name and not (is_named and was_named):
+            self._found.append((name, part.name))
+
+    def warn(self) -> None:
+        """Warn once about all parts that were noted."""
+        if not self._found:
+            return
+        (first, second), *others = self._found
+        more = f" This holds for {counted(len(others), 'other part')} as well." if others else ""
+        _input.warn(
+            f"{first} and {second} are different countings with equal counts, so rows may count "
+            "twice. If one repeats the other, leave it out; otherwise name both by "
+            f"counts.with_source(name).{more}",
+            UserWarning,
+        )
+
+
+class Agreement:
+    """Class labels, groups and level of disclosure that all parts must share.
+
+    Errors name the first part that differs, and the earlier part that it contradicts.
+
+    Parameters
+    ----------
+    parts : str, default="parts"
+        Noun for several parts in messages, such as "batches".
+    mend_of_kinds, mend_of_groups : str
+        Remedies if the kinds of group labels differ, and if only some parts have groups.
+    """
+
+    def __init__(
+        self,
+        parts: str = "parts",
+        mend_of_kinds: str = "text by .regroup(str)",
+        mend_of_groups: str = "name the missing group, for instance by counts.regroup({None: "
+        "'device 7'})",
+    ) -> None:
+        self._parts, self._mends = parts, (mend_of_kinds, mend_of_groups)
+        self._classes = _input.Classes()
+        # The first part with each property
+        self._by_label: dict[Any, str] = {}
+        self._by_positive: dict[Any, str] = {}
+        self._by_columns: dict[tuple[str, ...], str] = {}
+        self._by_grouping: dict[bool, str] = {}
+        self._by_group: dict[Any, str] = {}
+        self._by_level: dict[Any, tuple[str, Disclosure]] = {}
+        # Kind of the labels of each group column, with the part that determined the kind
+        self._kinds: list[tuple[Any, str]] = []
+
+    def check(self, name: str, state: State) -> None:
+        """Raise a MergeError for a part with other classes, groups or kinds of labels."""
+        self._check_columns(name, state)
+        self._check_classes(name, state)
+        self._check_groups(name, state)
+        self._check_kinds(name, state)
+
+    def check_level(self, name: str, state: State) -> None:
+        """Raise a MergeError for a part with another level of disclosure or other bins.
+
+        Ranges that are not bins of one rule agree with any bins. Summaries agree if their groups
+        differ.
+        """
+        rule = state.disclosure
+        if rule.level == "summary":
+            self._check_groups_of_summary(name, state)
+        level = rule.bins if rule.level == "bins" else rule.level
+        if level in self._by_level:
+            return
+        self._by_level[level] = name, rule
+        levels = dict(self._by_level)
+        if not levels.keys() & {"exact", "summary"}:
+            levels.pop(None, None)
+        if len(levels) < 2:
+            return
+        (first, one), *_, (second, other) = levels.values()
+        common = common_level(one, other)
+        if common is not None:
+            passed = repr(common.bins if common.level == "bins" else common.level)
+            mend = f"ScoreCounts.merge(parts, disclosure={passed}) reduces all of them first."
+        elif None in levels:
+            mend = "Pass Bins, such as those of the ranges, as disclosure= to ScoreCounts.merge."
+        else:
+            mend = "Neither has bins that are unions of the other's: count one of them again."
+        raise MergeDisclosureError(
+            f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
+            mend,
+            "disclosure",
+            common,
+        )
+
+    def _check_groups_of_summary(self, name: str, state: State) -> None:
+        labels = [None] if state.labels is None else state.labels.tolist()
+        for label in labels if state.n_groups else []:
+            first = self._by_group.setdefault(label, name)
+            if first == name:
+                continue
+            group = "without groups" if label is None else f"of the group {shortened_label(label)}"
+            raise MergeDisclosureError(
+                f"{first} and {name} are summaries with rows {group}",
+                "The pairs of a row of one part and a row of the other are unknown. Merge the "
+                "parts with disclosure='bins' or 'exact', and reduce the result to a summary.",
+                "summaries",
             )
-        return
-    if isinstance(parts, str | bytes | os.PathLike):
-        raise TypeError(
-            "merge takes an iterable of score counts or paths, such as a list; got "
-            f"{described(parts)}."
-        )
-    is_series = hasattr(parts, "iloc") and not hasattr(parts, "columns")
-    is_row = is_series and len({isinstance(part, kind) for part in parts}) > 1
-    if is_row or hasattr(parts, "columns") or hasattr(parts, "column_names"):
-        raise TypeError(
-            "merge takes an iterable of score counts; got a "
-            f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
-            "counts, such as table['counts']."
+
+    def _check_classes(self, name: str, state: State) -> None:
+        if state.classes == self._classes:
+            return
+        seen, positive = state.classes
+        if positive is not None:
+            self._by_positive.setdefault(positive, name)
+        for label in (*seen, *(() if positive is None else (positive,))):
+            self._by_label.setdefault(label, name)
+        try:
+            self._classes = _input.Classes.merged([self._classes, state.classes])
+        except ValueError as error:
+            is_of_positive = len(self._by_positive) > 1
+            found = self._by_positive if is_of_positive else self._by_label
+            holders = [f"{shortened(label)} in {part}" for label, part in [*found.items()][:4]]
+            noun = "positive labels" if is_of_positive else "class labels"
+            raise MergeError(
+                f"the {self._parts} have {len(found)} {noun}, {enumerated(holders)}",
+                reason="pos_label" if is_of_positive else "labels",
+                message=f"{name}: with the {self._parts} before, {error}",
+            ) from error
+
+    def _check_columns(self, name: str, state: State) -> None:
+        columns = state.group_names
+        # Counts without rows have no group labels.
+        if not columns or columns in self._by_columns or not state.n_groups:
+            return
+        for others, first in self._by_columns.items():
+            differ = (
+                f"{first} has groups by {listed(others, ' and ')}, and {name} has groups by "
+                f"{listed(columns, ' and ')}"
+            )
+            if len(columns) != len(others) or set(columns) & set(others):
+                raise MergeError(
+                    differ,
+                    f"Count all {self._parts} with the same group columns in the same order.",
+                    "columns",
+                )
+            if len(self._by_columns) == 1:
+                _input.warn(
+                    f"{differ}; the merged counts have no names of group columns. Give the columns "
+                    "the same names if they hold the same labels.",
+                    UserWarning,
+                )
+        self._by_columns[columns] = name
+
+    def _check_groups(self, name: str, state: State) -> None:
+        # Counts without rows agree with counts of any groups.
+        if state.labels is not None and state.labels.size == 0:
+            return
+        self._by_grouping.setdefault(state.labels is not None, name)
+        if len(self._by_grouping) > 1:
+            raise MergeError(
+                f"{self._by_grouping[False]} has no groups, and {self._by_grouping[True]} has "
+                f"groups; {self._mends[1]}",
+                reason="groups",
+            )
+
+    def _check_kinds(self, name: str, state: State) -> None:
+        kind = None if state.labels is None else _input.kind_of(state.labels)
+        if kind is None:  # there are no labels
+            return
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        self._kinds = self._kinds or [(of_column, name) for of_column in kinds]
+        if len(kinds) != len(self._kinds):
+            before = [of_column for of_column, _ in self._kinds]
+            raise self._error_of_kinds(before, self._kinds[0][1], kinds, name)
+        for place, (own, (before, first)) in enumerate(zip(kinds, self._kinds, strict=True)):
+            united = _input.unite_kinds(before, own)
+            if united is None:
+                column = f" in column {place}" if len(kinds) > 1 else ""
+                raise self._error_of_kinds([before], first, [own], name, column)
+            if united != before:  # all rows of earlier parts lack a label
+                self._kinds[place] = united, name
+
+    def _error_of_kinds(
+        self, before: Sequence[Any], first: str, kinds: Sequence[Any], name: str, column: str = ""
+    ) -> MergeError:
+        return MergeTypeError(
+            f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
+            f"{' and '.join(map(str, kinds))}{column}, and {first} has groups labelled by "
+            f"{' and '.join(map(str, before))}",
+            f"All need groups of one kind, for instance {self._mends[0]}.",
+            "kinds",
         )
 
 
-def wrong_part(part: Any) -> TypeError:
-    """Return the error for a part that is neither score counts nor a path, with the remedy."""
-    mend = ""
-    if isinstance(part, bytes | bytearray | memoryview):
-        mend = " ScoreCounts.from_bytes reads the bytes that ScoreCounts.to_bytes returned."
-    elif hasattr(part, "releases"):
-        mend = " PrivateCounts.merge adds up score counts and private counts."
-    elif isinstance(part, tuple | Mapping) or hasattr(part, "columns") or hasattr(part, "iloc"):
-        mend = " Pass the column of score counts of a table, such as table['counts']."
-    return TypeError(
-        "merge takes ScoreCounts objects and paths of files; got one of type "
-        f"{type(part).__name__}.{mend}"
+# Subtraction ---------------------------------------------------------------------------------
+
+
+def difference(whole: State, part: State) -> State:
+    """Take a part out of merged counts.
+
+    Raises
+    ------
+    MergeError
+        If the part was not merged into the whole, or more rows would leave a cell than it has.
+    """
+    agreement = Agreement()
+    for name, state in (("the whole", whole), ("the part", part)):
+        agreement.check(name, state)
+        if whole.summary is None or part.summary is None:
+            agreement.check_level(name, state)
+    sources = without_sources(whole.sources, part.sources, is_complete=whole.is_complete)
+    try:
+        withheld = whole.disclosure.withheld.without(part.disclosure.withheld)
+    except ValueError as error:
+        raise MergeError(f"{error}; it is not a part of these counts.") from error
+    n_missing = whole.n_missing - part.n_missing
+    if n_missing < 0:
+        raise MergeError("the part leaves out more rows than the whole.")
+    remaining = _without_cells if whole.summary is None else _without_groups
+    state = remaining(whole, part)._replace(
+        n_missing=n_missing, sources=sources, is_complete=whole.is_complete and bool(sources)
     )
+    return state.with_disclosure(withheld=withheld)
+
+
+def _places(whole: State, part: State) -> NDArray[np.intp]:
+    """Return the position in the whole of each group of the part."""
+    if whole.labels is None or part.labels is None:
+        return np.zeros(part.n_groups, np.intp)
+    (mine, theirs), labels = _input.unite_labels([whole.labels, part.labels])
+    place = np.full(labels.size, -1, np.intp)
+    place[mine] = np.arange(mine.size)
+    if (place[theirs] < 0).any():
+        raise MergeError("the part has groups that the counts do not have.")
+    return place[theirs]
+
+
+def _without_cells(whole: State, part: State) -> State:
+    ours, theirs = whole.cells, part.cells
+    strange = MergeError(
+        "the part has rows that the counts do not have, so it was never merged into them."
+    )
+    if theirs.scores.size > ours.scores.size:
+        raise strange
+    group = _places(whole, part)[theirs.groups]
+    # The cells of a group are in the order of their scores.
+    order = np.lexsort((np.r_[ours.scores, theirs.scores], np.r_[ours.groups, group]))
+    inverse = np.empty(order.size, np.intp)
+    inverse[order] = np.arange(order.size)
+    own = np.sort(inverse[: ours.scores.size])
+    place = np.searchsorted(own, inverse[ours.scores.size :], side="right") - 1
+    is_same = (place >= 0) & (ours.groups[place] == group) & (ours.scores[place] == theirs.scores)
+    left = [column.astype(np.int64) for column in (ours.negatives, ours.positives)]
+    if is_same.all():
+        for column, out in zip(left, (theirs.negatives, theirs.positives), strict=True):
+            column[place] -= out.astype(np.int64)
+    if not is_same.all() or any((column < 0).any() for column in left):
+        raise strange
+    weights = None
+    if ours.weights is not None:
+        weights = ours.weights.copy()
+        weights[:, place] -= _weights_of(theirs)
+        weights[np.stack(left * 2) == 0] = 0.0
+        try:
+            check_weight_sums(weights, *left)
+        except ValueError as error:
+            raise MergeError(
+                "the weights of the part are too large to be taken out without rounding, or are "
+                "not those of the merged part; merge the other parts again."
+            ) from error
+    kept = (left[0] > 0) | (left[1] > 0)
+    sizes = np.bincount(ours.groups[kept], minlength=whole.n_groups)
+    cells = Cells(
+        np.append(0, np.cumsum(sizes)),
+        ours.scores[kept],
+        compact_counts(left[0][kept]),
+        compact_counts(left[1][kept]),
+        None if weights is None else weights[:, kept],
+    )
+    ranges = None if whole.ranges is None else whole.ranges[:, kept]
+    return with_groups(whole._replace(content=cells, ranges=ranges), np.flatnonzero(sizes))
+
+
+def _without_groups(whole: State, part: State) -> State:
+    """Take the groups of a summary out; no group is in two summaries."""
+    place = _places(whole, part)
+    taken = with_groups(whole, place)
+    if not all(map(np.array_equal, taken.arrays, part.arrays)):
+        raise MergeError("the groups of the part have other sums in these counts.")
+    return with_groups(whole, np.setdiff1d(np.arange(whole.n_groups), place))
+
+
+def invalid_in_words(invalid: Mapping[str, str]) -> str:
+    """Return a sentence with the parts that a merge skipped, and why."""
+    shown = "; ".join(f"{name}: {reason.rstrip('.')}" for name, reason in list(invalid.items())[:6])
+    more = f"; and {len(invalid) - 6:,} more" if len(invalid) > 6 else ""
+    return f"{counted(len(invalid), 'part')} left out as invalid. {shown}{more}."

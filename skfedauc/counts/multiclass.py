@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
+from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.score_counts import ScoreCounts
 
@@ -96,7 +97,7 @@ class MulticlassCounts:
         labels: Any = None,
         sample_weight: Any = None,
         missing: _input.Missing = "raise",
-        disclosure: Disclosure = "exact",
+        disclosure: str | Bins | Disclosure = "exact",
     ) -> MulticlassCounts:
         """Count the rows of a set of predictions.
 
@@ -121,8 +122,8 @@ class MulticlassCounts:
             Weights of 0 or more.
         missing : {"raise", "drop", "group"}, default="raise"
             Treatment of rows without a group label; see `ScoreCounts.from_predictions`.
-        disclosure : "exact", "bins", "summary" or Bins, default="exact"
-            Level of disclosure of the scores; see `ScoreCounts.reduced`.
+        disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
+            What is coarsened or withheld in each part; see `ScoreCounts.reduced`.
 
         Returns
         -------
@@ -140,15 +141,17 @@ class MulticlassCounts:
         return cls.of_rows(rows, disclosure)
 
     @classmethod
-    def of_rows(cls, rows: MulticlassRows, disclosure: Disclosure = "exact") -> MulticlassCounts:
+    def of_rows(
+        cls, rows: MulticlassRows, disclosure: str | Bins | Disclosure = "exact"
+    ) -> MulticlassCounts:
         """Count validated rows.
 
         Parameters
         ----------
         rows : MulticlassRows
             Rows of all classes.
-        disclosure : "exact", "bins", "summary" or Bins, default="exact"
-            Level of disclosure of the scores; see `ScoreCounts.reduced`.
+        disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
+            What is coarsened or withheld in each part; see `ScoreCounts.reduced`.
 
         Returns
         -------
@@ -180,6 +183,10 @@ class MulticlassCounts:
         TypeError
             If a part is not a MulticlassCounts.
         """
+        if not isinstance(parts, Iterable):
+            raise TypeError(
+                f"parts must be an iterable of MulticlassCounts; got {_words.described(parts)}."
+            )
         listed = list(parts)
         if not listed:
             raise ValueError("parts is empty; pass one or more MulticlassCounts.")
@@ -367,7 +374,10 @@ def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
 
 def _checked_scores(y_score: Any, labels: list[Any], *, is_given: bool) -> NDArray[Any]:
     """Return the scores as an array with as many columns as labels."""
-    scores = np.asarray(y_score)
+    try:
+        scores = np.asarray(y_score)
+    except ValueError as error:
+        raise ValueError(f"y_score must have rows of one length: {error}") from error
     if scores.ndim != 2 or scores.shape[1] != len(labels):
         mend = "" if is_given else " If the rows lack a class, pass labels=."
         raise ValueError(

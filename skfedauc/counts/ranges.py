@@ -1,4 +1,4 @@
-"""Ranges of scores of the cells of binned score counts.
+"""Ranges of scores of binned cells: merging, joining of cells, and suppression of small counts.
 
 Ranges have shape (2, n_cells): the lowest and the highest possible score of the rows of each cell.
 The score of a cell lies within its range.
@@ -6,17 +6,18 @@ The score of a cell lies within its range.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells, add_cells, merge_cells, number_cells
+from skfedauc._kernel import Cells, add_cells, compact_counts, merge_cells, number_cells
+from skfedauc.counts.bins import Bins
 
-if TYPE_CHECKING:
-    from skfedauc.counts.bins import Bins
-
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Ranges = NDArray[np.float64]
 
 # A range from score a to score b has the score a + _SHARE * (b - a). With one half, ranges such as
@@ -27,25 +28,7 @@ _SHARE = 0.5 + 0.01 / np.sqrt(2)
 def add_with_ranges(
     cells: Cells, ranges: Ranges | None, codes: NDArray[np.intp] | None, n_groups: int
 ) -> tuple[Cells, Ranges | None]:
-    """Add up cells with equal group and score, and return the smallest range of each sum.
-
-    Parameters
-    ----------
-    cells : Cells
-        Cells in any order; the function ignores `starts`.
-    ranges : ndarray of float64, shape (2, n_cells), or None
-        Range of each cell, or None for exact counts.
-    codes : ndarray of intp, shape (n_cells,), or None
-        Group number of each cell; None puts all cells into one group.
-    n_groups : int
-
-    Returns
-    -------
-    cells : Cells
-        Cells sorted by group and score.
-    ranges : ndarray of float64, shape (2, n_cells), or None
-        The smallest range that holds the ranges of the added cells.
-    """
+    """Add up cells with equal group and score, and return the smallest range of each sum."""
     added = add_cells(cells, codes, n_groups)
     return added, None if ranges is None else _hull(cells.scores, ranges, codes, added)
 
@@ -56,25 +39,7 @@ def merge_with_ranges(
     numbers: Sequence[NDArray[np.intp]],
     n_groups: int,
 ) -> tuple[Cells, Ranges | None]:
-    """Merge the cells of two or more score counts, and return the range of each merged cell.
-
-    Parameters
-    ----------
-    parts : sequence of Cells
-        Cells of each part.
-    ranges : sequence of ndarray or None
-        Ranges of each part, or None for each part.
-    numbers : sequence of ndarray of intp
-        New group numbers of each part.
-    n_groups : int
-
-    Returns
-    -------
-    cells : Cells
-        The merged cells.
-    ranges : ndarray of float64, shape (2, n_cells), or None
-        Ranges of the merged cells.
-    """
+    """Merge the cells of two or more score counts, and return the range of each merged cell."""
     merged = merge_cells(parts, numbers, n_groups)
     known = [of_part for of_part in ranges if of_part is not None]
     if not known:
@@ -113,20 +78,7 @@ def score_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArra
 def united_bins(
     bins: Bins, low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], Ranges]:
-    """Return the scores and the ranges of cells that each hold several neighboring bins.
-
-    Parameters
-    ----------
-    bins : Bins
-    low, high : ndarray of int64, shape (n_cells,)
-        Numbers of the lowest and of the highest bin of each cell.
-
-    Returns
-    -------
-    scores : ndarray of float64, shape (n_cells,)
-        Score of each cell, which depends only on the bins.
-    ranges : ndarray of float64, shape (2, n_cells)
-    """
+    """Return the scores and the ranges of cells that each hold several neighboring bins."""
     scores = bins.scores_of(low)
     between = score_between(scores, bins.scores_of(high))
     ranges = np.stack([bins.ranges_of(low)[0], bins.ranges_of(high)[1]])
@@ -134,11 +86,7 @@ def united_bins(
 
 
 def extremes_of(cells: Cells, ranges: Ranges) -> tuple[Cells, Cells]:
-    """Return exact cells for the lowest and for the highest AUCs that the ranges permit.
-
-    For the lowest AUCs, the positives of each cell have the lowest score of its range, and the
-    negatives have the highest score.
-    """
+    """Return exact cells for the lowest and for the highest AUCs that the ranges permit."""
     low, high = ranges
     return _split(cells, high, low), _split(cells, low, high)
 
@@ -201,3 +149,252 @@ def wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None)
         cell = int(np.argmax(is_wrong))
         return f"its range is no bin of {bins!r}, at cell {cell} with the score {scores[cell]:.17g}"
     return None
+
+
+# Small counts
+
+
+def join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges, NDArray[np.intp]]:
+    """Join neighboring bins of each group and class until each count is at least `min_count`."""
+    numbers = bins.numbers_of(cells.scores)
+    parts = [_of_class(cells, numbers, bins, min_count, of_class) for of_class in (0, 1)]
+    (negatives, *_), (positives, *_) = parts
+    none = [np.zeros_like(of_class) for of_class in (negatives, positives)]
+    weights = None
+    if cells.weights is not None:
+        weights = np.concatenate([part[4] for part in parts], axis=1)
+    joined = Cells(
+        cells.starts,
+        np.concatenate([part[1] for part in parts]),
+        compact_counts(np.concatenate([negatives, none[1]])),
+        compact_counts(np.concatenate([none[0], positives])),
+        weights,
+    )
+    ranges = np.concatenate([part[2] for part in parts], axis=1)
+    return joined, ranges, np.concatenate([part[3] for part in parts])
+
+
+def _of_class(
+    cells: Cells, numbers: Integers, bins: Bins, min_count: int, of_class: int
+) -> tuple[Integers, Floats, Ranges, NDArray[np.intp], Floats]:
+    """Return counts, scores, ranges, groups and weights of the joined cells of a class."""
+    counts = (cells.negatives, cells.positives)[of_class].astype(np.int64)
+    used = np.flatnonzero(counts)
+    counts, numbers, codes = counts[used], numbers[used], cells.groups[used]
+    first = _first_of_runs(counts, codes, min_count)
+    last = np.append(first[1:], used.size)[: first.size] - 1
+    low, high = _rounded(numbers[first], numbers[last], codes[first], bins)
+    scores, ranges = united_bins(bins, low, high)
+    weights = np.zeros((4, first.size))
+    if cells.weights is not None and first.size:
+        of_rows = [of_class, of_class + 2]
+        weights[of_rows] = np.add.reduceat(cells.weights[of_rows][:, used], first, axis=1)
+    return (
+        np.add.reduceat(counts, first) if first.size else counts[:0],
+        scores,
+        ranges,
+        codes[first],
+        weights,
+    )
+
+
+def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
+    """Return the first item of each run within a group; every run has a sum of at least `least`."""
+    if not counts.size:  # without counts, `least` may be too large for an array
+        return np.zeros(0, np.intp)
+    upto = np.cumsum(counts)
+    before = upto - counts
+    behind_group = np.searchsorted(codes, codes, side="right")
+    # A run that begins here ends within the group only if the rest of the group has enough rows.
+    is_enough = before + least <= upto[behind_group - 1]
+    behind = np.where(is_enough, np.searchsorted(upto, before + least) + 1, behind_group)
+    firsts, item = [], 0
+    behind_of, is_run = behind.tolist(), is_enough.tolist()
+    while item < counts.size:
+        if is_run[item]:
+            firsts.append(item)
+        item = behind_of[item]
+    return np.array(firsts, np.intp)
+
+
+def _rounded(
+    first: Integers, last: Integers, codes: NDArray[np.intp], bins: Bins
+) -> tuple[Integers, Integers]:
+    """Return the lowest and the highest bin of ranges, rounded outwards without overlap."""
+    if bins.n_bins is None:
+        least, most = bins.numbers_of([-sys.float_info.max, sys.float_info.max]).tolist()
+    else:
+        least, most = 0, bins.n_bins - 1
+    n_bits = np.maximum(_bit_length(last - first) - 1, 0)
+    low = np.maximum(first >> n_bits << n_bits, least)
+    high = np.minimum(((last >> n_bits) + 1 << n_bits) - 1, most)
+    # Between two cells of a group, the edge with the roundest number limits both ranges.
+    is_pair = codes[1:] == codes[:-1]
+    ends, begins = last[:-1], first[1:]
+    differing = np.maximum(_bit_length(ends ^ begins) - 1, 0)
+    edges = np.where((ends < 0) & (begins >= 0), 0, begins >> differing << differing)
+    low[1:] = np.where(is_pair, np.maximum(low[1:], edges), low[1:])
+    high[:-1] = np.where(is_pair, np.minimum(high[:-1], edges - 1), high[:-1])
+    return low, high
+
+
+def _bit_length(numbers: Integers) -> Integers:
+    """Return the number of bits of each nonnegative number below 2**53."""
+    return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
+
+
+# Fewer cells
+
+# Cost of a pair of rows of the same class, as a share of the cost of a pair of different classes.
+# Later rows in a range may have the other class.
+_SAME_CLASS = 0.1
+
+
+def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[Cells, Ranges]:
+    """Join neighboring cells of each group until there are `max_cells`."""
+    chain = _Chain(cells, ranges)
+    while chain.size > max_cells:
+        chain.join(chain.size - max_cells)
+    first = chain.first
+    last = np.append(first[1:], cells.scores.size) - 1
+    low, high = cells.scores[first], cells.scores[last]
+    joined = Cells(
+        np.searchsorted(first, cells.starts),
+        np.where(first == last, low, score_between(low, high)) + 0.0,
+        compact_counts(np.add.reduceat(cells.negatives, first, dtype=np.int64)),
+        compact_counts(np.add.reduceat(cells.positives, first, dtype=np.int64)),
+        None if cells.weights is None else np.add.reduceat(cells.weights, first, axis=1),
+    )
+    return joined, np.stack([chain.low, chain.high])
+
+
+class _Chain:
+    """Chain of sorted cells that joins neighbors."""
+
+    def __init__(self, cells: Cells, ranges: Ranges | None) -> None:
+        amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
+        n_groups = cells.starts.size - 1
+        low, high = (cells.scores, cells.scores) if ranges is None else ranges
+        self.first = np.arange(cells.scores.size)
+        self.low, self.high = low.copy(), high.copy()
+        self._codes = cells.groups
+        self._shares = _shares(amounts, amounts.sum(axis=1))
+        # Shares of the rows with a range below this range, and with a range that begins at or below
+        # the end of this range
+        self._below = _shares_before(self._shares, high, low, "left")
+        self._upto = _shares_before(self._shares, low, high, "right")
+        # Shares of each group; pairs of these shares give the mean width of the groups' intervals
+        self._in_group = None
+        if n_groups > 1:
+            of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)
+            self._in_group = _shares(amounts, of_groups[:, self._codes]) / np.sqrt(n_groups)
+        self._round = 0
+
+    @property
+    def size(self) -> int:
+        return self.first.size
+
+    def join(self, most: int) -> None:
+        """Join pairs of neighboring cells, at most `most`."""
+        costs = self._costs()
+        limit = np.partition(costs, most - 1)[most - 1]
+        # Of two joins of a cell, make the join with the lower cost. Costs of the same binary order
+        # have random order.
+        self._round += 1
+        is_joined = costs <= limit
+        ranks = np.frexp(np.maximum(costs, np.finfo(np.float64).tiny))[1].astype(np.int64) << 32
+        ranks |= _hashed(self.first[1:], self._round)
+        ranks[~is_joined] = np.iinfo(np.int64).max
+        is_lower = ranks[1:] < ranks[:-1]
+        is_joined[1:] &= is_lower
+        is_joined[:-1] &= ~is_lower
+        joined = np.flatnonzero(is_joined)
+        if joined.size > most:
+            joined = np.sort(joined[np.argpartition(costs[joined], most - 1)[:most]])
+        kept = np.ones(self.size, np.bool_)
+        kept[joined + 1] = False
+        first = np.flatnonzero(kept)
+        self.first, self._codes = self.first[first], self._codes[first]
+        self.low, self.high = (
+            np.minimum.reduceat(self.low, first),
+            np.maximum.reduceat(self.high, first),
+        )
+        self._below = np.minimum.reduceat(self._below, first, axis=1)
+        self._upto = np.maximum.reduceat(self._upto, first, axis=1)
+        self._shares = np.add.reduceat(self._shares, first, axis=1)
+        if self._in_group is not None:
+            self._in_group = np.add.reduceat(self._in_group, first, axis=1)
+
+    def _costs(self) -> Floats:
+        """Return the cost of joining each cell with the next cell; infinite between groups."""
+        left, right = slice(None, -1), slice(1, None)
+        shares, low, high = self._shares, self.low, self.high
+        is_range = low < high
+        overlap = (high[left] >= low[right]) & (low[left] <= high[right])
+        # Pairs of rows within each cell, and between neighboring cells
+        own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
+        # Pairs with all rows within the range; pairs within the cell count twice
+        within = _pairs(shares, self._upto - self._below)
+        joined = _pairs(
+            shares[:, left] + shares[:, right],
+            np.maximum(self._upto[:, left], self._upto[:, right])
+            - np.minimum(self._below[:, left], self._below[:, right]),
+        )
+        # Pairs within the range of the joined cell, each once, minus pairs whose order is already
+        # unknown
+        known = within - own * (2 - is_range)
+        cost = joined - (own[left] + own[right] + between) - known[left] - known[right]
+        cost += overlap * between
+        if self._in_group is not None:
+            shares = self._in_group
+            own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
+            own *= ~is_range
+            cost += own[left] + own[right] + ~overlap * between
+        np.maximum(cost, 0.0, out=cost)
+        cost *= _crossing(np.minimum(low[left], low[right]), np.maximum(high[left], high[right]))
+        cost[self._codes[left] != self._codes[right]] = np.inf
+        return cost
+
+
+def _shares(amounts: Floats, of_all: Floats) -> Floats:
+    """Return amounts by class as shares of all; 0 if there are none."""
+    of_all = of_all.reshape(2, -1)
+    return np.divide(amounts, of_all, out=np.zeros_like(amounts), where=of_all > 0)
+
+
+def _shares_before(
+    shares: Floats, of_cells: Floats, ends: Floats, side: Literal["left", "right"]
+) -> Floats:
+    """Return the sum of the shares of the cells before each end."""
+    order = np.argsort(of_cells, kind="stable")
+    upto = np.zeros((2, shares.shape[1] + 1))
+    np.cumsum(shares[:, order], axis=1, out=upto[:, 1:])
+    return upto[:, np.searchsorted(of_cells[order], ends, side=side)]
+
+
+def _pairs(left: Floats, right: Floats) -> Floats:
+    """Return products of shares of different classes, plus a fraction of products of one class."""
+    of_other_class = left[0] * right[1] + left[1] * right[0]
+    return np.asarray(of_other_class + _SAME_CLASS * (left * right).sum(axis=0))
+
+
+def _crossing(low: Floats, high: Floats) -> Floats:
+    """Return factors that raise the costs of joins whose range crosses a rounder score."""
+    below, above = _in_order(low), _in_order(high)
+    differing = (below ^ above).astype(np.float64)
+    differing[differing < 0] = 2.0**63  # the range contains 0
+    length = np.ldexp(1.0, np.frexp(differing)[1])
+    return (length / (above.astype(np.float64) - below + 1)) ** 2
+
+
+def _in_order(scores: Floats) -> Integers:
+    """Return the bits of scores as integers in the order of the scores."""
+    bits = scores.view(np.int64)
+    return bits ^ (bits >> 63 & np.iinfo(np.int64).max)
+
+
+def _hashed(numbers: NDArray[np.intp], seed: int) -> Integers:
+    """Return reproducible random numbers of 32 bits."""
+    mixed = (numbers.astype(np.uint64) + np.uint64(seed << 40)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return (mixed >> np.uint64(32)).astype(np.int64)

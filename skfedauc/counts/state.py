@@ -1,66 +1,83 @@
-"""State of a `ScoreCounts`: plain data for the computations in this folder."""
+"""State of a `ScoreCounts`, and the check that rows with this state can exist."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+import dataclasses
+import enum
+import functools
+import hashlib
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
+from skfedauc import _kernel as kernel
 from skfedauc._kernel import Cells, concordance, total
-from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import DisclosureError, needs_scores
-from skfedauc.counts.integrity import check_state, checksum_of
-from skfedauc.counts.limits import check_n_rows
-from skfedauc.counts.origin import Origin
-from skfedauc.counts.ranges import Ranges, add_with_ranges, extremes_of
-from skfedauc.counts.summary import Summary, arrays_of
+from skfedauc.counts.disclosure import Disclosure, Need, Withheld, needs
+from skfedauc.counts.moments import Summary, arrays_of, wrong_arrays, wrong_summary
+from skfedauc.counts.provenance import Source, wrong_sources
+from skfedauc.counts.ranges import Ranges, add_with_ranges, extremes_of, wrong_ranges
+
+# Most rows of a class, so that products and sums of counts fit in 64-bit integers
+MOST_ROWS = 1 << 40
+# From this many rows on, warn if the compiled kernel is not available.
+_MANY_ROWS = 10_000_000
 
 
 class State(NamedTuple):
-    """Counts by group, and metadata of the counted rows.
+    """Counts by group, and facts about the counted rows.
 
     Attributes
     ----------
     content : Cells or Summary
-        Counts by group and score, or a summary by group.
     labels : ndarray of shape (n_groups,) or None
         Sorted labels of the groups, or None for rows without groups.
-    origin : Origin
-        Metadata of the rows.
     ranges : ndarray of float64, shape (2, n_cells), or None
         Lowest and highest score of the rows of each cell; None for exact counts and summaries.
+    disclosure : Disclosure
+    group_names : tuple of str
+        Names of the group columns; empty if they are unknown or differ between parts.
+    classes : Classes
+        Labels of the classes; empty if they are unknown.
+    n_missing : int
+        Rows left out because they have no group label.
+    sources : tuple of Source
+        Countings in these counts, sorted.
+    is_complete : bool
+        Whether the sources cover all rows. If not, saving adds a source.
+    orders : tuple of tuples
+        Ordered categories of each group column, in which tables list the groups; () for columns in
+        alphabetical order. Files do not hold the orders.
     """
 
     content: Cells | Summary
     labels: NDArray[Any] | None = None
-    origin: Origin = Origin()
     ranges: Ranges | None = None
+    disclosure: Disclosure = Disclosure()
+    group_names: tuple[str, ...] = ()
+    classes: _input.Classes = _input.Classes()
+    n_missing: int = 0
+    sources: tuple[Source, ...] = ()
+    is_complete: bool = False
+    orders: tuple[tuple[Any, ...], ...] = ()
+
+    def with_disclosure(self, **changes: Any) -> State:
+        """Return the state after changes of the disclosure."""
+        return self._replace(disclosure=dataclasses.replace(self.disclosure, **changes))
 
     @property
     def summary(self) -> Summary | None:
-        """Return the summary; None for counts by score."""
+        """The summary; None for counts by score."""
         return self.content if isinstance(self.content, Summary) else None
 
     @property
     def cells(self) -> Cells:
-        """Return the cells; raise a DisclosureError for a summary."""
-        if isinstance(self.content, Summary):
-            raise DisclosureError(needs_scores("cells"))
+        """The cells; a DisclosureError for a summary."""
+        needs(self.disclosure, Need.SCORES, "cells")
+        assert isinstance(self.content, Cells)
         return self.content
-
-    @property
-    def disclosure(self) -> Literal["exact", "bins", "summary"]:
-        """Level of disclosure."""
-        if isinstance(self.content, Summary):
-            return "summary"
-        return "exact" if self.ranges is None else "bins"
-
-    @property
-    def bins(self) -> Bins | None:
-        """Rule of the bins; None for other levels and for ranges that are not bins of one rule."""
-        return self.origin.bins
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -72,6 +89,12 @@ class State(NamedTuple):
         """Number of groups; 1 for rows without groups, and 0 without rows."""
         content = self.content
         return content.n_groups if isinstance(content, Summary) else content.starts.size - 1
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, or of groups of a summary."""
+        content = self.content
+        return content.n_groups if isinstance(content, Summary) else content.scores.size
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -94,10 +117,10 @@ class State(NamedTuple):
     def weight_exponent(self) -> int:
         """Binary exponent of the mean weight; 0 if the mean is between 1e-12 and 1e12."""
         weights = self.content.weights
-        total = 0.0 if weights is None else float(weights[:2].sum())
-        if total == 0.0:
+        of_all = 0.0 if weights is None else float(weights[:2].sum())
+        if of_all == 0.0:
             return 0
-        mean = total / sum(self.n_rows)
+        mean = of_all / sum(self.n_rows)
         return 0 if 1e-12 <= mean <= 1e12 else int(np.frexp(mean)[1])
 
     def over(self, exponent: int) -> State:
@@ -113,73 +136,303 @@ class State(NamedTuple):
 
     @property
     def extremes(self) -> tuple[State, State]:
-        """Return exact counts with the lowest and with the highest AUCs that the ranges permit."""
-        if isinstance(self.content, Summary):
-            if self.content.lowest is None:
-                return self, self
-            low, high = self.content.extremes
+        """Exact counts with the lowest and with the highest AUCs that the ranges permit.
+
+        The AUC of any positives over any negatives lies between its values in the two.
+        """
+        content = self.content
+        if isinstance(content, Summary):
+            low, high = content.extremes
             return self._replace(content=low), self._replace(content=high)
         if self.ranges is None:
             return self, self
-        origin = self.origin._replace(bins=None)
-        lowest, highest = extremes_of(self.content, self.ranges)
-        return State(lowest, self.labels, origin), State(highest, self.labels, origin)
+        exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
+        lowest, highest = extremes_of(content, self.ranges)
+        return exact._replace(content=lowest), exact._replace(content=highest)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments of `restored`, with a checksum."""
-        checksum = checksum_of(self.arrays, self.labels, self.origin)
-        state = (self.content, self.labels, self.origin, checksum)
-        return restored, state if self.ranges is None else (*state, self.ranges)
+    def digest(self) -> bytes:
+        """Return a digest of the counts and labels, to compare counts that are at hand.
 
+        Never write it to a file: whoever knows all rows but a few could find these by trying.
+        """
+        sha256 = hashlib.sha256(self.disclosure.level.encode())
+        for array in self.arrays if self.labels is None else [*self.arrays, self.labels]:
+            if array.dtype.kind == "O":  # labels, and integers of more than 64 bits
+                text = "\0".join(map(_text_of_label, array.tolist()))
+                sha256.update(text.encode("utf-8", "surrogatepass"))
+            else:
+                sha256.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        return sha256.digest()
 
-def restored(
-    content: tuple[Any, ...],
-    labels: NDArray[Any] | None,
-    origin: tuple[Any, ...] = (),
-    checksum: int | None = None,
-    ranges: Ranges | None = None,
-    name: str = "the pickled ScoreCounts",
-) -> State:
-    """Check and return a state from a pickle or a file.
-
-    Raises
-    ------
-    ValueError
-        If no rows can have these counts, or the checksum differs from the checksum in the pickle.
-    """
-    known = Origin(*origin)
-    counts = content if isinstance(content, Summary) else Cells(*content)
-    check_state(counts, labels, known, checksum, ranges, name)
-    known = known._replace(classes=_input.Classes(*known.classes))
-    return State(counts, labels, known, ranges)
+    def checksum(self) -> bytes:
+        """Return a checksum of everything that files keep, for pickles."""
+        return hashlib.sha256(self.digest() + repr(self[3:-1]).encode()).digest()
 
 
-def added(
-    cells: Cells,
-    codes: NDArray[np.intp] | None,
-    labels: NDArray[Any] | None,
-    origin: Origin,
-    ranges: Ranges | None = None,
-) -> State:
-    """Add up cells with equal group and score, and return the state of the sums.
+def _text_of_label(label: Any) -> str:
+    """Return a unique text for a label that does not depend on versions of libraries."""
+    if isinstance(label, str):
+        return label
+    if isinstance(label, tuple):
+        return "\1".join(map(_text_of_label, label))
+    if isinstance(label, enum.Enum):
+        return f"{type(label).__qualname__}.{label.name}"
+    if hasattr(label, "closed"):  # a pandas Interval
+        return f"{_text_of_label(label.left)} {_text_of_label(label.right)} {label.closed}"
+    if hasattr(label, "ordinal") and hasattr(label, "start_time"):  # a pandas Period
+        return f"{label.ordinal} {label.start_time}"
+    zone = getattr(label, "tzinfo", None)
+    return str(label) if zone is None else f"{label} {zone}"
+
+
+def added(cells: Cells, codes: NDArray[np.intp] | None, **facts: Any) -> State:
+    """Add up cells with equal group and score, and return their state.
 
     Parameters
     ----------
     cells : Cells
-        Cells in any order; the function ignores `starts`.
+        Cells in any order; `starts` is ignored.
     codes : ndarray of intp, shape (n_cells,), or None
         Group number of each cell; None puts all cells into one group.
-    labels : ndarray of shape (n_groups,) or None
-    origin : Origin
-    ranges : ndarray of float64, shape (2, n_cells), or None, default=None
+    **facts
+        Attributes of `State`: `labels` of the groups, `ranges` of the cells, and others.
 
     Raises
     ------
     ValueError
         If a class has too many rows for exact counts.
     """
-    check_n_rows(cells.negatives, "negatives")
-    check_n_rows(cells.positives, "positives")
+    check_n_rows(negatives=cells.negatives, positives=cells.positives)
+    labels = facts.get("labels")
     n_groups = 1 if labels is None else labels.size
-    sums, ranges = add_with_ranges(cells, ranges, codes, n_groups)
-    return State(sums, labels, origin, ranges)
+    sums, ranges = add_with_ranges(cells, facts.pop("ranges", None), codes, n_groups)
+    return State(sums, ranges=ranges, **facts)
+
+
+def changed(state: State, cells: Cells, codes: NDArray[np.intp] | None, **changes: Any) -> State:
+    """Return the state of other cells of the same rows."""
+    facts = {**state._asdict(), **changes}
+    del facts["content"]
+    return added(cells, codes, **facts)
+
+
+def check_n_rows(**numbers: Any) -> None:
+    """Raise a ValueError for more rows than exact counts permit."""
+    for name, counts in numbers.items():
+        found = float(np.sum(counts, dtype=np.float64))
+        if found > MOST_ROWS:
+            raise ValueError(
+                f"{found:.3g} {name.replace('_', ' ')} are more than a ScoreCounts can count "
+                "exactly (2**40)."
+            )
+
+
+def state_of_rows(
+    rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
+) -> State:
+    """Count validated rows by group and score."""
+    n_groups = 1 if rows.labels is None else rows.labels.size
+    if rows.scores.size >= _MANY_ROWS and kernel.name() == "numpy":
+        _warn_of_slow_kernel()
+    cells = kernel.count_rows(
+        rows.scores, rows.positive, rows.codes, n_groups, rows.weights, _input.check_n_jobs(n_jobs)
+    )
+    return State(
+        cells,
+        rows.labels,
+        group_names=group_names,
+        classes=rows.classes,
+        n_missing=rows.n_missing,
+        orders=rows.orders,
+    )
+
+
+@functools.cache
+def _warn_of_slow_kernel() -> None:
+    _input.warn(
+        "skfedauc was installed without its compiled part and counts rows in numpy, several times "
+        "slower. Install it where there is a C++ compiler, or from a wheel for this platform; "
+        "skfedauc.show_versions() tells which kernel is in use.",
+        RuntimeWarning,
+    )
+
+
+# Checks --------------------------------------------------------------------------------------
+
+
+def checked(state: State, name: str) -> State:
+    """Return a state from a file or a pickle, if rows with this state can exist.
+
+    Raises
+    ------
+    ValueError
+        If no rows can have this state; the message begins with `name` and has the reason.
+    """
+    wrong = _wrong_content(state) or _wrong_facts(state)
+    if wrong is not None:
+        raise ValueError(f"{name} is damaged: {wrong}. Make it again, or ask for another copy.")
+    return state
+
+
+def _wrong_content(state: State) -> str | None:
+    content, labels, ranges, rule = state[:4]
+    if not isinstance(rule, Disclosure):
+        return "what it discloses is unknown"
+    if isinstance(content, Summary):
+        wrong = _wrong_summary(content)
+        if wrong is None and (ranges is not None or rule.level != "summary"):
+            wrong = "it is a summary with bins of scores"
+    else:
+        wrong = _wrong_cells(content)
+        if wrong is None and rule.level != ("exact" if ranges is None else "bins"):
+            wrong = "it has bins, but no ranges of scores" if ranges is None else "it has no bins"
+    if wrong is not None:
+        return wrong
+    if labels is None and state.n_groups > 1:
+        return "its groups have no labels"
+    if labels is not None:
+        if not isinstance(labels, np.ndarray) or labels.shape != (state.n_groups,):
+            return "its labels do not match its groups"
+        if not _input.are_sorted_labels(labels):
+            return "its labels are not in order"
+    if isinstance(content, Summary):
+        return None
+    return wrong_ranges(content.scores, ranges, rule.bins)
+
+
+def _wrong_cells(cells: Cells) -> str | None:
+    starts, scores, negatives, positives, weights = cells
+    arrays = (starts, scores, negatives, positives)
+    if not all(isinstance(array, np.ndarray) and array.ndim == 1 for array in arrays):
+        return "it has no arrays of cells"
+    if starts.dtype != np.intp or starts.size == 0 or starts[0] != 0:
+        return "its groups begin nowhere"
+    if starts[-1] != scores.size or (np.diff(starts) <= 0).any():
+        return "its groups do not hold its cells"
+    if scores.dtype != np.float64:
+        return "its scores are not finite numbers"
+    if not np.isfinite(scores).all():
+        return f"its scores are not finite numbers{_at(~np.isfinite(scores), scores)}"
+    rises = scores[1:] > scores[:-1]
+    rises[starts[1:-1] - 1] = True  # a group may begin below the end of the group before
+    if not rises.all():
+        return f"its scores are not in order{_at(np.append(False, ~rises), scores)}"
+    is_negative_zero = (scores == 0) & np.signbit(scores)
+    if is_negative_zero.any():
+        return f"its scores are not in order{_at(is_negative_zero, scores)}"
+    for counts in (negatives, positives):
+        if counts.dtype not in (np.uint32, np.uint64) or counts.size != scores.size:
+            return "its counts do not match its scores"
+        if float(counts.sum(dtype=np.float64)) > MOST_ROWS:
+            return "it has more rows than can be counted"
+    empty = (negatives == 0) & (positives == 0)
+    if empty.any():
+        return f"it has cells without rows{_at(empty, scores)}"
+    if weights is not None and (weights.dtype != np.float64 or weights.shape != (4, scores.size)):
+        return "its weights do not match its scores"
+    return _wrong_weights(weights, negatives, positives)
+
+
+def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
+    """Return a phrase with the first wrong cell and its score."""
+    cell = int(np.argmax(is_wrong))
+    return f", at cell {cell} with the score {scores[cell]:.17g}"
+
+
+def _wrong_summary(summary: Summary) -> str | None:
+    wrong = wrong_arrays(summary)
+    if wrong is not None:
+        return wrong
+    negatives, positives, weights, *_ = summary
+    if (negatives < 0).any() or (positives < 0).any():
+        return "it has negative numbers of rows"
+    if (negatives + positives == 0).any():
+        return "it has groups without rows"
+    if max(float(n.sum(dtype=np.float64)) for n in (negatives, positives)) > MOST_ROWS:
+        return "it has more rows than can be counted"
+    return _wrong_weights(weights, negatives, positives) or wrong_summary(summary)
+
+
+def _wrong_weights(
+    weights: NDArray[np.float64] | None, negatives: NDArray[Any], positives: NDArray[Any]
+) -> str | None:
+    if weights is None:
+        return None
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        return "its weights are not finite numbers of 0 or more"
+    try:
+        check_weight_sums(weights, negatives, positives)
+    except ValueError:
+        return "its weights do not match its counts"
+    return None
+
+
+def check_weight_sums(
+    weights: NDArray[np.float64], negatives: NDArray[Any], positives: NDArray[Any]
+) -> None:
+    """Raise a ValueError for sums of weights and of squared weights that no rows can have."""
+    for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
+        sums, squares = weights[place], weights[place + 2]
+        empty = counts == 0
+        if ((sums > 0) == empty).any() or ((squares > 0) == empty).any():
+            raise ValueError(
+                f"weight_{name} and squared_weight_{name} must be above 0 where n_{name} is, and 0 "
+                "elsewhere."
+            )
+        # The sum of n squared weights is between W**2 / n, for equal weights, and W**2.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            share = squares / sums**2
+            is_wrong = (share < (1 - 1e-6) / counts) | (share > 1 + 1e-6)
+        if (is_wrong & ~empty).any():
+            raise ValueError(
+                f"squared_weight_{name} must be the sums of squared weights: from W**2 / n to W**2 "
+                f"for n rows of total weight W = weight_{name}."
+            )
+
+
+def _wrong_facts(state: State) -> str | None:
+    n_missing, names, classes = state.n_missing, state.group_names, state.classes
+    if type(n_missing) is not int or n_missing < 0:
+        return "the number of rows left out is none"
+    if n_missing > MOST_ROWS:
+        return "it has more rows left out than can be counted"
+    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+        return "the names of its groups are none"
+    wrong = wrong_sources(state.sources) or _wrong_withheld(state.disclosure.withheld)
+    if wrong is not None:
+        return wrong
+    if type(state.is_complete) is not bool or (state.is_complete and not state.sources):
+        return "its sources are none"
+    if not isinstance(classes, tuple) or len(classes) != 2 or not isinstance(classes[0], tuple):
+        return "the labels of its classes are none"
+    seen, positive = classes
+    for label in seen if positive is None else (*seen, positive):
+        if not isinstance(label, int | float | str) or label in (math.inf, -math.inf):
+            return "the labels of its classes are none"
+    try:
+        merged = _input.Classes.merged([_input.Classes(seen, positive)])
+    except ValueError:
+        return "the labels of its classes do not go together"
+    if merged.seen != seen or (seen and positive is None):
+        return "the labels of its classes are not in order"
+    return None
+
+
+def _wrong_withheld(withheld: Any) -> str | None:
+    wrong = "what it says of withheld groups is impossible"
+    if not isinstance(withheld, Withheld):
+        return wrong
+    n_groups, negatives, positives, labels, is_low, *most = withheld
+    known = [n_groups, *(n for n in (negatives, positives, *most) if n is not None)]
+    if not all(type(n) is int and 0 <= n <= MOST_ROWS for n in known) or type(is_low) is not bool:
+        return wrong
+    for number, limit in zip((negatives, positives), most, strict=True):
+        if number is not None and limit != number:
+            return wrong
+    if None not in most and sum(most) < n_groups:
+        return wrong
+    if not n_groups and withheld.n_rows != 0:
+        return wrong
+    if labels is not None and not (isinstance(labels, tuple) and len(labels) <= n_groups):
+        return wrong
+    return None

@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import DisclosureError, cells_for
-from skfedauc.counts.label_entries import entry_of
-from skfedauc.counts.levels import at_level
-from skfedauc.counts.limits import MOST_ROWS
-from skfedauc.counts.origin import Origin
-from skfedauc.counts.state import State, added
-from skfedauc.counts.withheld import Withheld
+from skfedauc.counts.disclosure import Disclosure
+from skfedauc.counts.labels import entry_of
+from skfedauc.counts.reducing import at_level, check_for_release
+from skfedauc.counts.state import MOST_ROWS, State, added
 
 # Largest exponent of a modulus; sums of 64-bit integers wrap around at this power of two
 _MOST_BITS = 64
@@ -114,7 +111,7 @@ class Grid:
         if agreed is None:
             raise ValueError(
                 "these counts have groups, and groups is None; pass the labels that all sites "
-                "agreed on, or combine all rows by counts.without_groups()."
+                "agreed on, or combine all rows by counts.regroup(None)."
             )
         if not labels.size:
             return np.zeros(0, np.intp)
@@ -138,78 +135,24 @@ class Grid:
         return place[mine]
 
 
-def vector_of_state(state: State, grid: Grid, max_count: int | None = None) -> NDArray[np.int64]:
-    """Reduce score counts to the bins of the grid, and return the vector of the counts.
+def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray[np.int64]:
+    """Return the vector of score counts at the bins of the grid.
 
     Every secure sum and every count for differential privacy comes from this function.
 
     Raises
     ------
     DisclosureError
-        If the counts are a summary, or were subject to suppression.
+        If the counts are a summary, or went through suppression.
     ValueError
-        If rows have weights or may count several times, or a range crosses bins of the grid.
+        If rows have weights, a range crosses bins of the grid, the grid lacks a group, or a count
+        is above `max_count`.
     """
-    if cells_for(state, "a release of counts by bin").weights is not None:
-        raise ValueError(
-            "differential privacy and secure sums need counts that one row changes by 1, and these "
-            "counts have sample weights; count the rows again without sample_weight."
-        )
-    # Files of earlier versions have no mark, but list withheld groups.
-    if state.origin.is_suppressed or state.origin.withheld != Withheld():
-        raise DisclosureError(
-            "differential privacy and secure sums need counts without suppression; these counts "
-            "went through min_count or min_per_class, and a single row decides which groups "
-            "these leave out. Count the rows again without suppression: random errors or the "
-            "secure sum then protect small counts."
-        )
-    if state.origin.may_repeat:
-        raise ValueError(
-            "differential privacy and secure sums need counts that one row changes by 1, and these "
-            "counts were merged with repeated='allow', so that a row may count several times. "
-            "Leave repeated parts out, and merge without repeated='allow'."
-        )
-    return vector_of(at_level(state, grid.bins).cells, state.labels, grid, max_count)
-
-
-def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
-    """Return the score counts of a sum of vectors, without groups that have no rows."""
-    numbers, negatives, positives, codes = cells_of(vector, grid, modulus)
-    bins, labels = grid.bins, grid.labels
-    if labels is not None:
-        codes, labels = _input.drop_unused(codes, labels)
-    cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), negatives, positives, None)
-    of_group = None if labels is None else codes
-    return added(cells, of_group, labels, Origin(bins=bins), bins.ranges_of(numbers))
-
-
-def vector_of(
-    cells: Cells, labels: NDArray[Any] | None, grid: Grid, max_count: int | None = None
-) -> NDArray[np.int64]:
-    """Return the counts of cells as a vector.
-
-    Parameters
-    ----------
-    cells : Cells
-        Cells of the grid's bins, without weights.
-    labels : ndarray or None
-        Labels of the groups of the cells.
-    grid : Grid
-        Agreed groups and bins.
-    max_count : int, default=None
-        Largest permitted count; None permits every count.
-
-    Returns
-    -------
-    ndarray of int64, shape (2 * n_groups * n_bins,)
-        Numbers of negatives, then of positives.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the grid lacks a group, or a count is above `max_count`.
-    """
-    numbers = grid.numbers_of_groups(labels)
+    if max_count is not None:
+        max_count = _input.check_whole_number(max_count, "max_count")
+    check_for_release(state)
+    cells = at_level(state, Disclosure("bins", grid.bins)).cells
+    numbers = grid.numbers_of_groups(state.labels)
     vector = np.zeros(grid.size, np.int64)
     if cells.scores.size:
         place = numbers[cells.groups] * grid.n_bins + grid.bins.numbers_of(cells.scores)
@@ -225,26 +168,8 @@ def vector_of(
     return vector
 
 
-def cells_of(
-    vector: Any, grid: Grid, modulus: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
-    """Return the counts of a vector for each group and bin that has rows.
-
-    Parameters
-    ----------
-    vector : array-like of shape (2 * n_groups * n_bins,)
-        Sum of vectors.
-    grid : Grid
-        Agreed groups and bins.
-    modulus : int, default=None
-        Power of two of a sum modulo this number; None for the sum itself.
-
-    Returns
-    -------
-    bin_numbers : ndarray of int64, shape (n_cells,)
-    negatives, positives : ndarray of int64, shape (n_cells,)
-    codes : ndarray of intp, shape (n_cells,)
-        Number of each cell's group among the agreed labels.
+def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
+    """Return the score counts of a sum of vectors, without groups that have no rows.
 
     Raises
     ------
@@ -253,13 +178,19 @@ def cells_of(
     """
     counts = _checked(vector, grid, modulus).reshape(2, -1)
     (place,) = np.nonzero(counts.any(axis=0))
-    codes, bin_numbers = np.divmod(place, grid.n_bins)
-    return bin_numbers.astype(np.int64), counts[0, place], counts[1, place], codes.astype(np.intp)
-
-
-def check_max_count(max_count: Any) -> int | None:
-    """Return the largest permitted count; raise an error for an invalid limit."""
-    return None if max_count is None else _input.check_whole_number(max_count, "max_count")
+    codes, numbers = np.divmod(place, grid.n_bins)
+    bins, labels, codes = grid.bins, grid.labels, codes.astype(np.intp)
+    if labels is not None:
+        codes, labels = _input.drop_unused(codes, labels)
+    numbers = numbers.astype(np.int64)
+    cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), *counts[:, place], None)
+    return added(
+        cells,
+        None if labels is None else codes,
+        labels=labels,
+        ranges=bins.ranges_of(numbers),
+        disclosure=Disclosure("bins", bins),
+    )
 
 
 def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
@@ -340,7 +271,7 @@ def _bits_of(modulus: Any) -> int | None:
     """Return the exponent of a modulus that is a power of two."""
     if modulus is None:
         return None
-    checked = _input.check_whole_number(modulus, "modulus", 2)
+    checked = _input.check_whole_number(modulus, "modulus", 2, 1 << _MOST_BITS)
     bits = checked.bit_length() - 1
     if checked != 1 << bits or bits > _MOST_BITS:
         raise ValueError(

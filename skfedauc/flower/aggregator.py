@@ -8,9 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _words
-from skfedauc.counts import Disclosure, DisclosureError, MergeError, ScoreCounts, Withheld
-from skfedauc.counts.disclosure import check_disclosure
-from skfedauc.counts.limits import LimitError, Limits, check_limits
+from skfedauc.counts import (
+    Bins,
+    Disclosure,
+    DisclosureError,
+    LimitError,
+    Limits,
+    MergeError,
+    ScoreCounts,
+    Withheld,
+)
+from skfedauc.counts.disclosure import check_rule
+from skfedauc.counts.files import check_limits
 from skfedauc.counts.score_counts import merge_named
 from skfedauc.flower.modules import flwr
 
@@ -32,7 +41,7 @@ def counts_record(
     *,
     source: str | None = None,
     server_round: int | None = None,
-    disclosure: Disclosure | None = None,
+    disclosure: str | Bins | Disclosure | None = None,
 ) -> ConfigRecord:
     """Return a Flower record with score counts, for the reply of a client.
 
@@ -105,7 +114,11 @@ def counts_record(
     if server_round is not None:
         entries[_ROUND] = _input.check_whole_number(server_round, "server_round", 0)
     record = flwr("app").ConfigRecord
-    return record({_COUNTS: counts.to_bytes(source=source, disclosure=disclosure), **entries})
+    if disclosure is not None:
+        counts = counts.reduced(disclosure)
+    if source is not None:
+        counts = counts.with_source(source)
+    return record({_COUNTS: counts.to_bytes(), **entries})
 
 
 class GroupAUCAggregator:
@@ -229,7 +242,7 @@ class GroupAUCAggregator:
             "worst",
             "difference",
         ),
-        disclosure: Disclosure | None = None,
+        disclosure: str | Bins | Disclosure | None = None,
         limits: Limits | None = None,
     ) -> None:
         # The import is local, because clients need this module without scikit-learn and scipy.
@@ -246,7 +259,7 @@ class GroupAUCAggregator:
             check_statistic(name)
         self.statistics = tuple(statistics)
         if disclosure is not None:
-            check_disclosure(disclosure)
+            check_rule(disclosure)
         self.disclosure = disclosure
         self.limits = _LIMITS if limits is None else check_limits(limits)
         self.reports: dict[int, GroupAUC] = {}
@@ -461,10 +474,11 @@ def _check_sources(replies: list[_Reply]) -> None:
                 )
 
 
-def _merged(replies: list[_Reply], disclosure: Disclosure | None) -> ScoreCounts:
+def _merged(replies: list[_Reply], disclosure: Any) -> ScoreCounts:
     """Merge the counts of all replies, or raise an error that names the first unsuitable reply."""
     try:
-        return merge_named([(reply.name, reply.counts) for reply in replies], disclosure=disclosure)
+        parts = {reply.name: reply.counts for reply in replies}
+        return merge_named(parts, disclosure=disclosure)[0]
     except MergeError as error:
         raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
 
@@ -488,7 +502,7 @@ def _check_metrics(reply: _Reply, content: RecordDict, weighted_by_key: str) -> 
     counts = reply.counts
     least = int(counts.n_negatives.sum() + counts.n_positives.sum())
     # Counts leave out rows of weight 0, withheld groups and rows without a group label.
-    has_fewer = counts.is_weighted or counts.withheld != Withheld()
+    has_fewer = counts.is_weighted or counts.disclosure.withheld != Withheld()
     most = math.inf if has_fewer else least + counts.n_missing
     declared = record.get(_DECLARED, least)
     if not least <= declared <= most:

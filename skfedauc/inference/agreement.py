@@ -1,11 +1,9 @@
-"""Comparisons of the groups' score distributions.
+"""Differences between averages and the pooled AUC, and between the groups' score distributions.
 
 The average of the group AUCs weighted by positives equals the pooled AUC if the negatives have the
-same score distribution in all groups. The average weighted by negatives equals the pooled AUC if
-the positives have the same score distribution in all groups. Both conditions are sufficient, not
-necessary. The Kolmogorov distances between the distributions bound the difference between the
-average and the pooled AUC. The Anderson-Darling test for k samples tests whether the distributions
-are equal [1]_.
+same score distribution in all groups, and the average weighted by negatives if the positives have.
+Kolmogorov distances bound the difference, and the Anderson-Darling test for k samples tests whether
+the distributions are equal [1]_.
 
 References
 ----------
@@ -37,11 +35,9 @@ class ClassAgreement(NamedTuple):
     Attributes
     ----------
     distances : ndarray of float64, shape (n_groups,)
-        Kolmogorov distance between each group's distribution and the distribution of all groups;
-        NaN without rows.
+        Kolmogorov distance of each group from all groups; NaN without rows.
     statistic, pvalue : float
-        Statistic and p value of the Anderson-Darling test of equal distributions; NaN with weights
-        or fewer than two groups.
+        Anderson-Darling test; NaN with weights or fewer than two groups.
     """
 
     distances: Floats
@@ -54,9 +50,8 @@ def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
     column = cells.amounts[side]
     starts, group = cells.starts[:-1], cells.groups
     weight = np.add.reduceat(column.astype(np.float64), starts)
-    # Neither distribution function decreases, and the group's function is constant between the
-    # group's scores. Therefore, the largest distance is at a score of the group, or just below a
-    # score of the group.
+    # The group's distribution function is constant between its scores, so the largest distance is
+    # at a score of the group, or just below one.
     sums = np.cumsum(column, dtype=ranks.total.dtype)
     # Integer sums are exact; with weights, the rounding error of a sum over all groups is harmless.
     before = np.append(ranks.total.dtype.type(0), sums)[starts][group]
@@ -74,17 +69,14 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     """Anderson-Darling statistic for k samples with ties (midranks), and its p value.
 
     The statistic is a sum over all scores. The rank within a group is constant between two scores
-    of the group, so cumulative sums give the part of the sum between the two scores. The p value is
-    from a gamma distribution with the mean, variance and third cumulant of the limiting
-    distribution. The limiting distribution accounts for ties.
+    of the group, so cumulative sums give the part of the sum between them.
     """
     column = cells.amounts[side]
     kept = np.flatnonzero(column)
     count, group = column[kept].astype(np.float64), cells.groups[kept]
     total = float(ranks.total[side])
     up_to = ranks.up_to[side][kept]
-    # `tied` and `middle` are the number of rows and the midrank of each distinct score of the
-    # class.
+    # Number of rows and midrank of each distinct score of the class
     ends, score = np.unique(up_to, return_inverse=True)
     tied = np.diff(ends.astype(np.float64), prepend=0.0)
     middle = ends.astype(np.float64) - tied / 2.0
@@ -124,14 +116,12 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
 
 
 def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Floats) -> float:
-    """Upper tail probability of a gamma distribution that approximates the limiting distribution.
+    """Upper tail of the gamma distribution with three cumulants of the limiting distribution.
 
-    The gamma distribution has the first three cumulants of the limiting distribution, which is a
-    weighted sum of chi-square variables with k - 1 degrees of freedom. The weights are the
-    eigenvalues of the matrix L with the elements w_j c_jk, where c_jk = b_j (1 - b_k) for j < k.
-    Here, b_j is the midrank of score j divided by the number of rows. The cumulants are therefore
-    traces of powers of L. A product in a trace has one factor per index, so cumulative sums give
-    the traces.
+    The limit is a weighted sum of chi-square variables with k - 1 degrees of freedom. The weights
+    are the eigenvalues of the matrix L with the elements w_j c_jk, where c_jk = b_j (1 - b_k) for j
+    < k, and b_j is the midrank of score j over the number of rows. The cumulants are traces of
+    powers of L, which cumulative sums give.
     """
     from scipy.special import gammaincc
 
@@ -170,8 +160,7 @@ def class_agreement(counts: ScoreCounts) -> tuple[ClassAgreement, ClassAgreement
 def certain_bound(share: Floats, distances: Floats) -> float:
     """Upper bound on the absolute difference between an average and the pooled AUC.
 
-    For the average weighted by positives, `share` holds each group's share of the positives, and
-    `distances` holds the Kolmogorov distances of the negatives. A missing distance counts as 1.
+    The average by positives has the shares of the positives, and the distances of the negatives.
     """
     return float(np.dot(share, np.where(np.isnan(distances), 1.0, distances)))
 
@@ -179,9 +168,8 @@ def certain_bound(share: Floats, distances: Floats) -> float:
 def null_distances(n_rows: Floats) -> Floats:
     """Approximate mean Kolmogorov distance of each group if all distributions are equal.
 
-    The approximation is the mean of the limiting distribution, sqrt(pi / 2) log 2, over the square
-    root of the number of rows. A correction accounts for the group's rows among the rows of all
-    groups.
+    It is the mean of the limiting distribution, sqrt(pi / 2) log 2, over the root of the number of
+    rows, corrected for the group's rows among all rows.
     """
     share = n_rows / n_rows.sum()
     scale = np.sqrt(np.pi / 2) * np.log(2.0)
@@ -195,14 +183,7 @@ def of_difference(
 ) -> float:
     """Variance of the pooled AUC minus an average of group AUCs, for fixed numbers of rows.
 
-    Parameters
-    ----------
-    strata : tuple of two Stratum
-    variances : Variances
-    own : OwnMoments
-        Sums of the placement values within groups.
-    share : ndarray of float64, shape (n_groups,)
-        Share of each group in the average.
+    `share` is that of each group in the average.
     """
     total = 0.0
     for of, squared in zip(strata, (own.negatives_squared, own.positives_squared), strict=True):
@@ -218,14 +199,8 @@ def of_difference(
 def of_random_numbers(strata: tuple[Stratum, Stratum], derivatives: tuple[Floats, Floats]) -> float:
     """Additional variance of the pooled AUC minus an average if the group of a row is random.
 
-    The numbers of rows by group and class then vary. The variance is that of the linear
-    approximation of the difference by the weights of the rows.
-
-    Parameters
-    ----------
-    strata : tuple of two Stratum
-    derivatives : tuple of two ndarray of float64, shape (n_groups,)
-        Derivatives of the average by the weight of each group's negatives and positives.
+    It is that of the linear approximation by the weights of the rows. `derivatives` are those of
+    the average by the weight of each group's negatives and positives.
     """
     total = 0.0
     for of, of_average in zip(strata, derivatives, strict=True):

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
+from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ratio
 from skfedauc.inference.rates import ClusterSums, Limits, wilson
 
@@ -46,23 +46,16 @@ _MOST_STEPS, _LONGEST, _SHORTEST = 200, 2.0, 1e-10
 
 def are_exact_probabilities(counts: ScoreCounts) -> bool:
     """Return whether counts hold exact scores from 0 to 1."""
-    if counts.disclosure != "exact":
+    if counts.disclosure.level != "exact":
         return False
     scores = counts.cells.scores
     return not scores.size or bool(scores.min() >= 0.0 and scores.max() <= 1.0)
 
 
 def cells_of_probabilities(counts: ScoreCounts, result: str) -> Cells:
-    """Return the cells of counts of probabilities, for a result that needs probabilities.
-
-    Raises
-    ------
-    DisclosureError
-        If the scores are binned, or the counts are a summary; the message names the result.
-    ValueError
-        If scores are not from 0 to 1.
-    """
-    cells = cells_for(counts, result)
+    """Return the cells of counts of probabilities; errors name the `result` that needs them."""
+    needs(counts.disclosure, Need.SCORES, result)
+    cells = counts.cells
     if counts.ranges is not None:
         raise DisclosureError(
             f"{result} needs disclosure='exact'; these counts hold ranges of scores, and the mean "
@@ -88,10 +81,9 @@ class Amounts(NamedTuple):
 
     @classmethod
     def of(cls, cells: Cells) -> Amounts:
-        """Return the weights of the rows of cells; 1 for each row without weights.
+        """Return the weights of the rows of cells, over a power of two near their mean.
 
-        The function divides weights by a power of two near their mean, so that products of sums of
-        weights do not overflow or underflow.
+        Products of sums of such weights do not overflow.
         """
         if cells.weights is not None:
             mean = cells.weights[:2].sum() / (cells.negatives.sum() + cells.positives.sum())
@@ -129,15 +121,7 @@ def _sums(cells: Cells, values: Floats) -> Floats:
 
 
 class ClusterCells:
-    """Cells of clustered rows by unit, beside the cells by group; a unit is a cluster in a group.
-
-    Parameters
-    ----------
-    clusters : ClusterCounts
-        Counts by group and cluster; no two units have the same group and the same cluster.
-    cells : Cells
-        Counts of the same rows by group.
-    """
+    """Cells of clustered rows by unit, a cluster in a group, beside the cells by group."""
 
     def __init__(self, clusters: ClusterCounts, cells: Cells) -> None:
         self.clusters, self.cells, self.of_groups = clusters, clusters.units.cells, cells
@@ -190,19 +174,11 @@ def _sums_of_units(
 
 
 class MeanScore(NamedTuple):
-    """Mean score and share of positives of each group.
+    """Mean score and share of positives (prevalence) of each group.
 
-    Attributes
-    ----------
-    mean, prevalence : ndarray of float64, shape (n_groups,)
-        Mean score, and share of positives.
-    low, high : ndarray of float64, shape (n_groups,)
-        Limits of the difference of the mean score and the probability of a positive.
-    deviation : ndarray of float64, shape (n_groups,)
-        The difference over its standard error under perfect calibration; 0 without a standard
-        error.
-    pvalue : ndarray of float64, shape (n_groups,)
-        P value of the difference; below 5 % exactly if the limits at 95 % exclude 0.
+    `low` and `high` are the limits of their difference, `deviation` is the difference over its
+    standard error under perfect calibration, and `pvalue` is below 5 % exactly if the limits at
+    95 % exclude 0.
     """
 
     mean: Floats
@@ -219,10 +195,9 @@ def mean_scores(
     """Return the mean score minus the share of positives of each group, with limits and p value.
 
     The scores are given, and the labels are random. The limits are the mean score minus Wilson's
-    limits [2]_ of the share of positives. Rows have different probabilities of a positive, so the
-    variance of the share is at most the binomial variance [3]_, and limits and p value are
-    conservative. With clusters, the variance is that of the labels minus the scores, and at least
-    the binomial variance.
+    limits [2]_ of the share of positives, which are conservative, because rows with different
+    probabilities have less than the binomial variance [3]_. With clusters, the variance is that of
+    the labels minus the scores, and at least the binomial variance.
     """
     from scipy.special import ndtr
 
@@ -256,14 +231,7 @@ def mean_scores(
 
 
 class Slopes(NamedTuple):
-    """Calibration slopes with confidence limits.
-
-    Attributes
-    ----------
-    estimate, low, high : ndarray of float64, shape (n_groups,)
-    note : ndarray of str, shape (n_groups,)
-        Reason for a NaN; empty for an estimate.
-    """
+    """Calibration slopes with confidence limits; `note` is the reason for a NaN, else empty."""
 
     estimate: Floats
     low: Floats
@@ -275,14 +243,10 @@ def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None 
     """Return the calibration slope of each group, which is 1 for calibrated scores.
 
     The slope b is the maximum likelihood estimate of the model ``logit P(y = 1) = a + b
-    logit(score)`` [1]_, with limits of Wald. The variance is the inverse of the information. With
-    weights, the inverse multiplies the variance of the weighted score function from both sides
-    [5]_. With clusters, the variance is at least the robust variance of clustered rows [6]_, with
-    k - 1 degrees of freedom for k clusters.
-
-    The slope is NaN for groups of one class, with scores of exactly 0 or 1, whose logit is
-    infinite, or with equal scores, and if a threshold separates the classes, because the estimate
-    is then infinite [4]_.
+    logit(score)`` [1]_, with limits of Wald. Weighted rows have White's variance [5]_. With
+    clusters, the variance is at least that of Liang and Zeger [6]_, with k - 1 degrees of freedom
+    for k clusters. The slope is NaN for groups of one class or of equal scores, with scores of
+    exactly 0 or 1, and if a threshold separates the classes [4]_.
     """
     from scipy.special import ndtri
 
@@ -306,8 +270,7 @@ def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None 
 def _slope_sums(found: ClusterCells, mean: Floats) -> ClusterSums:
     """Return the parts of the slope's robust variance by unit.
 
-    They have the residuals and the information of the logits minus their mean, which are
-    uncorrelated with the intercept.
+    Logits minus their mean are uncorrelated with the intercept.
     """
     from scipy.special import logit
 
@@ -441,16 +404,8 @@ def _inverse(matrices: Floats) -> Floats:
 class Bins(NamedTuple):
     """Bins of the rows of each group, in ascending order of scores.
 
-    Attributes
-    ----------
-    groups : ndarray of int64, shape (n_bins,)
-        Group number of each bin.
-    n_rows : ndarray of float64, shape (n_bins,)
-        Effective sample size; the number of rows without weights.
-    mean, share : ndarray of float64, shape (n_bins,)
-        Mean score, and share of positives.
-    is_first : ndarray of bool, shape (n_cells,)
-        Whether each cell is the first cell of a bin.
+    Each has a group number, an effective sample size, a mean score and a share of positives;
+    `is_first` tells for each cell whether it is the first cell of a bin.
     """
 
     groups: NDArray[np.intp]
@@ -463,8 +418,7 @@ class Bins(NamedTuple):
 def equal_count_bins(cells: Cells, n_bins: int) -> Bins:
     """Return bins with equal numbers of rows, or equal weights, in each group.
 
-    Rows with equal scores are in the same bin: the bin of the middle row of these rows. Groups with
-    few distinct scores have fewer bins.
+    Rows with equal scores are in the bin of their middle row, so there may be fewer bins.
     """
     amounts, groups = Amounts.of(cells), cells.groups
     rows, weight = amounts.rows, _sums(cells, amounts.rows)

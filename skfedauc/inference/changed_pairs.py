@@ -1,23 +1,14 @@
 """Pairs of a positive and a negative whose order changed between two scores of the same rows.
 
 The comparison of a pair is 1 if the positive has the higher score, one half for a tie, and 0
-otherwise. The AUC is the mean comparison. The change of an AUC is the mean raise minus the mean
-fall of the comparisons. The mean raise and the mean fall are at least 0, and both are 0 if and only
-if no pair changed its order. The sum of the two means is the share of pairs whose order changed,
-where a new or a lost tie counts one half. This share is Kendall's distance [1]_ between the two
-scores, over pairs of a positive and a negative.
+otherwise. The change of the AUC is the mean raise minus the mean fall of the comparisons, and their
+sum is the share of pairs whose order changed: Kendall's distance [1]_ over these pairs. It follows
+from the sum over pairs of s t, where s and t are the signs of the differences of both scores, as
+``|s - t| = 1 - s t`` unless both scores tie the pair.
 
-The number of changed pairs follows from the sum over pairs of s t, where s and t are the signs of
-the differences of both scores::
-
-    |s - t| = 1 - s t    unless both scores tie the pair
-
-Likewise, the sum of s t over the pairs without ties is the number of pairs in the same order minus
-the number of reversed pairs.
-
-For a pair with different scores before, the binary representations of the ranks of both scores
-agree down to some bit. The loop over the bits therefore visits each such pair once, and the kernel
-counts the pairs of each bit by their scores after. The time is O(n log(n)^2) for n rows.
+The ranks before of the two rows of a pair agree, as binary numbers, down to some bit. So a loop
+over the bits visits each pair once, and the kernel counts the pairs of a bit by their scores after.
+The time is O(n log(n)^2) for n rows.
 
 References
 ----------
@@ -40,16 +31,9 @@ _ROUNDING = 1e-12
 
 
 class ChangedPairs(NamedTuple):
-    """Weights of the pairs of each group, and of raised and lowered comparisons.
+    """Weights of all pairs by group, of raises and falls of comparisons, and of reversed pairs.
 
-    Attributes
-    ----------
-    pairs : ndarray of float64, shape (n_groups,)
-        Weight of all pairs.
-    raised, lowered : ndarray of float64, shape (n_groups,)
-        Sums of the raises and of the falls of the comparisons, times the weights of the pairs.
-    reversed : ndarray of float64, shape (n_groups,)
-        Weight of the pairs with opposite orders. The other changed pairs are new or lost ties.
+    The other changed pairs are new or lost ties.
     """
 
     pairs: Floats
@@ -93,9 +77,8 @@ def _agreement(rows: Rows, rank: NDArray[np.int64]) -> Floats:
     found, after, weights = np.zeros(rows.n_groups), rows.scores[1], _weights(rows)
     n_ranks = int(rank.max(initial=0)) + 1
     for bit in range((n_ranks - 1).bit_length()):
-        # Rows with equal higher bits form a block. In a block, the rows with this bit set have
-        # higher ranks than the other rows. In the first kind of pairs, the positive has the higher
-        # rank. In the second kind, the negative has the higher rank.
+        # Rows with equal higher bits form a block, in which the rows with this bit set have higher
+        # ranks. The positive has the higher rank in the first kind of pairs.
         block = rows.codes.astype(np.int64) * ((n_ranks >> (bit + 1)) + 1) + (rank >> (bit + 1))
         is_set = (rank >> bit & 1).astype(bool)
         kinds, number = np.unique(block * 2 + (is_set != rows.positive), return_inverse=True)

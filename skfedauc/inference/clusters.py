@@ -134,7 +134,7 @@ def _shared(
 
 def pooled_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Pooled:
     """Return the variances of the pooled AUC of clustered rows."""
-    together = variances_of_clusters(counts.without_groups(), clusters.without_groups())
+    together = variances_of_clusters(counts.regroup(None), clusters.without_groups())
     of_rows = pooled_of(counts, variances_of(counts))
     if not together.defined.any():
         return of_rows._replace(rows=together)

@@ -19,9 +19,8 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.pair_moments import binormal_moments
@@ -136,33 +135,26 @@ def auc_critical_difference(
     m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
     confidence_level = check_confidence_level(confidence_level)
     _input.check_option("method", method, ("exact", "simulate"))
-    if not _input.is_number(auc) or not 0 < auc < 1:
-        perfect = _input.is_number(auc) and auc in (0, 1)
-        hint = " The variance of a perfect AUC is 0." if perfect else ""
-        raise ValueError(
-            f"auc must be a number between 0 and 1; got {_words.shortened(auc)}.{hint}"
-        )
-    moments = binormal_moments(float(auc))
+    auc = _input.check_share(auc, "auc")
+    n_simulations = _input.check_whole_number(n_simulations, "n_simulations", 2)
+    random = _input.check_random_state(random_state)
+    moments = binormal_moments(auc)
     if method == "exact":
         quantile = normal_quantile((1 - confidence_level) / 2)
         return quantile * math.sqrt(2 * float(moments.variance(m, n)) * (1 - correlation))
-    n_simulations = _input.check_whole_number(n_simulations, "n_simulations", 2)
     same = moments.share_of_same_scores(m, n, correlation)
-    random = check_random_state(random_state)
-    differences = _simulated_differences(float(auc), m, n, same, n_simulations, random)
+    differences = _simulated_differences(auc, m, n, same, n_simulations, random)
     return float(np.quantile(np.abs(differences), confidence_level))
 
 
 def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tuple[int, int, float]:
     m = _input.check_whole_number(n_positives, "n_positives")
     n = _input.check_whole_number(n_negatives, "n_negatives")
-    if not _input.is_number(correlation) or not 0 <= correlation < 1:
-        raise ValueError(
-            "correlation must be a number from 0 to below 1; got "
-            f"{_words.shortened(correlation)}. The AUCs of two models on "
-            "the same rows have a positive correlation; with independent test sets it is 0."
-        )
-    return m, n, float(correlation)
+    hint = (
+        " The AUCs of two models on the same rows have a positive correlation; with independent "
+        "test sets it is 0."
+    )
+    return m, n, _input.check_number(correlation, "correlation", at_least=0, below=1, hint=hint)
 
 
 def _simulated_differences(

@@ -28,8 +28,7 @@ from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
-from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.counts.view import sums_among_all
+from skfedauc.counts.score_counts import sums_among_all, with_weights_over
 from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
@@ -70,9 +69,10 @@ class CrossGaps(NamedTuple):
     highest: End
     freedom: Floats
 
-    def limits(self, confidence_level: float) -> End:
-        """Return simultaneous lower and upper limits for all groups (Bonferroni)."""
-        deviate = self._quantile((1.0 - confidence_level) / (2.0 * _n_gaps(self.error)))
+    def limits(self, confidence_level: float, *, are_simultaneous: bool = True) -> End:
+        """Return lower and upper limits, by default simultaneous for all groups (Bonferroni)."""
+        n_claims = _n_gaps(self.error) if are_simultaneous else 1
+        deviate = self._quantile((1.0 - confidence_level) / (2.0 * n_claims))
         (low, of_low), (high, of_high) = self.lowest, self.highest
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 

@@ -1,11 +1,9 @@
 """ROC curves of groups, the area between two curves (ABROCA), and the variance of a summary.
 
-A cell, i.e. the rows of a group with one score, is one straight segment of the group's ROC curve. A
-tie block of both classes is therefore a diagonal segment, as in `sklearn.metrics.roc_curve`.
-
-The variance of a summary of the curve follows from its influence values [1]_, the derivatives of
-the summary with respect to the shares of the rows at each score. The influence values of the whole
-area are the placement values of DeLong's variance.
+The rows of a group with one score are one straight segment of its curve, so a tie block of both
+classes is a diagonal segment, as in `sklearn.metrics.roc_curve`. The variance of a summary of the
+curve follows from its influence values [1]_, its derivatives with respect to the shares of the rows
+at each score. Those of the whole area are the placement values of DeLong's variance.
 
 References
 ----------
@@ -20,14 +18,13 @@ References
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells, number_cells, ranks_in_groups
+from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import with_weights_over
@@ -50,34 +47,28 @@ _MOST_HEIGHTS, _RATES = 1 << 24, 4096
 
 
 class Influence(NamedTuple):
-    """Influence of the rows of each cell on a summary of the curve, up to a constant by class.
-
-    The arrays have the shape (n_cells,).
-    """
+    """Influence of the rows of each cell on a summary of the curve, up to a constant by class."""
 
     positives: Floats
     negatives: Floats
 
 
 class GroupCurves(NamedTuple):
-    """ROC curves of all groups, from the cells of `ScoreCounts`.
-
-    The segment of a cell leads from (`left`, `bottom`) to (`right`, `top`). The rates of a class
-    without rows are 0.
+    """ROC curves of all groups: a segment for each cell, from (left, bottom) to (right, top).
 
     Attributes
     ----------
     starts : ndarray of intp, shape (n_groups + 1,)
-        The segments of group g are ``starts[g]:starts[g + 1]``, in order of increasing scores, from
-        the end of the curve to its beginning. Reversed curves have the opposite order.
+        Group g has the segments ``starts[g]:starts[g + 1]``, in order of increasing scores, from
+        the end of the curve to its beginning; reversed curves have the opposite order.
     groups : ndarray of intp, shape (n_cells,)
         Group of each segment.
     left, right, bottom, top : ndarray of float64, shape (n_cells,)
-        False positive rates (left, right) and true positive rates (bottom, top).
+        False positive rates (left, right) and true positive rates; 0 for a class without rows.
     negatives, positives : ClassRows
         Rows of each class, by group.
     negative_squares, positive_squares : ndarray of float64, shape (n_cells,)
-        Sums of the squared weights of the rows of each segment.
+        Sums of squared weights.
     is_weighted : bool
     """
 
@@ -113,11 +104,16 @@ class GroupCurves(NamedTuple):
             counts.is_weighted,
         )
 
-    def reversed(self) -> GroupCurves:
-        """Return the curves of negated scores and exchanged classes.
+    def corners(self, group: int) -> RocCurve | None:
+        """Return the corners of a group's curve; None if the group lacks a class."""
+        if not self.defined[group]:
+            return None
+        mine = slice(self.starts[group], self.starts[group + 1])
+        fpr, tpr = (np.append(0.0, rates[mine][::-1]) for rates in (self.right, self.top))
+        return RocCurve(fpr, tpr)
 
-        The new false positive rate is one minus the true positive rate, and the other way round.
-        """
+    def reversed(self) -> GroupCurves:
+        """Return the curves of negated scores and exchanged classes."""
         return self._replace(
             left=1.0 - self.top,
             right=1.0 - self.bottom,
@@ -138,12 +134,8 @@ class GroupCurves(NamedTuple):
     @property
     def estimable(self) -> NDArray[np.bool_]:
         """True for groups with at least two rows of each class, see `Variances.estimable`."""
-        return np.logical_and(
-            *(
-                (rows.n > 1) & (rows.effective >= LEAST_EFFECTIVE)
-                for rows in (self.positives, self.negatives)
-            )
-        )
+        classes = self.negatives, self.positives
+        return np.logical_and(*((x.n > 1) & (x.effective >= LEAST_EFFECTIVE) for x in classes))
 
     def sums(self, values: Floats) -> Floats:
         """Return sums by group of values by segment."""
@@ -174,8 +166,7 @@ def _shares_above(
 ) -> tuple[Floats, Floats]:
     """Return the shares of a class with higher scores, and with scores at least as high, by cell.
 
-    The sums begin at the highest score. The rates near (0, 0) are therefore exact even if weights
-    differ by many orders of magnitude.
+    Sums begin at the highest score, so the rates near (0, 0) are exact for any weights.
     """
     up_to = (ranks_in_groups(starts[-1] - starts[::-1], amounts[::-1])[::-1] + amounts) / 2.0
     above = np.zeros_like(up_to)
@@ -192,10 +183,7 @@ def _shares_above(
 
 
 class LogitErrors(NamedTuple):
-    """Variances of a summary of each curve, with the degrees of freedom of Student's t.
-
-    The variance is NaN without an estimate. Limits are limits of the logit of the summary.
-    """
+    """Variances of a summary of each curve (NaN if unknown), and degrees of freedom."""
 
     variance: Floats
     degrees_of_freedom: Floats
@@ -209,17 +197,14 @@ class LogitErrors(NamedTuple):
         return LogitErrors(np.where(total > 0, total, np.nan), degrees_of_freedom)
 
     def limits(self, summary: Floats, tail: float) -> tuple[Floats, Floats]:
-        """Return limits with error probability `tail` each; NaN if the variance is unknown."""
-        return limits(
-            summary, self.variance, t_quantile(tail, self.degrees_of_freedom), method="logit"
-        )
+        """Return limits by the logit of the summary, each with error probability `tail`."""
+        return limits(summary, self.variance, t_quantile(tail, self.degrees_of_freedom), "logit")
 
 
 def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
-    """Return the variance of a summary of each curve, with Satterthwaite's degrees of freedom.
+    """Return the variances of a summary, the sums over classes of those of mean influence values.
 
-    It is the sum over both classes of the variances of their mean influence values, and NaN for
-    groups with too few rows, and if all influence values are equal.
+    NaN for groups with too few rows, and if all influence values are equal.
     """
     return errors_of_parts(curves, *parts_of(curves, influence))
 
@@ -227,8 +212,7 @@ def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
 def parts_of(curves: GroupCurves, influence: Influence) -> tuple[Floats, Floats]:
     """Return variances of mean influence values with degrees of freedom, shape (2, n_groups) each.
 
-    The first row is that of the positives. For weighted rows, squared weights replace counts, as in
-    DeLong's variance.
+    The positives come first. Weighted rows have squared weights, as in DeLong's variance.
     """
     sides = (
         (influence.positives, curves.top - curves.bottom, curves.positive_squares),
@@ -257,23 +241,10 @@ def errors_of_parts(curves: GroupCurves, parts: Floats, freedom: Floats) -> Logi
 
 
 class RocCurve(NamedTuple):
-    """Corners of an ROC curve from (0, 0) to (1, 1); a tie block makes a straight segment.
-
-    Attributes
-    ----------
-    fpr, tpr : ndarray of float64, shape (n_scores + 1,)
-        False and true positive rates.
-    """
+    """Corners of one ROC curve from (0, 0) to (1, 1): false and true positive rates."""
 
     fpr: Floats
     tpr: Floats
-
-    @classmethod
-    def of(cls, negatives: NDArray[Any], positives: NDArray[Any]) -> RocCurve | None:
-        """Return the curve of class weights at ascending scores; None if a class has no weight."""
-        if not (negatives.any() and positives.any()):
-            return None
-        return cls(_shares(negatives), _shares(positives))
 
     @property
     def area(self) -> float:
@@ -290,37 +261,6 @@ class RocCurve(NamedTuple):
         return RocCurve(self.fpr[kept], self.tpr[kept])
 
 
-class RocCurves:
-    """ROC curves of each group, and of all other groups together."""
-
-    def __init__(self, cells: Cells) -> None:
-        self._cells = cells
-
-    def of_group(self, g: int) -> RocCurve | None:
-        """Return the curve of one group."""
-        mine = slice(self._cells.starts[g], self._cells.starts[g + 1])
-        negatives, positives = self._cells.amounts
-        return RocCurve.of(negatives[mine], positives[mine])
-
-    def of_others(self, g: int) -> RocCurve | None:
-        """Return the curve of the rows of all other groups together."""
-        tie, n_scores = self._ties
-        others = np.ones(tie.size, np.bool_)
-        others[self._cells.starts[g] : self._cells.starts[g + 1]] = False
-        of_others = tie.compress(others)
-        negatives, positives = (
-            np.bincount(of_others, amounts.compress(others), n_scores)
-            for amounts in self._cells.amounts
-        )
-        return RocCurve.of(negatives, positives)
-
-    @functools.cached_property
-    def _ties(self) -> tuple[NDArray[np.int64], int]:
-        """Index of each cell's score among the distinct scores, and the number of these scores."""
-        tie, starts = number_cells(self._cells.scores)
-        return tie, int(starts[-1])
-
-
 def _shares(weights: NDArray[Any]) -> Floats:
     sums = np.append(0.0, np.cumsum(weights[::-1], dtype=np.float64))
     shares: Floats = sums / sums[-1]
@@ -330,8 +270,8 @@ def _shares(weights: NDArray[Any]) -> Floats:
 def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve:
     """Return the weighted mean of curves at each false positive rate.
 
-    The area under it is the weighted mean of the areas. The mean of many long curves omits rates
-    that are closer than 1 / 4,096, and its area then differs by at most this number.
+    Its area is the weighted mean of the areas. The mean of many long curves omits rates closer than
+    1 / 4,096, and its area then differs by at most this number.
     """
     if len(curves) == 1:
         return curves[0]
@@ -353,10 +293,7 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
 
 
 def area_between(one: RocCurve, other: RocCurve) -> float:
-    """Return the exact area between two curves (ABROCA) [2]_.
-
-    Both curves are linear between any two adjacent corners.
-    """
+    """Return the exact area between two curves (ABROCA) [2]_."""
     one, other = one.turns, other.turns
     corners = np.union1d(one.fpr, other.fpr)
     begin, end = corners[:-1], corners[1:]

@@ -4,14 +4,12 @@ The limits of a difference follow from the limits of the two AUCs [1]_. With AUC
 limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. The
 comparison of all pairs uses quantiles of the studentized range [2]_ [3]_; with two groups, this is
 the usual two-sample comparison. Comparisons with a reference or with the rest use Sidak's [4]_.
-Each p value is the smallest error rate at which the interval excludes 0, so p values and intervals
-agree.
+Each p value is the smallest error rate at which the interval excludes 0.
 
-If groups share clusters, the AUCs a and b have an estimated correlation r. The root then has the
-additional term ``- 2 r (a - l) (U - b)``, and the quantiles of the studentized range are an
-approximation. For binned scores, r is the smaller of its values at both extremes, and each limit
-uses the least favorable extreme: the lower limit of a - b uses a and l of the lowest AUCs, and b
-and U of the highest AUCs.
+If groups share clusters, the AUCs have an estimated correlation r, and the root has the additional
+term ``- 2 r (a - l) (U - b)``; quantiles of the studentized range are then an approximation. For
+binned scores, a and l are those of the lowest AUCs, b and U those of the highest, and r is the
+smaller of its values at both extremes.
 
 References
 ----------
@@ -53,15 +51,13 @@ from skfedauc.ranks import sum_of_others
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
-# The upper tail probability of this normal quantile is 0 in floating point.
+# The upper tail of this normal quantile is 0 in floating point.
 FURTHEST = 38.0
 # Groups or pairs at once
 _AT_ONCE = 1024
-# Largest number of groups for a comparison of all pairs. With more groups, compare the largest
-# limit and the smallest limit of single groups.
+# Of more groups, the largest and the smallest limit of single groups are compared, not all pairs.
 MOST_GROUPS = 2_000
-# Largest number of comparisons with control of the family-wise error rate. For more comparisons,
-# `adjusted` controls the false discovery rate.
+# For more comparisons, `adjusted` controls the false discovery rate.
 _MOST_OF_A_FAMILY = 50
 
 
@@ -69,16 +65,7 @@ _MOST_OF_A_FAMILY = 50
 
 
 class Adjustment(NamedTuple):
-    """Simultaneous limits and adjusted p values from one distribution.
-
-    Attributes
-    ----------
-    deviate : float
-        Normal quantile of simultaneous limits.
-    pvalue : callable
-        Maps normal quantiles to adjusted p values.
-    name : str
-    """
+    """Normal quantile of simultaneous limits, and adjusted p values of other quantiles."""
 
     deviate: float
     pvalue: Callable[[Floats], Floats]
@@ -159,21 +146,18 @@ def holm(pvalues: ArrayLike) -> Floats:
 
 
 class Comparisons(NamedTuple):
-    """Comparisons of pairs of AUCs by their differences.
+    """Differences ``auc - other`` of pairs of AUCs; arrays of shape (n_comparisons,).
 
     Attributes
     ----------
-    auc, other : ndarray of float64, shape (n_comparisons,)
-        The two AUCs; their difference is ``auc - other``.
-    ci_low, ci_high : ndarray of float64, shape (n_comparisons,)
+    auc, other : ndarray of float64
+    ci_low, ci_high : ndarray of float64
         Confidence limits of each difference.
-    simultaneous_low, simultaneous_high : ndarray of float64, shape (n_comparisons,)
-        Simultaneous confidence limits of all differences.
-    statistic : ndarray of float64, shape (n_comparisons,)
-        Normal quantile at which the unadjusted interval of the comparison ends at 0, with the sign
-        of the difference.
-    pvalue, pvalue_adjusted : ndarray of float64, shape (n_comparisons,)
-        Unadjusted and adjusted p values.
+    simultaneous_low, simultaneous_high : ndarray of float64
+        Confidence limits of all differences together.
+    statistic : ndarray of float64
+        Normal quantile at which the unadjusted interval ends at 0, with the sign of the difference.
+    pvalue, pvalue_adjusted : ndarray of float64
     adjustment : str
         Name of the adjustment for multiple comparisons.
     """
@@ -213,10 +197,8 @@ def compare_with_reference(
 def compare_with_rest(extremes: Extremes, confidence_level: float) -> Comparisons:
     """Compare each group with the average of the other groups' AUCs, weighted by m n / (m + n).
 
-    The weights depend on the numbers of rows only. They are inverse variances if the placement
-    values of both classes have equal variances. The variance of each AUC is the larger of its own
-    and the one from pooled placement values, because the own variance is too small where sampling
-    error makes the AUC high.
+    The variance of each AUC is the larger of its own and the one from pooled placement values: the
+    own variance is too small where sampling error makes the AUC high.
     """
     given = extremes.given
     if given.auc.size == 2:
@@ -353,8 +335,8 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
 def reach_of_difference(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
     """Return the distance from a difference to its limit, from the distances of both AUCs.
 
-    A distance is below 0 if an AUC and its limit are in reverse order, with a deviate below 0. The
-    result is then the signed root of the sum of signed squares.
+    With a deviate below 0, an AUC and its limit are in reverse order, and distances are below 0.
+    The result is then the signed root of the sum of signed squares.
     """
     if first.min(initial=0.0) < 0.0 or second.min(initial=0.0) < 0.0:
         squared = np.copysign(first**2, first) + np.copysign(second**2, second)
@@ -388,20 +370,17 @@ class DifferenceTest:
     ci_low, ci_high : float
         Confidence limits of the largest minus the smallest true AUC.
     pvalue : float
-        P value of the null hypothesis that all true AUCs are equal. The p value is below
-        ``1 - confidence_level`` if and only if `ci_low` is above 0.
+        P value of equal true AUCs; below ``1 - confidence_level`` exactly if `ci_low` is above 0.
     confidence_level : float
-        Confidence level of the interval.
     highest, lowest : object
         Labels of the groups with the largest and the smallest AUC; the first of tied groups.
     clearest : tuple of two objects, or None
-        Labels of the two groups with the most significant difference, which determines `pvalue`;
-        the group with the larger AUC comes first. The pair can differ from `highest` and `lowest`,
-        because the largest or the smallest AUC can belong to a tiny group. None if `pvalue` is 1.
+        Labels of the two groups with the most significant difference, the larger AUC first. They
+        differ from `highest` and `lowest` if these are tiny groups. None if `pvalue` is 1.
     n_groups : int
-        Number of groups with a defined AUC.
+        Number of groups with an AUC.
     method : str
-        Method of comparison, or the reason for the lack of a result.
+        Method of comparison, or why there is no result.
     """
 
     difference: float
@@ -428,16 +407,10 @@ class DifferenceTest:
 
 
 class UsedGroups(NamedTuple):
-    """The groups in use for the largest difference.
+    """The groups with an AUC: their indices, AUCs and correlations.
 
-    Attributes
-    ----------
-    numbers : ndarray of intp, shape (n_used,)
-        Index of each group among all groups.
-    spreads : Spreads
-    correlation : ndarray of float64, shape (n_used, n_used), or None
-        Correlations of the AUCs of all pairs; None if they are independent, or with more than
-        `MOST_GROUPS` groups.
+    `correlation` has shape (n_used, n_used); None for independent AUCs, or above `MOST_GROUPS`
+    groups.
     """
 
     numbers: Numbers
@@ -446,7 +419,7 @@ class UsedGroups(NamedTuple):
 
     @classmethod
     def of(cls, extremes: Extremes) -> UsedGroups:
-        """Return the groups with an AUC."""
+        """Return the groups in use."""
         used, correlation = extremes.given.defined, None
         if used.sum() <= MOST_GROUPS:
             correlation = least_correlation(extremes, lambda x: x.correlation_matrix(used))
@@ -455,10 +428,7 @@ class UsedGroups(NamedTuple):
     def limit(
         self, end: float, deviate: float, method: Method = "logit"
     ) -> tuple[float, tuple[int, int]]:
-        """Return the largest lower (end 0) or upper (end 1) limit of all pairs, and its pair.
-
-        The pair has indices among the groups in use.
-        """
+        """Return the largest lower (end 0) or upper (end 1) limit of all pairs of these groups."""
         first = self.spreads.signed_limit(end, deviate, method)
         second = self.spreads.signed_limit(1.0 - end, deviate, method)
         if first.size > MOST_GROUPS:
@@ -478,8 +448,7 @@ def largest_of_pairs(
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit of all pairs, and its pair.
 
-    `first` and `second` are the AUCs of the groups and their distances from their limits;
-    `correlation` has the correlations of the AUCs of all pairs, or is None.
+    `first` and `second` are the AUCs of the groups and their distances from their limits.
     """
     (auc, of_first), (other, of_second) = first, second
     largest, pair = -np.inf, (0, 0)
@@ -493,8 +462,8 @@ def largest_of_pairs(
 
     rows = columns = np.arange(auc.size)
     if correlation is None and min(of_first.min(), of_second.min()) >= 0.0:
-        # A reach is at least the larger distance, and at most the sum of both. Leave out groups
-        # whose limits are thus all below the largest limit of one group.
+        # A reach is between the larger distance and the sum of both. Leave out groups whose limits
+        # are thus all below the largest limit of one group.
         top, bottom = auc + sign * of_first, other - sign * of_second
         least = limits(np.array([top.argmax()]), columns).max() - 1e-12
         rows = np.flatnonzero(top - (bottom if sign > 0 else other).min() >= least)
@@ -512,9 +481,8 @@ def difference_interval(extremes: Extremes, confidence_level: float, method: Met
     """Return the interval of the largest minus the smallest true AUC of at least two groups.
 
     The lower limit is the largest simultaneous lower limit of all pairs. The upper limit only has
-    to cover the true difference of the two groups that are furthest apart, so it is the largest
-    unadjusted upper limit. If all true AUCs are equal, only the lower limit can fail. Otherwise,
-    each limit fails with half the error probability.
+    to cover the difference of the two groups that are furthest apart, so it is the largest
+    unadjusted upper limit.
     """
     alpha, used = 1.0 - confidence_level, extremes.given.defined
     n_groups, value = int(used.sum()), float(np.ptp(extremes.given.auc[used]))
@@ -533,29 +501,35 @@ def difference_interval(extremes: Extremes, confidence_level: float, method: Met
 
 
 def clearest_difference(extremes: Extremes) -> tuple[float, tuple[int, int] | None]:
-    """Return the p value of the largest difference, and the indices of the most significant pair.
+    """Return the p value of the largest difference, and the pair that determines it.
 
-    The p value is the alpha at which the largest lower limit of all pairs is 0. The pair with this
-    limit is the most significant pair; it is None if the p value is 1.
+    The p value is the alpha at which the largest lower limit of all pairs is 0. There is no pair if
+    it is 1.
+    """
+    groups = UsedGroups.of(extremes)
+    deviate = crossing(lambda z: groups.limit(0.0, z)[0], 0.0)
+    if deviate < 0.0:
+        return 1.0, None
+    _, pair = groups.limit(0.0, min(deviate, FURTHEST))
+    higher, lower = groups.numbers[list(pair)].tolist()
+    if np.isinf(deviate):
+        return 0.0, (higher, lower)
+    pvalue = all_pairs(0.05, groups.numbers.size).pvalue(np.array(deviate))
+    return float(pvalue), (higher, lower)
+
+
+def crossing(distance: Callable[[float], float], least: float = -FURTHEST) -> float:
+    """Return the normal quantile, from `least` on, at which a limit reaches its bound.
+
+    `distance` decreases with the quantile; the result is infinite if it has no root.
     """
     from scipy.optimize import brentq
 
-    groups = UsedGroups.of(extremes)
-
-    def lower_limit(deviate: float) -> float:
-        return groups.limit(0.0, deviate)[0]
-
-    if lower_limit(0.0) <= 0.0:
-        return 1.0, None
-    is_clear = lower_limit(FURTHEST) > 0.0
-    deviate = FURTHEST
-    if not is_clear:
-        deviate = brentq(lower_limit, 0.0, FURTHEST, xtol=1e-13, rtol=1e-13)
-    _, (higher, lower) = groups.limit(0.0, deviate)
-    pvalue = 0.0
-    if not is_clear:
-        pvalue = float(all_pairs(0.05, groups.numbers.size).pvalue(np.array(deviate)))
-    return pvalue, (int(groups.numbers[higher]), int(groups.numbers[lower]))
+    if distance(least) <= 0.0:
+        return -np.inf
+    if distance(FURTHEST) > 0.0:
+        return np.inf
+    return float(brentq(distance, least, FURTHEST, xtol=1e-13, rtol=1e-13))
 
 
 def null_difference(variances: Variances) -> float:

@@ -25,15 +25,10 @@ LARGEST_TAU = 0.5
 
 
 class Heterogeneity(NamedTuple):
-    """Standard deviation of the true AUCs with limits, and the random-effects mean.
+    """Standard deviation tau of the true AUCs with limits, and the random-effects mean.
 
-    Attributes
-    ----------
-    tau, ci_low, ci_high : float
-    mean, standard_error : float
-        Mean of the true AUCs, with Knapp and Hartung's standard error.
-    i2, q : float
-        Share of the observed variation that sampling error does not explain, and Cochran's Q.
+    The standard error of the mean is Knapp and Hartung's. `i2` is the share of the observed
+    variation that sampling error does not explain, and `q` Cochran's Q.
     """
 
     tau: float
@@ -82,8 +77,7 @@ def tau(variances: Variances) -> float:
 def squared_tau(variances: Variances) -> float:
     """Estimate the variance of the true AUCs without bias; NaN with fewer than two groups.
 
-    The estimate is the variance of the AUCs minus the mean of their unbiased sampling variances,
-    and can be negative.
+    It is their variance minus the mean of their unbiased sampling variances, possibly negative.
     """
     kept = variances.estimable
     if kept.sum() < 2:
@@ -103,19 +97,13 @@ def estimable_aucs(variances: Variances) -> tuple[Floats, Floats, NDArray[np.boo
 
 
 def distinct(y: Floats, v: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.intp]]:
-    """Return the distinct pairs of a value and its variance, their numbers, and each pair's index.
-
-    Among many small groups, few pairs are distinct.
-    """
+    """Return the distinct pairs of value and variance, their numbers, and each pair's index."""
     pairs, place, n = np.unique(y + 1j * v, return_inverse=True, return_counts=True)
     return pairs.real, pairs.imag, n.astype(np.float64), place
 
 
 def reml(y: Floats, v: Floats, n: Floats | float = 1.0) -> float:
-    """Return the variance of the true values that maximizes the restricted likelihood [1]_.
-
-    Each value and its variance are those of `n` groups.
-    """
+    """Return the variance of the true values by REML [1]_; each value is that of `n` groups."""
     n = np.broadcast_to(n, y.shape)
     tau2 = max(float(_cochran_q(y, n) / (n.sum() - 1.0) - (n * v).sum() / n.sum()), 0.0)
     for _ in range(10_000):
@@ -133,10 +121,7 @@ def reml(y: Floats, v: Floats, n: Floats | float = 1.0) -> float:
 def reml_limits(
     y: Floats, v: Floats, confidence_level: float, n: Floats | float = 1.0
 ) -> tuple[float, float]:
-    """Return the smallest and the largest tau that the likelihood ratio test does not reject [1]_.
-
-    The interval includes the estimate of `reml`, up to LARGEST_TAU.
-    """
+    """Return the least and the largest tau that the likelihood ratio test does not reject [1]_."""
     from scipy.optimize import brentq
 
     estimate = min(reml(y, v, n), LARGEST_TAU**2)
@@ -154,10 +139,7 @@ def reml_limits(
 
 
 def restricted_log_likelihood(y: Floats, v: Floats, tau2: float, n: Floats | float = 1.0) -> float:
-    """Return the log density of the values given tau2, except for a constant.
-
-    The density is an integral over the mean with a uniform prior.
-    """
+    """Return the log density of the values given tau2 and a uniform mean, but for a constant."""
     variance = v + tau2
     weight = n / variance
     excess = _cochran_q(y, weight) + np.log(weight.sum()) + (n * np.log(variance)).sum()

@@ -48,14 +48,7 @@ NEW_GROUPS = "new groups like these"
 
 
 class Interval(NamedTuple):
-    """An estimate with its confidence limits, or arrays of estimates and limits.
-
-    Attributes
-    ----------
-    estimate, low, high : float or ndarray of float64
-    note : str or ndarray of str
-        Remark on the interval, such as a special case; "" without a remark.
-    """
+    """An estimate with its confidence limits and a remark, or arrays of these."""
 
     estimate: Any
     low: Any
@@ -108,9 +101,9 @@ def mean_pooled_interval(
 ) -> Interval:
     """Interval of the mean pooled AUC of independent folds, by "logit" or "delong".
 
-    The variance is the sum of the folds' variances, with groups as strata, divided by the squared
-    number of folds. With "logit", the result is the smallest interval that contains three others:
-    with this variance, with the variance without strata, and with Newcombe's variance.
+    The variance is that of the folds with groups as strata. With "logit", the result is the
+    smallest interval that contains three others: with this variance, with the variance without
+    strata, and with Newcombe's variance.
     """
     tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
     of_all = [FoldAverage(fold.rows, np.ones(1), [0]) for fold in folds]
@@ -135,17 +128,7 @@ def mean_pooled_interval(
 
 
 class FoldAverage(NamedTuple):
-    """An average of the group AUCs of a fold.
-
-    Attributes
-    ----------
-    variances : Variances
-        The groups in use; a number in place of an undefined AUC has no variance.
-    share : ndarray of float64, shape (n_groups,)
-        Weight of each group; sums to 1.
-    groups : sequence of hashable
-        Label of each group.
-    """
+    """An average of the group AUCs of a fold: groups in use, their weights (sum 1) and labels."""
 
     variances: Variances
     share: Floats
@@ -153,10 +136,9 @@ class FoldAverage(NamedTuple):
 
 
 def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
-    """Return the mean over folds of each group's AUC, and the share of each group.
+    """Return the mean over folds, whose rows are independent, of each group's AUC, and its share.
 
-    Newcombe's variance of such a mean assumes the same true AUC in all folds, whose rows are
-    independent.
+    Newcombe's variance of such a mean assumes the same true AUC in all folds.
     """
     numbers: dict[Any, int] = {}
     group = np.array(
@@ -194,15 +176,6 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
     return spread, total
 
 
-def bounded_average_variance(variances: Variances, share: Floats) -> float:
-    """Variance of an average for fixed groups, with bounds for variances that are 0 or unknown."""
-    counted = share > 0
-    if variances.shares_clusters:
-        # The AUCs may have a correlation of 1.
-        return float((share[counted] * np.sqrt(variances.bounded[counted])).sum()) ** 2
-    return float((share[counted] ** 2 * variances.bounded[counted]).sum())
-
-
 def average_interval(
     variances: Variances,
     share: Floats,
@@ -222,11 +195,7 @@ def average_interval(
     confidence_level : float
     method : {"logit", "delong", "exact"}
     new_groups : bool
-
-    Notes
-    -----
-    For fixed groups see `mean_of_averages_interval`. For random groups see
-    `quantiles.OverGroups`.
+        See `quantiles.OverGroups`, and otherwise `mean_of_averages_interval`.
     """
     used, auc = share > 0, variances.auc
     value, tail, note = float((share[used] * auc[used]).sum()), (1.0 - confidence_level) / 2.0, ""
@@ -235,8 +204,7 @@ def average_interval(
         low, high, notes = (part[used][0] for part in group_limits(variances, tail, method))
         return Interval(value, float(low), float(high), notes)
     if method == "exact":
-        # The exact bound requires groups of equal size, because random groups have random shares
-        # of the rows.
+        # Random groups have random shares of the rows, unless their sizes are equal.
         if new_groups and np.ptp(share[used]) > 1e-12:
             return Interval(value, np.nan, np.nan, _not_for_new_groups(method))
         squares = share[varies] ** 2
@@ -254,7 +222,7 @@ def average_interval(
     variance = variance_over_groups(auc[used], share[used])
     quantile = OverGroups(share[used]).quantile(tail)
     if not variance > 0:
-        variance, note = bounded_average_variance(variances, share), NO_VARIATION
+        variance, note = variances.of_average(share), NO_VARIATION
     low, high = limits(value, variance, quantile, method)
     return Interval(value, float(low), float(high), note)
 
@@ -264,11 +232,10 @@ def mean_of_averages_interval(
 ) -> Interval:
     """Interval of the mean over folds of an average of group AUCs, by "logit" or "delong".
 
-    Rows of different folds are independent. With "logit", each limit is the more distant of two.
-    The first one follows from the limits of the groups [1]_: with the shares c and the lower limits
-    l, the lower limit of the average of the AUCs A is the average minus the root of ``sum (c (A -
-    l))**2``. The root is too small if the groups are many and their limits are skewed. The second
-    limit is that of the logit of the average.
+    With "logit", each limit is the more distant of two. The first one follows from the limits of
+    the groups [1]_: with the shares c and the lower limits l of the AUCs A, it is the average minus
+    the root of ``sum (c (A - l))**2``. The root is too small if the groups are many and their
+    limits are skewed. The second limit is that of the logit of the average.
     """
     tail = (1.0 - confidence_level) / 2.0
     spread, share = _over_folds(folds)
@@ -307,8 +274,7 @@ def mean_of_averages_interval(
 def worst_interval(variances: Variances, confidence_level: float, method: Method) -> Interval:
     """Interval of the smallest true AUC of the groups in use.
 
-    The lower limits need no adjustment: the smallest true AUC belongs to one group, whose own lower
-    limit has the required coverage. Bonferroni's method adjusts the upper limits.
+    It belongs to one group, so lower limits need no adjustment; Bonferroni adjusts upper limits.
     """
     tail, used = (1.0 - confidence_level) / 2.0, variances.defined
     tails, spread = (tail, tail / used.sum()), AUCSpread.of(variances).take(used)

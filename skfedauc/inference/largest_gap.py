@@ -1,21 +1,14 @@
 """Change of the largest difference between groups, for two models on the same rows.
 
 The gap of a model is the largest minus the smallest value of the groups, such as group AUCs or
-rates. Sampling error makes the gap of equal groups larger than 0, so the interval of a gap is not
-symmetric. The limits of the change follow from the limits of the two gaps and from their
-correlation r [1]_. With the gaps a (after) and b (before) and their limits (l, u) and (L, U), the
-lower limit of a - b is ::
-
-    a - b - sqrt((a - l)**2 - 2 r (a - l) (U - b) + (U - b)**2)
-
-and likewise for the upper limit. The limits of a gap come from all pairs of groups, with Sidak's
-adjustment for the number of pairs. The correlation r is that of the differences between the groups
-with the largest and the smallest value of each model. The p value is the smallest error rate at
-which the interval excludes 0.
+rates. The limits of the change follow from the limits of the two gaps, by all pairs of groups with
+Sidak's adjustment, and from their correlation [1]_, that of the differences between the groups with
+the largest and the smallest value of each model. The p value is the smallest error rate at which
+the interval excludes 0.
 
 In simulations of normal values (2 to 10 groups, correlations of 0 to .99 of both models, 600 runs
 each), the intervals at 95 % cover the change of the gap in 94 to 97 % of runs with two groups whose
-values differ. With more groups, or with equal groups, the coverage is 95 to 100 %.
+values differ, and in 95 to 100 % with more groups, or with equal groups.
 
 References
 ----------
@@ -25,32 +18,29 @@ References
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc.inference.differences import crossing, reach_of_difference
 from skfedauc.inference.effects import ROUNDING, Floats, Rows
 from skfedauc.inference.models import RowValues, joint_within
 
-# Largest standardized deviation in the search for the p value, and number of bisections
-_FURTHEST, _N_HALVINGS = 40.0, 45
 # Standard errors below which two groups may exchange their order
 _NEAR = 2.0
 
 
 class GroupValues(NamedTuple):
-    """Values of two models by group, such as AUCs, with variances.
+    """Values of two models by group, such as AUCs, which are independent between groups.
 
     Attributes
     ----------
-    values : ndarray of float64, shape (2, n_groups)
-        Values before and after.
-    variance : ndarray of float64, shape (2, n_groups)
+    values, variance : ndarray of float64, shape (2, n_groups)
+        Before and after.
     covariance : ndarray of float64, shape (n_groups,)
-        Covariance of the values of both models. Values of different groups are independent.
+        Covariance of the values of both models.
     degrees_of_freedom : ndarray of float64, shape (2, n_groups)
     """
 
@@ -93,14 +83,9 @@ class GapChange(NamedTuple):
 
 
 def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> GapChange:
-    """Return the change of a gap.
+    """Return the change of a gap, the largest of the gaps of these quantities.
 
-    Parameters
-    ----------
-    quantities : sequence of GroupValues
-        Quantities with at least two groups each. The gap is the largest gap of all quantities; for
-        example, equalized odds has the true and the false positive rates.
-    confidence_level : float
+    Equalized odds has two: the true and the false positive rates. Each has at least two groups.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -108,31 +93,19 @@ def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> Ga
     change = after.size - before.size
     if all(of.is_same for of in quantities):
         return GapChange(change, change, change, 1.0)
-    correlation = _correlation(quantities, before, after)
+    correlation = np.asarray(_correlation(quantities, before, after))
     n_pairs, freedom = after.apart.size, min(before.freedom, after.freedom)
 
     def limits(deviate: float) -> tuple[float, float]:
-        (low, high), (old_low, old_high) = (gap.limits(deviate) for gap in (after, before))
-
-        def root(one: float, other: float) -> float:
-            return math.sqrt(max(one**2 - 2.0 * correlation * one * other + other**2, 0.0))
-
-        below = root(after.size - low, old_high - before.size)
-        above = root(high - after.size, before.size - old_low)
-        return change - below, change + above
+        ends = [np.subtract(gap.limits(deviate), gap.size) for gap in (after, before)]
+        below, above = reach_of_difference(*np.abs([ends[0], ends[1][::-1]]), correlation)
+        return change - float(below), change + float(above)
 
     tail = -np.expm1(np.log(confidence_level) / n_pairs) / 2.0
     low, high = limits(-float(stdtrit(freedom, tail)))
-    # Find the largest deviate at which the interval excludes 0.
-    excludes, contains = 0.0, _FURTHEST
-    for _ in range(_N_HALVINGS):
-        middle = (excludes + contains) / 2.0
-        ends = limits(middle)
-        if ends[0] > 0 or ends[1] < 0:
-            excludes = middle
-        else:
-            contains = middle
-    inside = -2.0 * float(stdtr(freedom, -excludes))
+    # The largest deviate at which the interval excludes 0
+    excludes = crossing(lambda deviate: max(limits(deviate)[0], -limits(deviate)[1]), 0.0)
+    inside = -2.0 * float(stdtr(freedom, -max(excludes, 0.0)))
     pvalue = -float(np.expm1(n_pairs * np.log1p(inside))) if inside > -1.0 else 1.0
     return GapChange(change, low, high, pvalue)
 
@@ -176,8 +149,7 @@ class _Gap(NamedTuple):
     def limits(self, deviate: float) -> tuple[float, float]:
         """Return the limits of the gap, this number of standard errors from the differences.
 
-        The lower limit can be below 0, because 0 would understate the sampling error of a small
-        gap in the limits of a change.
+        A lower limit of 0 would understate the sampling error of a small gap.
         """
         reach = deviate * self.error
         return float((self.apart - reach).max()), float((self.apart + reach).max())
@@ -186,9 +158,8 @@ class _Gap(NamedTuple):
 def _correlation(quantities: Sequence[GroupValues], before: _Gap, after: _Gap) -> float:
     """Return the correlation of the gaps, as if the groups of each gap were known before.
 
-    A group is the highest in both models for certain only if no other group has nearly the same
-    value. Otherwise, the sampling errors of the two gaps may come from different groups, and the
-    group has no part in a positive correlation.
+    If another group has nearly the same value, the sampling errors of the two gaps may come from
+    different groups, and the group has no part in a positive correlation.
     """
     if before.quantity != after.quantity:
         return 0.0

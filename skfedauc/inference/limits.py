@@ -48,9 +48,8 @@ def limits(
 ) -> tuple[Floats, Floats]:
     """Return limits at `quantile` standard errors from AUCs with given variances.
 
-    The "logit" method computes the limits of the logit of an AUC, which is closer to normal than
-    the AUC. Such limits stay between 0 and 1. For an AUC of 0 or 1, and with "delong", the function
-    returns limits of the AUC itself, clipped to [0, 1].
+    "logit" gives limits of the logit of an AUC, which is closer to normal. For an AUC of 0 or 1,
+    and with "delong", they are limits of the AUC itself, clipped to [0, 1].
     """
     low, high = (_limit(end, auc, variance, quantile, method) for end in (0.0, 1.0))
     return low, high
@@ -76,51 +75,29 @@ def _limit(
 def exact_limits(auc: ArrayLike, n_smaller_class: ArrayLike, tail: float) -> tuple[Floats, Floats]:
     """Return limits that hold for any score distribution, each with probability 1 - `tail`.
 
-    Pairing each row of the smaller class with one row of the larger class gives a mean of
-    `n_smaller_class` independent comparisons. The AUC is the average of these means over all
-    pairings. Hoeffding's bound on such a mean [1]_, in its Kullback-Leibler form, therefore holds
-    for the AUC. Bisection finds the limits.
+    The AUC is an average, over pairings of the rows of both classes, of means of `n_smaller_class`
+    independent comparisons. Hoeffding's bound on such a mean [1]_, in its Kullback-Leibler form,
+    therefore holds for the AUC.
     """
-    auc = np.asarray(auc, np.float64)
-    allowed = -np.log(tail) / np.asarray(n_smaller_class, np.float64)
-    low = _bisected(auc, np.zeros_like(auc), allowed)
-    high = _bisected(auc, np.ones_like(auc), allowed)
-    return low, high
-
-
-def _bisected(auc: Floats, end: Floats, allowed: Floats) -> Floats:
-    """Return the value between an AUC and `end` whose divergence from the AUC is `allowed`."""
-    near, far = auc.copy(), end.copy()
-    for _ in range(60):
-        middle = (near + far) / 2.0
-        within = _divergence(auc, middle) <= allowed
-        near, far = np.where(within, middle, near), np.where(within, far, middle)
-    # Return the far end of the bracket, so that rounding never shortens an interval.
-    return far
-
-
-def _divergence(observed: Floats, true: Floats) -> Floats:
-    """Kullback-Leibler divergence of two Bernoulli distributions."""
     from scipy.special import rel_entr
 
-    found: Floats = rel_entr(observed, true) + rel_entr(1.0 - observed, 1.0 - true)
-    return found
+    auc = np.asarray(auc, np.float64)
+    allowed = -np.log(tail) / np.asarray(n_smaller_class, np.float64)
+    near, far = np.stack([auc, auc]), np.stack([np.zeros_like(auc), np.ones_like(auc)])
+    for _ in range(60):
+        middle = (near + far) / 2.0
+        divergence = rel_entr(auc, middle) + rel_entr(1.0 - auc, 1.0 - middle)
+        within = divergence <= allowed
+        near, far = np.where(within, middle, near), np.where(within, far, middle)
+    # Return the far ends of the brackets, so that rounding never shortens an interval.
+    return far[0], far[1]
 
 
 class AUCSpread(NamedTuple):
-    """AUCs with the quantities that determine their limits; one element for each AUC.
+    """AUCs with what determines their limits, as in `Variances`; one element for each AUC.
 
-    Attributes
-    ----------
-    auc, variance : ndarray of float64
-        AUCs and their estimated variances; a known AUC has the variance 0.
-    n_pairs : ndarray of float64
-        Number of independent pairs.
-    once, often : ndarray of float64
-        Coefficients of Newcombe's variance, see `_newcombe`.
-    degrees_of_freedom : ndarray of float64 or float, default=inf
-        Degrees of freedom of the quantiles of Student's t, for clustered rows; infinite for
-        independent rows, whose quantiles are normal.
+    A known AUC has the variance 0. Degrees of freedom are infinite for independent rows, whose
+    quantiles are normal.
     """
 
     auc: Floats
@@ -141,11 +118,7 @@ class AUCSpread(NamedTuple):
         return AUCSpread(*(part[which] for part in np.broadcast_arrays(*self)))
 
     def limits(self, deviate: ArrayLike, method: Method = "logit") -> tuple[Floats, Floats]:
-        """Return lower and upper limits; `deviate` is a normal quantile.
-
-        A quantile of Student's t with the same tail replaces the normal quantile if the degrees of
-        freedom are finite.
-        """
+        """Return lower and upper limits; `deviate` is a normal quantile, see `quantile`."""
         return self.limit(0.0, deviate, method), self.limit(1.0, deviate, method)
 
     def limit(self, end: float, deviate: ArrayLike, method: Method = "logit") -> Floats:
@@ -180,9 +153,8 @@ class AUCSpread(NamedTuple):
     def signed_limit(self, end: float, deviate: float, method: Method = "logit") -> Floats:
         """Return the limits towards one end of the scale for a deviate of either sign.
 
-        A limit with a deviate below 0 misses the true AUC with a probability above one half. It is
-        the limit towards the other end, but the exact limit of perfect separation is never on the
-        other side of the AUC.
+        With a deviate below 0, it is the limit towards the other end; but the exact limit of
+        perfect separation is never on the other side of the AUC.
         """
         if deviate >= 0.0:
             return self.limit(end, deviate, method)
@@ -208,10 +180,9 @@ class AUCSpread(NamedTuple):
 
         The variance at t is Hanley and McNeil's for exponential distributions [3]_, with the mean N
         of m - 1 and n - 1 for both numbers: ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) /
-        (m n)``, or ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. The distance in
-        standard errors increases from the estimate to either end, so the solution is unique.
-        Newton's method starts at Wilson's limit, the solution for a constant factor ``(1 + 2 u) /
-        (2 + u)``. It goes half way to an end if a step leaves the range.
+        (m n)``, or ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. Newton's method
+        starts at Wilson's limit, the solution for a constant last factor, and goes half way to an
+        end if a step leaves the range.
         """
         low, high = np.minimum(self.auc, end), np.maximum(self.auc, end)
         squared = np.square(deviate)
@@ -234,8 +205,7 @@ class AUCSpread(NamedTuple):
             if not allowed.all():
                 middle = (found + np.where(excess > 0.0, self.auc, end)) / 2.0
                 step = np.where(allowed, step, np.where(excess == 0.0, found, middle))
-            # Convergence is quadratic, so a small step means a negligible error. Ignore steps of
-            # NaN.
+            # Convergence is quadratic, so a small step means a negligible error. Ignore NaN.
             moved = np.abs(step - found) > 1e-10
             found = step
             if not moved.any():
@@ -284,10 +254,7 @@ class Spreads(NamedTuple):
 
 
 def limits_of_groups(variances: Variances, tail: float, method: Method) -> tuple[Floats, Floats]:
-    """Return the limits of each group's AUC, each with error probability `tail`; NaN if undefined.
-
-    A known AUC is its own limit.
-    """
+    """Return the limits of each AUC, each with error probability `tail`; NaN if undefined."""
     low, high = np.full((2, variances.auc.size), np.nan)
     defined = variances.defined
     auc = variances.auc[defined]

@@ -1,9 +1,7 @@
 """Tests with a margin: non-inferiority of the worst group, and equivalence of all groups.
 
-The two tests are intersection-union tests [1]_: the claim for all groups (or pairs of groups) needs
-a significant test of each group (or pair). Each single test therefore has the full error
-probability, without an adjustment for multiple tests. The test of equivalence consists of two
-one-sided tests (TOST) of each pair [2]_.
+Both are intersection-union tests [1]_: a claim on all groups (or pairs) needs a significant test of
+each, so each has the full error probability. Equivalence has two one-sided tests of each pair [2]_.
 
 References
 ----------
@@ -17,16 +15,15 @@ References
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skfedauc._words import counted, shortened
 from skfedauc.inference.differences import (
-    FURTHEST,
     MOST_GROUPS,
     UsedGroups,
+    crossing,
     deviate_of_furthest_pair,
 )
 from skfedauc.inference.limits import AUCSpread
@@ -43,26 +40,22 @@ class MarginTest:
     claim : str
         The alternative hypothesis in words.
     is_shown : bool
-        True if `limit` is on the required side of `bound`, which supports the claim.
+        Whether `limit` is on the required side of `bound`.
     pvalue : float
-        P value of the null hypothesis that the claim is wrong. The p value is below ``1 -
-        confidence_level`` if and only if `is_shown` is True.
+        P value of the claim being wrong; below ``1 - confidence_level`` exactly if `is_shown`.
     estimate : float
         The smallest group AUC, or the largest difference between two group AUCs.
     limit : float
-        One-sided confidence limit of the true value: a lower limit of the smallest AUC, or an upper
-        limit of the largest difference.
+        One-sided limit of the true value: a lower limit of the smallest AUC, or an upper limit of
+        the largest difference.
     bound : float
-        The value that the true value has to exceed (smallest AUC), or stay below (largest
-        difference).
+        What the smallest AUC has to exceed, or the largest difference has to stay below.
     confidence_level : float
-        Confidence level of the one-sided limit.
+        Level of the one-sided limit.
     groups : tuple
-        Labels of the groups that determine `limit`: one group, or a pair of groups. The tuple is
-        empty without a result.
+        Labels of the group or of the pair that determines `limit`; empty without a result.
     n_groups, n_left_out : int
-        Number of groups in the test, and number of groups left out because they lack a class. The
-        claim does not cover these groups.
+        Groups in the test, and groups that lack a class, which the claim does not cover.
     """
 
     claim: str
@@ -93,16 +86,7 @@ class MarginTest:
 
 
 class Extreme(NamedTuple):
-    """One-sided limit of the smallest AUC or of the largest difference.
-
-    Attributes
-    ----------
-    limit, pvalue : float
-    groups : tuple of int
-        Indices of the groups that determine the limit, among all groups.
-    is_shown : bool
-        Whether the limit is on the required side of the bound.
-    """
+    """One-sided limit, the groups that determine it, and whether it is beyond the bound."""
 
     limit: float
     pvalue: float
@@ -111,10 +95,7 @@ class Extreme(NamedTuple):
 
 
 def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
-    """Test that all true AUCs are above a bound, with error probability `tail`.
-
-    `lowest` are the groups in use at the lowest AUCs that binned scores permit.
-    """
+    """Test that all true AUCs are above a bound; binned scores have their lowest AUCs."""
     from scipy.special import ndtr
 
     numbers = np.flatnonzero(lowest.defined)
@@ -124,36 +105,19 @@ def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
         return spread.signed_limit(0.0, deviate)
 
     found = limits(normal_quantile(tail))
-    deviate = _crossing(lambda z: float(limits(z).min()) - bound)
+    deviate = crossing(lambda z: float(limits(z).min()) - bound)
     limit = float(found.min())
     return Extreme(limit, float(ndtr(-deviate)), (int(numbers[found.argmin()]),), limit > bound)
 
 
 def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
-    """Test that all true AUCs of the groups in use differ by less than a bound.
-
-    The error probability is `tail`.
-    """
+    """Test that all true AUCs of the groups in use differ by less than a bound."""
     from scipy.special import ndtr
 
     groups = UsedGroups.of(extremes)
     n_groups = groups.numbers.size
     limit, pair = groups.limit(1.0, deviate_of_furthest_pair(tail, n_groups))
-    deviate = _crossing(lambda z: bound - groups.limit(1.0, z)[0])
+    deviate = crossing(lambda z: bound - groups.limit(1.0, z)[0])
     pvalue = float(ndtr(-deviate)) * (2.0 if n_groups > MOST_GROUPS else 1.0)
     numbers = tuple(groups.numbers[list(pair)].tolist())
     return Extreme(min(limit, 1.0), min(pvalue, 1.0), numbers, limit < bound)
-
-
-def _crossing(distance: Callable[[float], float]) -> float:
-    """Return the normal quantile at which a limit reaches its bound.
-
-    `distance` decreases with the quantile; the result is infinite if it has no root.
-    """
-    from scipy.optimize import brentq
-
-    if distance(-FURTHEST) <= 0.0:
-        return -np.inf
-    if distance(FURTHEST) > 0.0:
-        return np.inf
-    return float(brentq(distance, -FURTHEST, FURTHEST, xtol=1e-13, rtol=1e-13))

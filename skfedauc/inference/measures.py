@@ -79,14 +79,6 @@ def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float
     raise TypeError(f"{measure!r} is not a measure of a part of the ROC curve.")
 
 
-def method_of(measure: Measure) -> str:
-    """Return the name of the interval's method."""
-    match measure:
-        case Sensitivity() | Specificity():
-            return "wilson"
-    return "logit"
-
-
 def index_of(measure: Measure, curves: GroupCurves) -> Floats:
     """Return the index of each group; NaN if the group lacks a class."""
     match measure:
@@ -95,6 +87,13 @@ def index_of(measure: Measure, curves: GroupCurves) -> Floats:
         case PartialAUC():
             return partial_area(*_oriented(measure, curves))
     return true_positive_rate(*_oriented(measure, curves))
+
+
+def value_of(measure: Measure, index: Floats) -> Floats:
+    """Return the values of a measure for indices."""
+    low, high = measure.scale
+    # An index of 1 has no rounding error.
+    return index if high - low == 1.0 else high - (high - low) * (1.0 - index)
 
 
 # Sampling errors --------------------------------------------------------------------------------

@@ -1,10 +1,8 @@
 """Power of tests of group AUCs, and width of intervals, for given numbers of rows.
 
-The observed AUCs of the groups are independent. An observed AUC has a Beta distribution with the
-true AUC as its mean, and with the variance of `pair_moments`. A Beta distribution has a skew
-towards one half, like the distribution of an observed AUC of few rows. A normal distribution would
-give too high a power. The tests use the limits of the package, at the variance of normal scores (or
-of pilot rows).
+Observed AUCs are independent, with a Beta distribution around the true AUC and the variance of
+`pair_moments`: a normal distribution has no skew, and would give too high a power. The tests use
+the limits of the package, at the variance of normal scores (or of pilot rows).
 """
 
 from __future__ import annotations
@@ -31,13 +29,7 @@ _LEAST = 1e-6
 
 
 class ObservedAUC(NamedTuple):
-    """Distribution of the observed AUC of one group.
-
-    Attributes
-    ----------
-    auc, variance : float
-        True AUC, and variance of the observed AUC.
-    """
+    """Distribution of the observed AUC of one group, from its true AUC and its variance."""
 
     auc: float
     variance: float
@@ -69,13 +61,12 @@ class Design(NamedTuple):
     Attributes
     ----------
     prevalence : float
-        Share of positives.
     n_groups : int
     confidence_level : float
     sd_ratio : float
-        Standard deviation of the scores of the positives divided by that of the negatives.
+        Standard deviation of the positives over that of the negatives.
     scale : PairMoments or None
-        Moments of pilot rows divided by the moments of normal scores; None for normal scores.
+        Moments of pilot rows over those of normal scores; None for normal scores.
     """
 
     prevalence: float
@@ -93,22 +84,11 @@ class Design(NamedTuple):
         moments = binormal_moments(auc, self.sd_ratio)
         if self.scale is not None:
             moments = PairMoments(*(a * b for a, b in zip(moments, self.scale, strict=True)))
-        # Estimates from pilot rows can exceed the variance of two independent comparisons, which is
-        # the largest variance with two rows of each class.
+        # The largest variance with two rows of each class is that of two independent comparisons.
         return np.minimum(moments.variance(m, n), auc * (1.0 - auc) / 2.0)
 
     def reach(self, aucs: Floats, n_rows: float, deviate: float, end: float) -> Floats:
-        """Return the distances of observed AUCs from their lower or upper limits.
-
-        Parameters
-        ----------
-        aucs : ndarray of float64
-        n_rows : float
-        deviate : float
-            Normal quantile of the limits.
-        end : {0.0, 1.0}
-            0 for lower limits, 1 for upper limits.
-        """
+        """Return the distances of AUCs from their lower (end 0) or upper (end 1) limits."""
         m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
         once = 1.0 / (m * n)
         fixed = (np.full(aucs.size, x) for x in (min(m, n), once, once * ((m + n) / 2.0 - 1.0)))
@@ -127,13 +107,15 @@ def interval_width(design: Design, auc: float, width: float, n_rows: float) -> f
 def power_of_difference(design: Design, auc: float, difference: float, n_rows: float) -> float:
     """Return the power of `GroupAUC.test_difference` if one AUC is lower by `difference`.
 
-    The power is the probability that the largest of the other AUCs exceeds the lowest AUC by the
-    critical difference of these two AUCs. The integral is over the lowest AUC.
+    The test rejects if the largest of the other AUCs exceeds the lowest one by the critical
+    difference of these two. The integral is over the lowest AUC.
     """
+    from scipy.special import ndtr
+
     others, lowest = design.observed(auc, n_rows), design.observed(auc - difference, n_rows)
     deviate = deviate_of_all_pairs(1.0 - design.confidence_level, design.n_groups)
-    low = lowest.quantile(_normal_below(_NODES))
-    high = np.linspace(low[0], others.quantile(_normal_below(_NODES[-1])), _GRID)
+    low = lowest.quantile(ndtr(_NODES))
+    high = np.linspace(low[0], others.quantile(ndtr(_NODES[-1])), _GRID)
     critical = np.hypot(
         design.reach(low, n_rows, deviate, 1.0)[:, None], design.reach(high, n_rows, deviate, 0.0)
     )
@@ -144,14 +126,16 @@ def power_of_difference(design: Design, auc: float, difference: float, n_rows: f
 def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: float) -> float:
     """Return the power of `GroupAUC.test_margin` if all AUCs are equal.
 
-    The power is the probability that the limit of the difference between the largest and the
-    smallest AUC is below the margin. The integral is over the largest AUC.
+    The limit of the difference between the largest and the smallest AUC has to be below the margin.
+    The integral is over the largest AUC.
     """
+    from scipy.special import ndtr
+
     observed, tail = design.observed(auc, n_rows), 1.0 - design.confidence_level
     deviate = deviate_of_furthest_pair(tail, design.n_groups)
-    probability = _normal_below(_NODES) ** (1.0 / design.n_groups)
+    probability = ndtr(_NODES) ** (1.0 / design.n_groups)
     high = observed.quantile(probability)
-    low = np.linspace(observed.quantile(_normal_below(_NODES[0])), high[-1], _GRID)
+    low = np.linspace(observed.quantile(ndtr(_NODES[0])), high[-1], _GRID)
     reach = np.hypot(
         design.reach(high, n_rows, deviate, 1.0)[:, None], design.reach(low, n_rows, deviate, 0.0)
     )
@@ -163,8 +147,7 @@ def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: floa
 def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: float) -> float:
     """Return the power of ``GroupAUC.test_margin(margin, reference=auc)`` if all AUCs are equal.
 
-    The power is the probability that all observed AUCs exceed the AUC whose lower limit is the
-    bound.
+    All observed AUCs have to exceed the AUC whose lower limit is the bound.
     """
     bound, deviate = auc - margin, normal_quantile(1.0 - design.confidence_level)
     aucs = np.linspace(bound, 1.0 - _LEAST, _GRID)
@@ -182,13 +165,6 @@ def _first(aucs: Floats, excess: Floats) -> Floats:
     share = np.clip(-before / (after - before), 0.0, 1.0)
     found = aucs[end - 1] + share * (aucs[end] - aucs[end - 1])
     return np.where(positive.any(axis=1), found, np.inf)
-
-
-def _normal_below(deviate: Floats) -> Floats:
-    from scipy.special import ndtr
-
-    found: Floats = ndtr(deviate)
-    return found
 
 
 # Width or power by target: functions of the design, the AUC, the value of the target, and the

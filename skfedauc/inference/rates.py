@@ -6,20 +6,18 @@ given the scores. Limits of the difference of two shares follow from the limits 
 square-and-add method [3]_, with correlations [4]_), and so do those of a ratio (MOVER-R [5]_).
 
 The gap between groups is the difference, or the ratio, of the two true values that are furthest
-apart. The largest upper limit of all pairs is an upper limit of the gap, without an adjustment,
-because the two groups that are furthest apart are one of the pairs. The largest simultaneous lower
-limit of all pairs is a lower limit of the gap, because no pair differs by more.
+apart. These two groups are one of the pairs, so the largest upper limit of all pairs needs no
+adjustment. The lower limit is the largest simultaneous lower limit of all pairs.
 
-Rows of the same cluster may be dependent; clusters are independent. A ratio of a group is E / M.
-Cluster c has the part e_c of the numerator and the part m_c of the denominator, and the residual
-``r_c = (e_c - m_c E / M) / M``. The linearized variance [6]_ of the ratio is the sum of the squares
-of the residuals, divided by ``f = 1 - 2 sum(s_c^3) / sum(s_c^2) + sum(s_c^2)`` with the shares
-``s_c = m_c / M``, which makes it unbiased if the rows of a cluster are fully dependent. If groups
-share clusters, the ratios of groups g and h have the covariance ``sum r_gc r_hc / sqrt(f_g f_h)``.
-The design effect [7]_ of a rate p of n rows is the variance divided by ``p (1 - p) / (n - 1)``, and
-at least 1. Limits use the effective sample size of Korn and Graubard [8]_: n divided by the design
-effect, times ``(t_{n-1} / t_{k-1})^2`` for an effective number k of clusters, ``1 / sum(s_c^2)``. A
-rate of 0 or 1 has no estimated variance, and the effective sample size k of fully dependent rows.
+With clusters, cluster c has the part e_c of the numerator E of a group's ratio and the part m_c of
+the denominator M. The linearized variance [6]_ is the sum of the squared residuals ``r_c = (e_c -
+m_c E / M) / M``, divided by ``f = 1 - 2 sum(s_c^3) / sum(s_c^2) + sum(s_c^2)`` with ``s_c = m_c /
+M``, which makes it unbiased if the rows of a cluster are fully dependent. If groups share clusters,
+their ratios have the covariance ``sum r_gc r_hc / sqrt(f_g f_h)``. The design effect [7]_ of a rate
+p of n rows is the variance divided by ``p (1 - p) / (n - 1)``, and at least 1. Limits use the
+effective sample size of Korn and Graubard [8]_: n divided by the design effect, times ``(t_{n-1} /
+t_{k-1})^2`` for an effective number k of clusters, ``1 / sum(s_c^2)``. A rate of 0 or 1 has no
+estimated variance, and the effective sample size k of fully dependent rows.
 
 References
 ----------
@@ -72,12 +70,12 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 _GROUPS_AT_ONCE = 256
-# Effective number of clusters up to which there is a single cluster, apart from rounding error
+# A single cluster, apart from rounding error
 _ONE_CLUSTER = 1.0 + 1e-9
 
 
 class Limits(NamedTuple):
-    """Values with a lower and an upper limit each, of shapes that broadcast."""
+    """Values with a lower and an upper limit each."""
 
     value: Floats
     low: Floats
@@ -91,8 +89,7 @@ def lower_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
     """Return Clopper and Pearson's limit below the probability of an event; NaN without trials.
 
     It exceeds the true probability with probability `tail` at most. For weighted rows, the number
-    of trials is the effective sample size. The other limit is that of the events that did not
-    occur.
+    of trials is the effective sample size.
     """
     from scipy.special import betaincinv
 
@@ -106,10 +103,7 @@ def lower_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
 
 
 def upper_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Floats:
-    """Return Clopper and Pearson's limit above the probability of an event, see `lower_limit`.
-
-    Langford calls the upper limit of an error rate the test set bound.
-    """
+    """Return Clopper and Pearson's limit above the probability of an event, see `lower_limit`."""
     # A difference of unsigned integers could overflow.
     others = np.asarray(n_trials, np.float64) - np.asarray(n_events, np.float64)
     return 1.0 - lower_limit(others, n_trials, tail)
@@ -121,12 +115,11 @@ def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> 
     Parameters
     ----------
     share : array-like of float
-        Observed shares.
     rows : array-like of float, or Shares
         Number of rows in the denominator, or the effective sample size of weighted rows; or the
         precision of shares of clustered rows, which have no limits (NaN) with a single cluster.
     tail : float
-        Probability with which each limit may fail.
+        Error probability of each limit.
     """
     value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
     n_events = n_rows * value
@@ -185,9 +178,8 @@ def _lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None
     """Return the lower limit of a ratio; the upper limit is the reciprocal with exchanged roles.
 
     The usual form, ``(a b - sqrt((a b)**2 - l (2 a - l) u (2 b - u))) / (u (2 b - u))``, is 0 / 0
-    if ``u = 2 b``, and cancels near this point. Expanding the fraction avoids 0 / 0 and the
-    cancellation. With the correlation r of the estimates, ``a b - r (a - l) (u - b)`` replaces
-    ``a b``.
+    if ``u = 2 b``; expanding the fraction avoids this. With the correlation r of the estimates,
+    ``a b - r (a - l) (u - b)`` replaces ``a b``.
     """
     a, b, low, high = one.value, other.value, one.low, other.high
     of_one, of_other = low * (2.0 * a - low), high * (2.0 * b - high)
@@ -211,9 +203,8 @@ class GapLimits(NamedTuple):
     high: float
 
 
-# Function of a tail probability, the error probability of each limit. The function returns the
-# values with their lower limits, and the values with their upper limits. Only binned scores give
-# different values for the two limits.
+# Function of the error probability of each limit. It returns the values with their lower limits,
+# and the values with their upper limits, which differ for binned scores only.
 Estimates = Callable[[float], tuple[Limits, Limits]]
 
 
@@ -260,13 +251,11 @@ def limits_of_difference(
     estimates : callable
         See `estimates_of_shares`.
     n_groups : int
-        Number of groups, at least 2.
-    alpha : float
-        Probability with which the lower limit may fail.
-    tail : float
-        Probability with which the upper limit may fail.
+        At least 2.
+    alpha, tail : float
+        Error probabilities of the lower and of the upper limit.
     correlation : ndarray of float64, shape (n_groups, n_groups), default=None
-        Correlations of the estimates of all pairs of groups; None if they are independent.
+        Correlations of the estimates; None if they are independent.
     """
     lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
     least = _largest(lowest, highest, -1.0, correlation)
@@ -297,7 +286,7 @@ def limits_of_ratio(
 ) -> GapLimits:
     """Return limits of the smallest over the largest true value, see `limits_of_difference`.
 
-    Here, the upper limit may fail with probability `alpha`, and the lower limit with `tail`.
+    Here, `alpha` is the error probability of the upper limit, and `tail` of the lower.
     """
     lowest, highest = estimates(_tail_of(deviate_of_furthest_pair(tail, n_groups)))
     least, _ = _extreme_ratios(lowest, highest, correlation)
@@ -339,20 +328,19 @@ def _tail_of(deviate: float) -> float:
 
 
 class Shares(NamedTuple):
-    """Shares of clustered rows, such as rates, with their precision.
+    """Shares of clustered rows, such as rates, with their precision; arrays of shape (n,).
 
     Attributes
     ----------
-    share : ndarray of float64, shape (n,)
+    share : ndarray of float64
         NaN without rows.
-    n_rows : ndarray of float64, shape (n,)
+    n_rows : ndarray of float64
         Number of rows in the denominator, or Kish's effective sample size of weighted rows.
-    n_clusters : ndarray of float64, shape (n,)
+    n_clusters : ndarray of float64
         Effective number of clusters.
-    effect : ndarray of float64, shape (n,)
-        Design effect. Without an estimated variance, the design effect of fully dependent rows.
-    is_estimated : ndarray of bool, shape (n,)
-        Whether the variance is an estimate.
+    effect : ndarray of float64
+        Design effect; that of fully dependent rows unless the variance `is_estimated`.
+    is_estimated : ndarray of bool
     """
 
     share: Floats
@@ -389,7 +377,7 @@ class Shares(NamedTuple):
     def tail_of(self, standardized: Floats) -> Floats:
         """Return the tail probability whose limits are this number of standard errors away.
 
-        The standard errors are those of `effective`. The function inverts the limits by bisection.
+        Standard errors are those of `effective`; bisection inverts the limits.
         """
         from scipy.special import ndtri
 
@@ -412,10 +400,8 @@ class ClusterSums:
     Attributes
     ----------
     group, cluster : ndarray of intp, shape (n_units,)
-        Group number and cluster number of each unit; no two units have both in common.
     events, weight, squares : ndarray of float64, shape (n_units,)
-        Numerator of the ratio, and sums of the weights and of the squared weights of the rows in
-        the denominator.
+        Numerator of the ratio, and sums of weights and of squared weights in the denominator.
     n_groups, n_clusters : int
     """
 
@@ -452,12 +438,9 @@ class ClusterSums:
     def residuals(self) -> Floats:
         """Residual of each unit, whose squares add up to the variances; shape (n_units,)."""
         centered = self.events - self.weight * np.nan_to_num(self.value)[self.group]
-        return centered * divided(np.sqrt(self._scale), self.total, 0.0)[self.group]
-
-    @property
-    def _scale(self) -> Floats:
         squares, cubes = self._by_group(self.weight**2), self._by_group(self.weight**3)
-        return _correction(self.total, squares, cubes)
+        scale = _correction(self.total, squares, cubes)
+        return centered * divided(np.sqrt(scale), self.total, 0.0)[self.group]
 
     @functools.cached_property
     def variance(self) -> Floats:
@@ -575,11 +558,10 @@ class ClusterSums:
         """Return the p value of the test that all groups have the same share.
 
         The statistic is the variance of the shares, weighted by numbers of rows, over its estimated
-        mean, with approximately an F distribution [9]_ (degrees of freedom by Box's and by
-        Satterthwaite's approximation). Each variance is that of the overall share times the design
-        effect of the group, with k - 1 degrees of freedom for k clusters. If groups share clusters,
-        the degrees of freedom are at most the effective number of all clusters minus 1. Two groups
-        have the square of the two-sample t statistic.
+        mean, with approximately an F distribution [9]_ (degrees of freedom by Box and by
+        Satterthwaite). Each variance is that of the overall share times the group's design effect,
+        with k - 1 degrees of freedom for k clusters; if groups share clusters, at most the
+        effective number of all clusters minus 1.
         """
         from scipy.special import fdtrc
 

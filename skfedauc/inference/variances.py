@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import PlacementSums
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, is_rounding_error, ratio
-from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.counts.view import sums_among_all
+from skfedauc.counts.score_counts import sums_among_all, with_weights_over
 from skfedauc.inference.effects import (
     LEAST_EFFECTIVE,
     Numbers,
@@ -460,7 +459,7 @@ def _all_of(rows: ClassRows) -> ClassRows:
 def all_rows(counts: ScoreCounts, exponent: int | None = None) -> Variances:
     """Return the variances of all rows as one sample, from the sums of the groups."""
     if not all(of_class.n.any() for of_class in counts.rows_by_class):
-        return variances_of(counts.without_groups(), exponent)
+        return variances_of(counts.regroup(None), exponent)
     counts = with_weights_over(counts, counts.weight_exponent if exponent is None else exponent)
     strata, found = strata_of(counts, 0), sums_among_all(counts)
     auc = _pooled_auc(found.u2.astype(np.float64), (strata[0].rows, strata[1].rows))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
@@ -18,9 +18,13 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skfedauc import _words
-from skfedauc._input import from_array_api
-from skfedauc._sklearn import is_routing_enabled, refuse_unrouted, weight_name
+from skfedauc import _input, _words
+from skfedauc._sklearn import (
+    is_routing_enabled,
+    number_of_rows,
+    refuse_unrouted,
+    weight_name,
+)
 from skfedauc.mitigation import sensitive, strategies
 from skfedauc.mitigation.target import target_of
 
@@ -206,13 +210,19 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             two classes. If `mitigator`, `estimator`, `drop` and `sample_weight` are not compatible.
         """
         strategy = self._new_strategy()
+        _input.check_random_state(self.random_state)
         columns = sensitive.check_columns(self.groups)
-        X, sample_weight = sensitive.checked(self, X, reset=True), from_array_api(sample_weight)
+        X = sensitive.checked(self, X, reset=True)
+        sample_weight = _input.from_array_api(sample_weight)
         groups = sensitive.select(X, columns)
         self._other_columns = [name for name in sensitive.names_of(X) if name not in columns]
         features = sensitive.without(X, columns) if self.drop else X
         target = target_of(y, self)
-        check_consistent_length(X, target.codes, sample_weight)
+        n_rows = number_of_rows(X)
+        _input.check_length("y", target.codes.size, "X", n_rows)
+        if sample_weight is not None:
+            n_weights = number_of_rows(sample_weight, "sample_weight")
+            _input.check_length("sample_weight", n_weights, "X", n_rows)
         strategy.fit(features, target, groups, self._fit_params(sample_weight, params))
         # The type is Any, because only some strategies have scores. `_gives` checks for scores.
         self._strategy: Any = strategy

@@ -78,7 +78,7 @@ def select(X: Any, columns: Columns) -> list[Any]:
 
 def _check_present(X: Any, columns: Columns) -> None:
     """Refuse names and positions that X lacks."""
-    shown = ", ".join(map(repr, columns))
+    shown = _words.all_shortened(columns)
     plural = "s" if len(columns) > 1 else ""
     if is_frame(X):
         names = names_of(X)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from skfedauc import _input, _words
 
@@ -41,17 +40,7 @@ def target_of(y: Any, owner: Any) -> Target:
             f"{type(owner).__name__} requires y to be passed, but the target y is None."
         )
     y = column_or_1d(_input.from_array_api(y), warn=True)
-    if not y.size:
-        raise ValueError("y has no rows; pass the class of each row of X.")
-    missing = _input.count_missing(y)
-    if missing:
-        raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")
-    if y.dtype.kind == "f" and np.isinf(y).any():
-        raise ValueError(
-            f"y has {int(np.isinf(y).sum())} infinite labels of {y.size}; drop these rows first."
-        )
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _input.class_labels(y)
     if classes.size > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: y "

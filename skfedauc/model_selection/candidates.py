@@ -150,7 +150,7 @@ def compare_candidates(
     import pandas as pd
 
     margin = check_margin(margin)
-    results = _results_of(search)
+    results = results_of(search)
     scores = split_scores(results, score)
     n_splits = scores.shape[1]
     if test_fraction is not None:
@@ -268,14 +268,8 @@ def compared_with_best(
 
 def check_margin(margin: Any) -> float | None:
     """Return the margin of a test of non-inferiority, or None."""
-    if margin is None:
-        return None
-    if not _input.is_number(margin) or not 0 < margin < np.inf:
-        raise ValueError(
-            "margin must be a number above 0, or None to test whether scores differ; got "
-            f"{_words.shortened(margin)}."
-        )
-    return float(margin)
+    hint = " None tests whether scores differ."
+    return None if margin is None else _input.check_number(margin, "margin", above=0, hint=hint)
 
 
 def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
@@ -307,11 +301,16 @@ def split_scores(results: Mapping[str, Any], score: Any) -> Floats:
     return np.array(columns, np.float64).T
 
 
-def _results_of(search: Any) -> Mapping[str, Any]:
+def results_of(search: Any) -> Mapping[str, Any]:
     """Return the ``cv_results_`` of a search, or `search` itself if it is a table of results."""
     if isinstance(search, Mapping) or hasattr(search, "columns"):
         results: Mapping[str, Any] = search
         return results
+    if isinstance(search, type) or not hasattr(search, "fit"):
+        raise TypeError(
+            "search must be a fitted search, such as GridSearchCV, or its cv_results_; got "
+            f"{_words.described(search)}."
+        )
     check_is_fitted(search, "cv_results_")
     results = search.cv_results_
     return results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -424,6 +424,7 @@ def cross_validate_group_auc(
     label_of = labels.tolist()
     target = _input.column_of(y, "y")
     _input.check_length("groups", codes.size, "y", target.size)
+    _input.check_length("X", _sklearn.number_of_rows(X), "y", target.size)
     weights = None if sample_weight is None else _input.check_weights(sample_weight)
     if weights is not None:
         _input.check_length("sample_weight", weights.size, "y", target.size)
@@ -434,12 +435,18 @@ def cross_validate_group_auc(
         )
     check_response_method(response_method)
     _sklearn.refuse_without_scores(estimator, response_method)
-    if error_score != "raise" and not (_input.is_number(error_score) and np.isnan(error_score)):
+    is_nan = _input.is_number(error_score) and np.isnan(float(error_score))
+    if not is_nan and not (isinstance(error_score, str) and error_score == "raise"):
         raise ValueError(
             f"error_score must be 'raise' or numpy.nan; got {_words.shortened(error_score)}. "
             "A fold has score counts, which no number can replace."
         )
+    if params is not None and not isinstance(params, Mapping):
+        raise TypeError(f"params must be a mapping; got {_words.described(params)}.")
     fit_params = dict(params or {})
+    n_jobs = _input.check_n_jobs(n_jobs)
+    return_estimator = _input.check_flag(return_estimator, "return_estimator")
+    return_indices = _input.check_flag(return_indices, "return_indices")
     rows = Rows(target, codes, weights, fit_params, pos_label, response_method)
     splitter = _splitter(cv, target)
     splits = _splits(splitter, X, target, codes, label_of, undefined != "skip")
@@ -489,7 +496,17 @@ def _is_any_row_tested_twice(tests: list[NDArray[np.intp]], n_rows: int) -> bool
 
 def _splitter(cv: Any, y: NDArray[Any]) -> Any:
     if cv is None or isinstance(cv, int | np.integer):
-        return WithinGroupStratifiedKFold(5 if cv is None else int(cv))
+        n_splits = 5 if cv is None else _input.check_whole_number(cv, "cv", 2)
+        return WithinGroupStratifiedKFold(n_splits)
+    if not hasattr(cv, "split"):
+        cv = list(cv) if isinstance(cv, Iterable) and not isinstance(cv, str) else [cv]
+        for split in cv:
+            is_pair = isinstance(split, tuple | list) and len(split) == 2
+            if not is_pair or any(np.asarray(rows).dtype.kind not in "iub" for rows in split):
+                raise ValueError(
+                    "cv must be a number of folds, a splitter or an iterable of pairs of arrays "
+                    f"of row numbers; got {_words.described(split)}."
+                )
     return check_cv(cv, y, classifier=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -147,12 +148,11 @@ class SelectWithinGap(_RefitRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not _input.is_number(self.at_most) or not self.at_most >= 0:
-            raise ValueError(
-                f"at_most must be a number of 0 or more; got {_words.shortened(self.at_most)}."
-            )
+        at_most = self.at_most
+        if not (isinstance(at_most, float) and at_most == math.inf):
+            at_most = _input.check_number(at_most, "at_most", at_least=0)
         checked_gap(self.gap)
-        self._set("at_most", float(self.at_most))
+        self._set("at_most", at_most)
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the index of the selected candidate in ``cv_results_``."""

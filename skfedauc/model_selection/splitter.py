@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import check_random_state, indexable
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils import indexable
 
 from skfedauc import _input, _sklearn, _words
 
@@ -154,10 +153,6 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         random_state: Any = None,
         missing: _input.Missing = "raise",
     ) -> None:
-        if isinstance(n_splits, bool) or not isinstance(n_splits, int | np.integer):
-            raise TypeError(f"n_splits must be a whole number; got {_words.shortened(n_splits)}.")
-        if n_splits < 2:
-            raise ValueError(f"n_splits must be at least 2; got {n_splits}.")
         if _input.is_series(groups):
             _input.check_unique_index(groups, "groups")
         elif groups is not None and not _input.is_column_names(groups):
@@ -167,15 +162,14 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
                 f"{_input.kind_in_words(groups)}. To group by several Series, add them to "
                 "X as columns and pass the list of column names."
             )
-        if not isinstance(shuffle, bool):
-            raise TypeError(f"shuffle must be True or False; got {_words.shortened(shuffle)}.")
+        shuffle = _input.check_flag(shuffle, "shuffle")
         if random_state is not None and not shuffle:
             raise ValueError(
                 f"random_state={_words.shortened(random_state)} has no effect since shuffle "
                 "is False; pass "
                 "shuffle=True, or leave random_state out."
             )
-        self.n_splits = int(n_splits)
+        self.n_splits = _input.check_whole_number(n_splits, "n_splits", 2)
         self.groups = groups
         self.shuffle = shuffle
         self.random_state = random_state
@@ -252,7 +246,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             self._warn_of_small_groups(n_rows[:, : len(labels)], labels)
         order = np.argsort(cell, kind="stable")
         if self.shuffle:
-            random = check_random_state(self.random_state)
+            random = _input.check_random_state(self.random_state)
             shuffled = random.permutation(cell.size)
             places = random.permutation(n_classes * n_groups)
             order = shuffled[np.argsort(places[cell[shuffled]], kind="stable")]
@@ -294,30 +288,13 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
 
     def _classes(self, y: Any) -> tuple[NDArray[np.intp], int]:
         if y is None:
-            raise ValueError("WithinGroupStratifiedKFold needs y, to stratify by class.")
-        y = _input.column_of(y, "y")
-        if not y.size:
-            raise ValueError("y has no rows; pass the class of each row of X.")
-        missing = _input.count_missing(y)
-        if missing:
-            raise ValueError(f"y has {missing} missing labels of {y.size}; drop these rows first.")
-        if y.dtype.kind == "f" and np.isinf(y).any():
-            raise ValueError(
-                f"y has {int(np.isinf(y).sum())} infinite labels of {y.size}; drop these rows "
-                "first."
-            )
-        kind = type_of_target(y)
-        if kind not in ("binary", "multiclass"):
-            raise ValueError(
-                "WithinGroupStratifiedKFold stratifies by class; y is "
-                f"{_words.shortened(kind)}. Pass class "
-                "labels, for instance y > threshold."
-            )
-        labels, classes, counts = np.unique(y, return_inverse=True, return_counts=True)
+            raise ValueError("WithinGroupStratifiedKFold needs y to stratify by class; got None.")
+        labels, classes = _input.class_labels(y)
+        counts = np.bincount(classes)
         if counts.min() < self.n_splits:
             label = labels.tolist()[counts.argmin()]
             raise ValueError(
-                f"n_splits={self.n_splits} is more than the {counts.min()} rows of class "
+                f"n_splits={self.n_splits} is more than the {counts.min()} rows of y in class "
                 f"{_words.shortened(label)}, so some folds would lack the class; use fewer folds."
             )
         return classes, labels.size
@@ -399,6 +376,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
     ) -> None:
         # Refuse invalid arguments in the constructor instead of at the first split.
         WithinGroupStratifiedKFold(n_splits, groups=groups, missing=missing)
+        n_repeats = _input.check_whole_number(n_repeats, "n_repeats")
         super().__init__(
             WithinGroupStratifiedKFold,
             n_repeats=n_repeats,
@@ -435,7 +413,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         UserWarning
             Warnings of `WithinGroupStratifiedKFold.split`, once for all repetitions.
         """
-        random = check_random_state(self.random_state)
+        random = _input.check_random_state(self.random_state)
         for repeat in range(self.n_repeats):
             folds = self.cv(random_state=random, shuffle=True, **self.cvargs)
             is_quiet = self._warning.is_quiet or repeat > 0

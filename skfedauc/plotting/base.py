@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc.counts import left_out
 from skfedauc.inference.limits import Method
-from skfedauc.plotting.drawing import check_matplotlib
+from skfedauc.plotting.drawing import check_axes, check_matplotlib
 from skfedauc.report import GroupAUC, MulticlassGroupAUC, StatisticName, Undefined, estimates_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class ReportDisplay:
     _plot: Callable[[Axes | None], None]
     # True if the display needs scores in addition to the AUCs of the groups.
     _needs_scores: ClassVar[bool] = True
+    # True if the display draws AUCs, or scores, in place of other measures.
+    _needs_auc: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._check_report()
@@ -215,7 +217,7 @@ class ReportDisplay:
             The display itself.
         """
         check_matplotlib(f"{type(self).__name__}.plot")
-        self._plot(ax)
+        self._plot(check_axes(ax))
         return self
 
     @classmethod
@@ -231,9 +233,11 @@ class ReportDisplay:
             elif isinstance(report, Mapping):
                 known = [key for key, value in report.items() if isinstance(value, GroupAUC)]
                 mend = f"one report, such as reports[{known[0]!r}]" if known else mend
-            raise TypeError(f"{name} draws a GroupAUC; got {type(report).__name__}. Pass {mend}.")
+            raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Pass {mend}.")
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
+        if self._needs_auc:
+            estimates_of(report).check_auc(name)
         if self._needs_scores:
             estimates_of(report).pairs.check_has_scores(name)
 

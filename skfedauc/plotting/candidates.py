@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
 from skfedauc.model_selection import SelectWithinGap
+from skfedauc.model_selection.candidates import results_of
 from skfedauc.model_selection.refit import checked_gap, scores_and_gaps
 from skfedauc.plotting import drawing
 
@@ -80,10 +80,23 @@ class CandidatesDisplay:
     gap_name: str = "gap"
 
     def __post_init__(self) -> None:
-        self.scores = np.asarray(self.scores, np.float64)
-        self.gaps = np.asarray(self.gaps, np.float64)
+        self.scores = _input.check_floats(self.scores, "scores")
+        self.gaps = _input.check_floats(self.gaps, "gaps")
         _input.check_length("gaps", self.gaps.size, "scores", self.scores.size)
+        self.front = _input.check_counts(self.front, "front")
+        if self.chosen is not None:
+            self.chosen = _input.check_whole_number(self.chosen, "chosen", 0)
+        for name in ("score_name", "gap_name"):
+            text = getattr(self, name)
+            if not isinstance(text, str):
+                raise TypeError(f"{name} must be text; got {_words.described(text)}.")
+        if self.at_most is not None:
+            self.at_most = _input.check_number(self.at_most, "at_most")
         if self.params is not None:
+            if not isinstance(self.params, Sequence):
+                raise TypeError(
+                    f"params must be a list of mappings; got {_words.described(self.params)}."
+                )
             _input.check_length("params", len(self.params), "scores", self.scores.size)
         if np.isnan(self.scores + self.gaps).all():
             raise ValueError("every candidate's score or gap is NaN: there is nothing to draw.")
@@ -128,10 +141,9 @@ class CandidatesDisplay:
             If the search needs a call of ``fit`` first.
         """
         drawing.check_matplotlib("CandidatesDisplay.from_search")
-        check_is_fitted(search, "cv_results_")
-        results = search.cv_results_
+        results = results_of(search)
         scores, gaps = scores_and_gaps(results, score, checked_gap(gap))
-        rule = search.refit
+        rule = getattr(search, "refit", None)
         if at_most is None and isinstance(rule, SelectWithinGap) and rule.gap == gap:
             at_most = rule.at_most
         display = cls(
@@ -160,7 +172,7 @@ class CandidatesDisplay:
             The display itself.
         """
         drawing.check_matplotlib("CandidatesDisplay.plot")
-        self.ax_ = ax = drawing.axes_or_new(ax, 5.0)
+        self.ax_ = ax = drawing.axes_or_new(drawing.check_axes(ax), 5.0)
         self.figure_ = ax.figure
         x, y = self.gaps, self.scores
         drawn = ~np.isnan(x + y)

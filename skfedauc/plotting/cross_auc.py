@@ -114,9 +114,11 @@ class CrossAUCDisplay(ReportDisplay):
             self.errors = pair_errors(self.report.counts)
 
     def _plot(self, ax: Axes | None) -> None:
+        sort = _input.check_flag(self.sort, "sort")
+        colorbar = _input.check_flag(self.colorbar, "colorbar")
         most = _input.check_whole_number(self.max_groups, "max_groups", 2)
         n_groups = len(self.groups)
-        order = self._order() if self.sort else np.arange(n_groups)
+        order = self._order() if sort else np.arange(n_groups)
         if n_groups > most:
             order = order[np.linspace(0, n_groups - 1, most).round().astype(np.intp)]
         self.shown_ = order
@@ -150,7 +152,7 @@ class CrossAUCDisplay(ReportDisplay):
         self._write_note(notes)
         ax.set_ylabel("Positives of")
         self.colorbar_: Colorbar | None = None
-        if self.colorbar:
+        if colorbar:
             self.colorbar_ = ax.figure.colorbar(self.im_, ax=ax)
             label = "Difference from the mirrored cell\nin standard errors"
             self.colorbar_.set_label(label, fontsize=drawing.SMALL)

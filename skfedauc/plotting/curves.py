@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.curves import RocCurve, RocCurves, mean_curve
+from skfedauc.inference.curves import GroupCurves, RocCurve, mean_curve
 
 Floats: TypeAlias = NDArray[np.float64]
 # False and true positive rates
@@ -38,9 +38,9 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
     """
     found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
     for state in states:
-        curves, of_state = RocCurves(state.cells), state.concordance
+        curves, of_state = GroupCurves.of(state), state.concordance
         for g, label in enumerate(groups if state.groups is None else state.groups):
-            curve = curves.of_group(g)
+            curve = curves.corners(g)
             if curve is not None:
                 weight = float(of_state.positives[g]) * float(of_state.negatives[g])
                 found[label].append((curve, weight))

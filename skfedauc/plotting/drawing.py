@@ -65,11 +65,16 @@ def check_matplotlib(caller: str) -> None:
 
 def check_threshold(threshold: Any) -> float:
     """Return the threshold of a plot as a float, after checking it."""
-    if not _input.is_number(threshold) or not np.isfinite(threshold):
-        raise ValueError(
-            f"threshold must be None or a finite number; got {_words.shortened(threshold)}."
-        )
-    return float(threshold)
+    return _input.check_number(threshold, "threshold", hint=" None draws no threshold.")
+
+
+def check_axes(ax: Any) -> Axes | None:
+    """Return matplotlib axes or None, or raise a TypeError."""
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be matplotlib axes; got {_words.described(ax)}.")
+    return ax
 
 
 def axes_or_new(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:

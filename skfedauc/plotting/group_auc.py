@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skfedauc import _words
+from skfedauc import _input, _words
 from skfedauc.inference.limits import Method
+from skfedauc.measures import Measure
 from skfedauc.plotting import drawing
 from skfedauc.plotting.base import ReportDisplay, floats
 from skfedauc.report import (
@@ -19,6 +20,7 @@ from skfedauc.report import (
     by_number,
     determined_statistics,
     estimates_of,
+    statistics_of,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class GroupAUCDisplay(ReportDisplay):
         Report to draw.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
-    method : {"logit", "delong", "exact"}, default="logit"
+    method : {"logit", "delong", "exact"}, default=None
         Method of the intervals; see `GroupAUC.confidence_intervals`.
     statistics : sequence of str, default=None
         Statistics to draw as lines: "pooled", "macro", "samples", "positives", "negatives",
@@ -101,11 +103,12 @@ class GroupAUCDisplay(ReportDisplay):
     report: GroupAUC
     _: KW_ONLY
     confidence_level: float = 0.95
-    method: Method = "logit"
+    method: Method | None = None
     statistics: Sequence[StatisticName] | None = None
     max_groups: int | None = None
 
     _needs_scores = False
+    _needs_auc = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,19 +117,17 @@ class GroupAUCDisplay(ReportDisplay):
             names = [
                 name
                 for name in _DEFAULT_LINES
-                if name in determined_statistics(estimates_of(report).pairs)
+                if name in determined_statistics(estimates_of(report))
             ]
-        if isinstance(names, str):
-            raise TypeError(
-                f"statistics must be a sequence of names; got {_words.shortened(names)}."
-            )
-        _check_lines(names)
+        measure = estimates_of(report).measure
+        _check_lines(names, measure)
         table = report.confidence_intervals(
             confidence_level=self.confidence_level, method=self.method
         )
         counts = report.counts
         n_rows = counts.n_positives + counts.n_negatives
-        self.table = by_number(counts, table)[["auc", "ci_low", "ci_high"]].assign(n_rows=n_rows)
+        columns = [measure.name, "ci_low", "ci_high"]
+        self.table = by_number(counts, table)[columns].assign(n_rows=n_rows)
         self._values = {name: report.statistic(name) for name in names}
 
     def _plot(self, ax: Axes | None) -> None:
@@ -150,7 +151,9 @@ class GroupAUCDisplay(ReportDisplay):
         drawn = np.concatenate([shown, low, high, list(self._values.values())])
         least = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
         ax.set_xlim(least - 0.01, 1.01)
-        ax.set_xlabel(f"AUC and {100 * self.confidence_level:g} % interval, area: number of rows")
+        title = estimates_of(self.report).measure.title
+        level = f"{100 * float(self.confidence_level):g} %"
+        ax.set_xlabel(f"{title} and {level} interval, area: number of rows")
         self.note_ = drawing.finish_forest(
             ax,
             self.groups,
@@ -171,11 +174,9 @@ class GroupAUCDisplay(ReportDisplay):
         return line
 
 
-def _check_lines(statistics: Iterable[str]) -> None:
-    aucs = [name for name, statistic in STATISTICS.items() if statistic.is_auc]
+def _check_lines(statistics: Iterable[str], measure: Measure) -> None:
+    if isinstance(statistics, str) or not isinstance(statistics, Iterable):
+        raise TypeError(f"statistics must be a list of names; got {_words.described(statistics)}.")
+    aucs = [name for name in statistics_of(measure) if STATISTICS[name].is_auc]
     for name in statistics:
-        if name not in aucs:
-            raise ValueError(
-                f"statistics must be AUCs, {', '.join(map(repr, aucs))}; got "
-                f"{_words.shortened(name)}."
-            )
+        _input.check_option("statistics", name, aucs)

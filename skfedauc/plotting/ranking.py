@@ -103,7 +103,7 @@ class RankingDisplay(ReportDisplay):
         self.figure_, self.shown_ = ax.figure, chosen.shown
         self.observed_: PathCollection | None = None
         self.arrows_: Quiver | None = None
-        level = f"{100 * self.confidence_level:g} %"
+        level = f"{100 * float(self.confidence_level):g} %"
         if is_auc:
             entries = self._draw_aucs(chosen.places, is_shrunken)
             ax.set_xlabel(f"AUC and {level} interval")

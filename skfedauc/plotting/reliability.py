@@ -72,14 +72,13 @@ class ReliabilityDisplay(ReportDisplay):
 
     See Also
     --------
-    FairnessAudit.calibration : Mean score minus share of positives, slope and a test, by group.
     sklearn.calibration.CalibrationDisplay : Reliability curve of all rows.
 
     Notes
     -----
     The bins of a group have equal numbers of its rows, and equal scores are in the same bin.
     Intervals are Wilson's [1]_, one for each point. With weights, bins have equal weights and
-    intervals use effective sample sizes, with clusters those of `FairnessAudit.rates`.
+    intervals use effective sample sizes, with clusters those of `FairnessAudit`.
 
     References
     ----------

@@ -214,7 +214,7 @@ class GroupRocCurveDisplay(ReportDisplay):
 def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[Corners]:
     """Return the curves of the groups and of all rows, and the adjusted curve if asked for."""
     of_groups = group_curves(pairs.parts, groups)
-    curves = of_groups + group_curves([part.without_groups() for part in pairs.parts], ["all"])
+    curves = of_groups + group_curves([part.regroup(None) for part in pairs.parts], ["all"])
     if adjusted:
         curves.append(adjusted_curve(of_groups, pairs.positives))
     return list(map(drawn_corners, curves))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
-
-import numpy as np
 
 from skfedauc import _input, _words
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.origin import check_source
+from skfedauc.counts.provenance import new_source
 from skfedauc.counts.vectors import Grid
 from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
 from skfedauc.privacy.releases import Release
@@ -43,13 +40,13 @@ def drawn_state(
             "counts for a recipient who may see single rows are ScoreCounts."
         )
     label = _agreed_label(pos_label, counts)
-    check_source(source)
+    identifier = new_source(source).identifier
     exact = counts.to_vector(bins, groups)  # refuses counts for which epsilon would not hold
     negatives, positives = with_noise(
         exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
     )
     released = () if grid.labels is None else tuple(grid.labels.tolist())
-    release = Release(secrets.token_hex(16), source, epsilon, rows_per_person, released)
+    release = Release(identifier, source, epsilon, rows_per_person, released)
     return State(negatives, positives, grid.labels, bins, (release,), counts.group_names, label)
 
 
@@ -59,7 +56,7 @@ def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
     Counts without rows have no positive label unless the user named one.
     """
     (label,) = _input.Classes.of([pos_label], None).seen
-    found = counts.origin.classes.pos_label
+    found = counts.classes.pos_label
     if pos_label is None or label != label:
         raise ValueError(
             f"pos_label must be the positive label that all sites agree on, such as 1; got "
@@ -75,9 +72,4 @@ def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
 
 
 def _check_epsilon(epsilon: Any) -> float:
-    if not _input.is_number(epsilon) or not 0 < epsilon < np.inf:
-        raise ValueError(
-            "epsilon must be a finite number above 0, such as 1.0; got "
-            f"{_words.shortened(epsilon)}."
-        )
-    return float(epsilon)
+    return _input.check_number(epsilon, "epsilon", above=0)

@@ -9,6 +9,7 @@ exact counts.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ import skfedauc
 from skfedauc import _input
 from skfedauc._words import listed, shortened
 from skfedauc.counts import Bins, parquet
-from skfedauc.counts.label_entries import entry_of, label_of
-from skfedauc.counts.origin import Source
+from skfedauc.counts.labels import entry_of, label_of
+from skfedauc.counts.provenance import Source
 from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State
 
@@ -55,7 +56,7 @@ def content_of(state: State) -> bytes:
             release._asdict() | {"groups": [position[label] for label in release.groups]}
             for release in state.releases
         ],
-        "sources": [source._asdict() for source in state.sources],
+        "sources": [source.to_dict() for source in state.sources],
         "exact_groups": [position[label] for label in state.exact_groups],
     }
     facts["sha256"] = parquet.digest(facts, [], [state.negatives, state.positives])
@@ -113,7 +114,7 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
     if bins.n_bins is None:
         raise ValueError("its bins have no fixed number")
     releases = tuple(_release_of(facts, labels) for facts in facts["releases"])
-    sources = tuple(Source(**facts_of_source) for facts_of_source in facts["sources"])
+    sources = tuple(map(Source.from_dict, facts["sources"]))
     exact_groups = _groups_at(facts["exact_groups"], labels)
     names, pos_label = facts["group_names"], facts["pos_label"]
     if type(names) is not list or not (
@@ -201,7 +202,8 @@ def _written(facts: dict[str, Any], state: State, compression: str) -> bytes:
         state.positives.reshape(-1),
     )
     schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in _COLUMNS])
+    metadata = {parquet.KEY: json.dumps(facts)}
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
     return parquet.written(
-        schema, [table], facts, _GROUP_ROWS, compression=compression, use_dictionary=False
+        schema, [table], metadata, _GROUP_ROWS, compression=compression, use_dictionary=False
     )

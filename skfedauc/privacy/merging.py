@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._words import all_shortened, counted, listed
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.disclosure import cells_for
-from skfedauc.counts.origin import Source, in_order
+from skfedauc.counts.disclosure import Need, needs
+from skfedauc.counts.provenance import Source, in_order
 from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State, wrong_total
 
@@ -35,9 +35,10 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
         state = _exact_state(counts, bins)
     except ValueError as error:
         raise type(error)(f"{name}: {error}") from error
-    if counts.withheld.n_groups:
+    n_withheld = counts.disclosure.withheld.n_groups
+    if n_withheld:
         _input.warn(
-            f"{name} has {counted(counts.withheld.n_groups, 'group')} withheld, whose rows the "
+            f"{name} has {counted(n_withheld, 'group')} withheld, whose rows the "
             "merged counts lack.",
             UserWarning,
         )
@@ -45,7 +46,8 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
 
 
 def _exact_state(counts: ScoreCounts, bins: Bins) -> State:
-    if cells_for(counts, "PrivateCounts.merge").weights is not None:
+    needs(counts.disclosure, Need.SCORES, "PrivateCounts.merge")
+    if counts.is_weighted:
         raise ValueError(
             "these counts have sample weights, and private counts have none; count the rows again "
             "without sample_weight."
@@ -62,9 +64,9 @@ def _exact_state(counts: ScoreCounts, bins: Bins) -> State:
         bins,
         (),
         counts.group_names,
-        counts.origin.classes.pos_label,
+        counts.classes.pos_label,
         # Unsaved counts get a source, so that `merge` can refuse the same counts in another part.
-        counts.origin.saved(None).sources,
+        counts.identified_sources,
         counts.groups or (),
     )
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.origin import Source
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
+from skfedauc.counts.provenance import Source
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.privacy.drawing import drawn_state
 from skfedauc.privacy.files import content_of, read_content
@@ -290,7 +290,7 @@ class PrivateCounts:
             parts, Iterable
         ):
             raise TypeError(
-                "merge takes an iterable of PrivateCounts, ScoreCounts or paths, such as a list; "
+                "parts must be an iterable of PrivateCounts, ScoreCounts or paths, such as a list; "
                 f"got {_words.described(parts)}."
             )
         named: list[tuple[str, PrivateCounts | ScoreCounts]] = []
@@ -300,14 +300,14 @@ class PrivateCounts:
                 name, part = repr(os.fspath(part)), _loaded(part)
             if not isinstance(part, PrivateCounts | ScoreCounts):
                 raise TypeError(
-                    "merge takes PrivateCounts objects, ScoreCounts objects and paths of files; "
+                    "parts must be PrivateCounts, ScoreCounts or paths of files; "
                     f"got one of type {type(part).__name__}."
                 )
             named.append((name, part))
         bins = next((part.bins for _, part in named if isinstance(part, PrivateCounts)), None)
         if bins is None:
             found = "ScoreCounts only, which ScoreCounts.merge adds up" if named else "none"
-            raise ValueError(f"merge needs at least one PrivateCounts; got {found}.")
+            raise ValueError(f"parts must have at least one PrivateCounts; got {found}.")
         states = [
             part.state if isinstance(part, PrivateCounts) else exact_state(part, bins, name)
             for name, part in named
@@ -475,7 +475,7 @@ class PrivateCounts:
         ImportError
             If pyarrow is missing: ``pip install "skfedauc[files]"``.
         """
-        return cls._read(read_file(path, "PrivateCounts"), repr(os.fspath(path)))
+        return cls._read(read_file(path, "PrivateCounts"), f"path {os.fspath(path)!r}")
 
     def to_bytes(self) -> bytes:
         """Return the content of the file that `save` writes.

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._words import shortened
 from skfedauc.counts import Bins
-from skfedauc.counts.integrity import wrong_sources
-from skfedauc.counts.limits import MOST_ROWS
-from skfedauc.counts.origin import Source
+from skfedauc.counts.provenance import Source, wrong_sources
+from skfedauc.counts.state import MOST_ROWS
 from skfedauc.privacy.laplace import MOST_SCALE
 from skfedauc.privacy.releases import Release
 
@@ -82,7 +81,7 @@ def check_state(state: State, name: str) -> None:
     """
     wrong = _wrong_counts(state) or _wrong_releases(state) or _wrong_names(state)
     wrong = wrong or _wrong_sizes(state)
-    wrong = wrong or wrong_sources(state.sources, bool(state.sources))
+    wrong = wrong or wrong_sources(state.sources)
     if wrong is not None:
         raise ValueError(f"{name} is damaged: {wrong}. Ask for another copy.")
 

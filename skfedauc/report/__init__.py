@@ -11,13 +11,7 @@ from skfedauc.report.group_auc import (
     null_difference_of,
     spread_of,
 )
-from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.listing import by_number, listed
-from skfedauc.report.measure_statistics import (
-    MeasureEstimates,
-    check_measure_statistic,
-    check_replacement,
-)
 from skfedauc.report.multiclass import (
     ClassAverage,
     MulticlassGroupAUC,
@@ -38,11 +32,13 @@ from skfedauc.report.statistics import (
     check_statistic,
     determined_statistics,
     shares,
+    statistics_of,
 )
 from skfedauc.report.undefined import (
     NotDefined,
     Undefined,
     UndefinedPolicy,
+    check_replacement,
     check_undefined,
     of_one_label,
 )
@@ -56,8 +52,6 @@ __all__ = [
     "Gap",
     "GroupAUC",
     "GroupEstimates",
-    "GroupMeasure",
-    "MeasureEstimates",
     "MulticlassGroupAUC",
     "NotDefined",
     "ScorerStatistic",
@@ -68,7 +62,6 @@ __all__ = [
     "all_statistics",
     "by_number",
     "check_class_average",
-    "check_measure_statistic",
     "check_no_two_classes",
     "check_replacement",
     "check_statistic",
@@ -85,4 +78,5 @@ __all__ = [
     "responses_of",
     "shares",
     "spread_of",
+    "statistics_of",
 ]

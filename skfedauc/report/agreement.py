@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts.moments import ratio
 from skfedauc.counts.score_counts import with_weights_over
-from skfedauc.inference import agreement, intervals
+from skfedauc.inference import agreement
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import strata_of
 from skfedauc.report.bounds import statistic_bounds
@@ -71,7 +71,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
     estimates.pairs.check_independent_rows("agreement")
     estimates.pairs.check_has_scores("agreement")
     delta = _input.check_share(delta, "delta")
-    variances, (auc, used) = estimates.variances, estimates.group_aucs
+    variances, (auc, used) = estimates.variances, estimates.group_values
     if np.isnan(estimates.pairs.pooled_auc):
         raise ValueError("agreement needs rows of both classes.")
     if not used.any():
@@ -92,7 +92,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
         error = np.sqrt(agreement.of_difference(strata, variances, own, share) + random)
         if error < 1e-12 and counts.groups is not None and len(counts) > 1:
             # The estimated variance is 0 with few rows; use a bound of the variance instead.
-            error = np.sqrt(intervals.bounded_average_variance(estimates.in_use, share))
+            error = np.sqrt(estimates.in_use.of_average(share))
         reach = normal_quantile(0.05) * error
         rows.append(
             {
@@ -134,7 +134,7 @@ def _derivatives(
 
     The group AUCs do not depend on the number of rows, but the shares of groups in the average do.
     """
-    auc, used = estimates.group_aucs
+    auc, used = estimates.group_values
     n, m = estimates.variances.negatives.weight, estimates.variances.positives.weight
     of_negatives = {"samples": m + n, "negatives": n, "within": n}.get(name)
     of_positives = {"samples": m + n, "positives": m, "within": m}.get(name)

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from skfedauc import _input, _words
-from skfedauc.inference.curves import RocCurves, area_between, null_areas
+from skfedauc import _input
+from skfedauc.counts import ScoreCounts
+from skfedauc.inference.curves import GroupCurves, RocCurve, area_between, null_areas
 from skfedauc.inference.differences import adjusted
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import number_of_group
-from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.undefined import NotDefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,28 +58,6 @@ def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:
     )
 
 
-def bias_score(estimates: GroupEstimates, power: float = -5.0, pooled_share: float = 0.25) -> float:
-    """Weighted mean of the pooled AUC and of the generalized means of the bias AUCs."""
-    if not _input.is_number(power) or not np.isfinite(power):
-        raise ValueError(f"power must be a finite number; got {_words.shortened(power)}.")
-    if not _input.is_number(pooled_share) or not 0 <= pooled_share <= 1:
-        raise ValueError(
-            f"pooled_share must be a number from 0 to 1; got {_words.shortened(pooled_share)}."
-        )
-    estimates.pairs.check_has_scores("bias_score")
-    auc, used = estimates.group_aucs
-    bias = bias_aucs(estimates.pairs)
-    values = (auc[used], bias.bpsn, bias.bnsp)
-    means = np.array([_generalised_mean(of_groups, power) for of_groups in values])
-    if np.isnan(means).any():
-        raise NotDefined(
-            "the bias score needs a group with rows of both classes, and other groups with rows "
-            "of both classes"
-        )
-    pooled = estimates.pairs.pooled_auc
-    return float(pooled_share * pooled + (1.0 - pooled_share) * means.mean())
-
-
 def abroca_table(
     pairs: GroupPairs, index: pd.Index, reference: Any, n_resamples: int, random_state: Any
 ) -> pd.DataFrame:
@@ -99,12 +75,12 @@ def abroca_table(
     if n_resamples:
         pairs.check_independent_rows("the p value of abroca")
         pairs.check_no_repeated_rows("n_resamples must be 0: ")
-    random = check_random_state(random_state)
+    random = _input.check_random_state(random_state)
     groups, reference_group = np.arange(len(counts)), None
     if not (isinstance(reference, str) and reference == "rest"):
         reference_group = number_of_group(reference, counts)
         groups = np.delete(groups, reference_group)
-    curves = RocCurves(counts.cells)
+    curves = GroupCurves.of(counts)
     table = pd.DataFrame(
         [_abroca(pairs, curves, int(g), reference_group, n_resamples, random) for g in groups],
         columns=["auc", "reference_auc", "abroca", "expected", "pvalue"],
@@ -118,15 +94,15 @@ def abroca_table(
 
 def _abroca(
     pairs: GroupPairs,
-    curves: RocCurves,
+    curves: GroupCurves,
     g: int,
     reference: int | None,
     n_resamples: int,
     random: np.random.RandomState,
 ) -> tuple[float, ...]:
     """Return the table row of a group, compared with another group or with all other groups."""
-    curve = curves.of_group(g)
-    other = curves.of_others(g) if reference is None else curves.of_group(reference)
+    curve = curves.corners(g)
+    other = _of_others(pairs.counts, g) if reference is None else curves.corners(reference)
     if other is None:
         reference_auc = np.nan
     else:
@@ -146,15 +122,10 @@ def _abroca(
     return pairs.auc[g], reference_auc, area, null.mean(), pvalue
 
 
-def _generalised_mean(values: Floats, power: float) -> float:
-    """Generalized mean of the values that are not NaN."""
-    values = values[~np.isnan(values)]
-    if values.size == 0:
-        return float("nan")
-    if values.min() <= 0 and power <= 0:
-        return 0.0
-    if power == 0:
-        return float(np.exp(np.log(values).mean()))
-    # Divide by the value whose power is largest, so that no power overflows.
-    scale = (values.max() or 1.0) if power > 0 else values.min()
-    return float(scale * np.mean((values / scale) ** power) ** (1.0 / power))
+def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
+    """Return the curve of the rows of all other groups together; None if they lack a class."""
+    if len(counts) < 2:
+        return None
+    labels = counts.groups or ()
+    two = counts.regroup({label: label == labels[g] for label in labels})
+    return GroupCurves.of(two).corners(0)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.statistics import STATISTICS, all_statistics
 from skfedauc.report.undefined import NotDefined
@@ -45,9 +44,9 @@ class Bounds(NamedTuple):
 Ends = tuple[GroupEstimates, GroupEstimates]
 
 
-def _used_aucs(ends: Ends) -> tuple[Floats, Floats]:
-    """Return the AUCs of the groups in use at both extremes, for gaps of at least two groups."""
-    (lowest, used), (highest, _) = (end.group_aucs for end in ends)
+def _used_values(ends: Ends) -> tuple[Floats, Floats]:
+    """Return the values in use at both extremes, for gaps of at least two groups."""
+    (lowest, used), (highest, _) = (end.group_values for end in ends)
     if used.sum() < 2:
         raise NotDefined("a gap needs two groups with rows of both classes")
     return lowest[used], highest[used]
@@ -59,13 +58,13 @@ def _monotone(ends: Ends, name: str) -> Bounds:
 
 
 def _difference(ends: Ends) -> Bounds:
-    low, high = _used_aucs(ends)
+    low, high = _used_values(ends)
     widest = high + _largest_of_others(-low)
     return Bounds(max(0.0, float(low.max() - high.min())), float(widest.max()))
 
 
 def _ratio(ends: Ends) -> Bounds:
-    low, high = _used_aucs(ends)
+    low, high = _used_values(ends)
     if high.max() <= 0:
         raise NotDefined("a ratio needs a group with an AUC above 0", more_rows_help=False)
     # A group with an AUC of certainly 0 has the largest AUC only if all AUCs are 0. The ratio is
@@ -116,8 +115,8 @@ BOUNDS: dict[str, Callable[[Ends], Bounds]] = {
 
 
 def group_bounds(estimates: GroupEstimates) -> Bounds:
-    """Return the certain intervals of the group AUCs, each of shape (n_groups,)."""
-    low, high = (end.pairs.auc for end in estimates.extremes)
+    """Return the certain intervals of the group values, each of shape (n_groups,)."""
+    low, high = (end.by_group for end in estimates.extremes)
     return _widened(estimates, Bounds(low, high))
 
 
@@ -133,25 +132,17 @@ def statistic_bounds(estimates: GroupEstimates, name: str) -> Bounds:
 def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bounds:
     """Widen an interval by the rounding error of sums of floats; sums of integers are exact."""
     pairs = estimates.pairs
-    if not pairs.is_binned:
+    # The extremes of other measures than the AUC allow for rounding errors.
+    if not pairs.is_binned or not estimates.measure.is_auc:
         return bounds
     reach = 0.0
     if estimates.extremes[0].pairs.u2.dtype.kind == "f":
         # If few pairs are across groups, the cross AUC is the difference of sums that are up to
         # 1,000 times larger.
-        reach = rounding_reach(pairs) * (1e3 if name == "cross" else 1.0)
+        reach = pairs.rounding_reach * (1e3 if name == "cross" else 1.0)
     elif name in ("bias_score", "cross_difference"):
         reach = 1e-12  # rounding error of means of powers, and of a matrix of floats
     return Bounds(np.maximum(bounds.low - reach, 0.0), np.minimum(bounds.high + reach, 1.0))
-
-
-def rounding_reach(pairs: GroupPairs) -> float:
-    """Return the largest rounding error of a ratio of two sums over rows.
-
-    A sum of n numbers of 0 or more has a relative error of at most n units of rounding.
-    """
-    n_rows = sum(int((part.n_negatives + part.n_positives).sum()) for part in pairs.parts)
-    return (n_rows + 4) * 2.0**-50
 
 
 def bounds_table(estimates: GroupEstimates) -> pd.DataFrame:
@@ -172,7 +163,7 @@ def group_bounds_table(estimates: GroupEstimates, index: pd.Index) -> pd.DataFra
     import pandas as pd
 
     low, high = group_bounds(estimates)
-    return pd.DataFrame({"value": estimates.pairs.auc, "low": low, "high": high}, index=index)
+    return pd.DataFrame({"value": estimates.by_group, "low": low, "high": high}, index=index)
 
 
 # In words ----------------------------------------------------------------------------------------
@@ -198,7 +189,7 @@ def binned_note(estimates: GroupEstimates) -> str:
     pooled = statistic_bounds(estimates, "pooled")
     if np.isnan(pooled.low):
         return "scores are binned"
-    counted = " of the counted rows" if estimates.pairs.counts.withheld.n_groups else ""
+    counted = " of the counted rows" if estimates.pairs.counts.disclosure.withheld.n_groups else ""
     return (
         f"scores are binned: the pooled AUC{counted} is certainly {certain_range(pooled)} "
         f"(width {pooled.high - pooled.low:.1e})"

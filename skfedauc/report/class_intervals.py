@@ -117,7 +117,7 @@ class ClassIntervals:
             if of_groups is None:
                 return None
             used = of_groups > 0
-            value += share[k] * float(of_groups[used] @ estimates_of(report).group_aucs[0][used])
+            value += share[k] * float(of_groups[used] @ estimates_of(report).group_values[0][used])
             weights[self._places[k], k] = share[k] * of_groups
             freedom = min(freedom, estimates_of(report).variances.average_freedom(of_groups))
         of_all = np.array([value]), weights, self._aucs, np.array([freedom])

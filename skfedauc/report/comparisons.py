@@ -99,7 +99,7 @@ def difference_test(
 ) -> DifferenceTest:
     """Return the result of `GroupAUC.test_difference`."""
     confidence_level = check_confidence_level(confidence_level)
-    auc, used = estimates.group_aucs
+    auc, used = estimates.group_values
     n_groups = int(used.sum())
     if n_groups < 2:
         reason = "needs two groups with both classes"

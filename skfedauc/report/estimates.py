@@ -1,4 +1,4 @@
-"""`GroupEstimates`: AUCs, variances and pairs of groups, the input of every statistic."""
+"""`GroupEstimates`: values of a measure by group, with variances and pairs, for every statistic."""
 
 from __future__ import annotations
 
@@ -9,32 +9,122 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc.inference import measures
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
+from skfedauc.inference.curves import GroupCurves
 from skfedauc.inference.folds import folds_of, pooled_folds
 from skfedauc.inference.variances import Extremes, Pooled, Variances, pooled_of, variances_of
+from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.undefined import NotDefined, UndefinedPolicy
+from skfedauc.report.undefined import NotDefined, UndefinedPolicy, check_replacement
 
 Floats = NDArray[np.float64]
 
 
 class GroupEstimates:
-    """AUCs of groups, with their variances, and the pairs of rows that determine the AUCs.
+    """Values of a measure by group, and the pairs of rows that determine them.
+
+    An *index* is a measure on a linear scale from 0 to 1; see `skfedauc.inference.measures`. The
+    index of an AUC is the AUC.
 
     Parameters
     ----------
     pairs : GroupPairs
     policy : UndefinedPolicy
+    measure : Measure, default=None
+        None means the AUC.
 
     Attributes
     ----------
     pairs : GroupPairs
     policy : UndefinedPolicy
+    measure : Measure
+
+    Raises
+    ------
+    TypeError
+        If `measure` is not a measure.
+    ValueError
+        If pairs consist of rows of the same fold only, or the policy replaces undefined values by a
+        number that the measure cannot have. The error is a `DisclosureError` if the counts have no
+        scores. AUCs need neither.
     """
 
-    def __init__(self, pairs: GroupPairs, policy: UndefinedPolicy) -> None:
+    def __init__(
+        self, pairs: GroupPairs, policy: UndefinedPolicy, measure: Measure | None = None
+    ) -> None:
         self.pairs = pairs
         self.policy = policy
+        self.measure = check_measure(measure)
+        check_replacement(policy.undefined, self.measure)
+        if not self.measure.is_auc:
+            pairs.counts_for(f"the measure {self.measure.name!r}")
+            pairs.check_has_scores(f"the measure {self.measure.name!r}")
+
+    def check_auc(self, result: str) -> None:
+        """Raise an error if the measure is not the AUC, for a result that is defined for AUCs."""
+        if not self.measure.is_auc:
+            raise ValueError(
+                f"{result} is for AUCs, and this report has measure={self.measure!r}. Make a "
+                "report without measure=."
+            )
+
+    # Values --------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def index(self) -> Floats:
+        """Index of each group; NaN if the group lacks a class.
+
+        For overlapping ranges of scores, it is the middle of its certain interval.
+        """
+        if self.measure.is_auc:
+            return self.pairs.auc
+        if self.pairs.has_overlaps:
+            return _middle(*(end.index for end in self.extremes))
+        return measures.index_of(self.measure, self.curves)
+
+    @functools.cached_property
+    def pooled_index(self) -> float:
+        """Index of all rows together; NaN without rows of both classes."""
+        if self.measure.is_auc:
+            return self.pairs.pooled_auc
+        if self.pairs.n_groups == 0:
+            return float("nan")
+        if self.pairs.has_overlaps:
+            return float(_middle(*(np.array(end.pooled_index) for end in self.extremes)))
+        return float(measures.index_of(self.measure, self.pooled_curve)[0])
+
+    @property
+    def by_group(self) -> Floats:
+        """Value of each group; NaN if the group lacks a class."""
+        return measures.value_of(self.measure, self.index)
+
+    @property
+    def pooled_value(self) -> float:
+        """Value of all rows together; NaN without rows of both classes."""
+        return float(measures.value_of(self.measure, np.array(self.pooled_index)))
+
+    @functools.cached_property
+    def group_values(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Group values for averages and gaps, and a mask of the groups in use.
+
+        The mask omits a group that lacks a class, or a number replaces the value of this group. The
+        first access warns or raises if the policy requires this.
+        """
+        self.policy.report_groups(self.pairs, self.measure.title)
+        values, replacement = self.by_group, self.policy.replacement
+        if replacement is None:
+            return values, self.pairs.defined
+        return np.where(self.pairs.defined, values, replacement), np.ones(values.size, np.bool_)
+
+    def value_of(self, statistic: Callable[[GroupEstimates], float]) -> float:
+        """Compute a statistic; an undefined statistic is NaN, or causes a warning or an error."""
+        try:
+            return statistic(self)
+        except NotDefined as error:
+            return self.policy.nan(error, self.pairs)
+
+    # Sampling errors of AUCs ---------------------------------------------------------------------
 
     @functools.cached_property
     def variances(self) -> Variances:
@@ -63,21 +153,6 @@ class GroupEstimates:
         return pooled_of(pairs.counts, self.variances)
 
     @property
-    def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:
-        """Estimates of the same rows with the lowest and with the highest AUCs, without warnings.
-
-        For exact scores, the method returns these estimates twice; see `GroupPairs.extremes`.
-        """
-        return self._ends if self.pairs.is_binned else (self, self)
-
-    @functools.cached_property
-    def _ends(self) -> tuple[GroupEstimates, GroupEstimates]:
-        lowest, highest = (
-            GroupEstimates(pairs, self.policy.quiet()) for pairs in self.pairs.extremes()
-        )
-        return lowest, highest
-
-    @property
     def variances_at_extremes(self) -> Extremes:
         """Variances of these estimates and of both extremes."""
         lowest, highest = self.extremes
@@ -87,22 +162,9 @@ class GroupEstimates:
         return Extremes(given, lowest.variances, highest.variances)
 
     @functools.cached_property
-    def group_aucs(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Group AUCs for averages and gaps, and a mask of the groups in use.
-
-        The mask omits a group that lacks a class, or a number replaces the AUC of this group. The
-        first access warns or raises if the policy requires this.
-        """
-        self.policy.report_groups(self.pairs)
-        auc, replacement = self.pairs.auc, self.policy.replacement
-        if replacement is None:
-            return auc, self.pairs.defined
-        return np.where(self.pairs.defined, auc, replacement), np.ones(auc.size, np.bool_)
-
-    @functools.cached_property
     def in_use(self) -> Variances:
         """Variances of the groups in averages and gaps; a number for an undefined AUC has none."""
-        return self.variances.with_known(*self.group_aucs)
+        return self.variances.with_known(*self.group_values)
 
     @property
     def extremes_in_use(self) -> Extremes:
@@ -110,17 +172,67 @@ class GroupEstimates:
         lowest, highest = (end.in_use for end in self.extremes)
         return Extremes(self.in_use, lowest, highest)
 
-    def value_of(self, statistic: Callable[[GroupEstimates], float]) -> float:
-        """Compute a statistic; an undefined statistic is NaN, or causes a warning or an error."""
-        try:
-            return statistic(self)
-        except NotDefined as error:
-            return self.policy.nan(error, self.pairs)
+    # Sampling errors of other measures -----------------------------------------------------------
+
+    @functools.cached_property
+    def curves(self) -> GroupCurves:
+        """Curve of each group."""
+        return GroupCurves.of(self.pairs.counts)
+
+    @functools.cached_property
+    def pooled_curve(self) -> GroupCurves:
+        """Curve of all rows together."""
+        return GroupCurves.of(self.pairs.counts.regroup(None))
+
+    @functools.cached_property
+    def errors(self) -> measures.Errors:
+        """Sampling errors of the index of each group."""
+        return measures.errors_of(self.measure, self.curves, self.index)
+
+    # Binned scores -------------------------------------------------------------------------------
+
+    @property
+    def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:
+        """Estimates with the lowest and with the highest possible values, without warnings.
+
+        For exact scores, these are the same estimates twice; see `GroupPairs.extremes`.
+        """
+        return self._ends if self.pairs.is_binned else (self, self)
+
+    @functools.cached_property
+    def _ends(self) -> tuple[GroupEstimates, GroupEstimates]:
+        policy = self.policy.quiet()
+        ends = tuple(GroupEstimates(end, policy, self.measure) for end in self.pairs.extremes())
+        if not self.measure.is_auc:
+            # The average precision is not lowest where the AUC is.
+            for name, curve in (("index", "curves"), ("pooled_index", "pooled_curve")):
+                if name == "pooled_index" and self.pairs.n_groups == 0:
+                    continue
+                of_ends = measures.bounds_of(
+                    self.measure,
+                    *(getattr(end, curve) for end in ends),
+                    overlaps=self.pairs.has_overlaps,
+                )
+                reach = self.pairs.rounding_reach * np.array([-1.0, 1.0])
+                for end, index, moved in zip(ends, of_ends, reach, strict=True):
+                    index = np.clip(index + moved, 0.0, 1.0)
+                    vars(end)[name] = index if name == "index" else float(index[0])
+        lowest, highest = ends
+        return lowest, highest
 
     def quiet(self) -> GroupEstimates:
-        """Return these estimates without warnings and errors about undefined AUCs."""
-        quiet = GroupEstimates(self.pairs, self.policy.quiet())
+        """Return these estimates without warnings and errors about undefined values."""
+        quiet = GroupEstimates(self.pairs, self.policy.quiet(), self.measure)
         # Share what is computed already.
-        names = ("variances", "pooled")
+        names = ("variances", "pooled", "index", "pooled_index", "curves", "pooled_curve")
         vars(quiet).update({name: vars(self)[name] for name in names if name in vars(self)})
         return quiet
+
+    def of_measure(self, measure: Measure) -> GroupEstimates:
+        """Return the estimates of a measure for the same rows, with the same policy."""
+        return GroupEstimates(self.pairs, self.policy, measure)
+
+
+def _middle(low: Floats, high: Floats) -> Floats:
+    middle: Floats = (low + high) / 2.0
+    return middle

@@ -23,7 +23,6 @@ from skfedauc.report.bias import abroca_table, bias_table
 from skfedauc.report.bounds import bounds_table, group_bounds_table
 from skfedauc.report.comparisons import comparison_table, difference_test
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_measure import GroupMeasure
 from skfedauc.report.intervals import group_intervals, statistic_intervals
 from skfedauc.report.listing import listed
 from skfedauc.report.margins import equivalence_test, worst_test
@@ -36,12 +35,12 @@ from skfedauc.report.statistics import (
     StatisticName,
     all_statistics,
     average,
-    check_statistic,
+    average_weights,
     decomposition,
+    statistic_of,
 )
 from skfedauc.report.text import FirstLines, first_lines
 from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
-from skfedauc.report.weights import average_weights
 from skfedauc.report.withheld import cover_withheld
 
 if TYPE_CHECKING:
@@ -54,41 +53,39 @@ class GroupAUC:
     Parameters
     ----------
     counts : ScoreCounts or GroupPairs
-        Score counts by group, such as the sum of the counts of many devices. A `GroupPairs` also
-        determines the pairs of rows, as in the reports of a cross-validation.
+        Score counts by group, such as the sum of the counts of many devices.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class, and therefore an AUC, in averages and gaps. "skip"
-        omits these groups, with one `UndefinedMetricWarning` that counts the groups. "ignore" omits
-        these groups without a warning. "raise" raises a ValueError. A number replaces the AUC of
-        these groups.
+        leaves them out with one `UndefinedMetricWarning`, "ignore" without a warning, and "raise"
+        raises a ValueError. A number replaces their AUC.
     group_names : str or list of str, default=None
-        Names of the group columns in tables: one name for each column that the groups come from.
-        None means the `group_names` of the counts.
+        Names of the group columns in tables. None means the `group_names` of the counts.
     clusters : str, default=None
-        Name of the group column that holds the clusters, such as patients with several rows each.
-        The other columns are the groups of the report. With clusters, variances, intervals and
-        tests allow for dependent rows of the same cluster. None means that all rows are
-        independent.
+        Name of the group column that holds clusters, such as patients with several rows each; the
+        other columns are the groups. Variances, intervals and tests then allow for dependent rows
+        of the same cluster. None means that all rows are independent.
     min_per_class : int, default=1
         Groups with fewer positives or negatives are left out, with all their rows, because tiny
-        groups dominate `worst` and `difference`. The repr lists these groups. 1 leaves out no
-        group; `undefined` applies to groups that lack a class.
+        groups dominate `worst` and `difference`. The repr names them. `undefined` applies to the
+        rest.
+    measure : Measure, default=None
+        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
+        has `by_group`, `statistics` (pooled, averages, worst and difference), `bounds` and
+        `confidence_intervals`; other methods are for AUCs and raise a ValueError. None means the
+        AUC.
 
     Attributes
     ----------
     counts : ScoreCounts
-        Counts by group, without the clusters. A report of these counts assumes independent rows.
-    undefined : str or float
+        Counts by group, without the clusters.
 
     Raises
     ------
     TypeError
         If `counts` is not a ScoreCounts, or `group_names` are not strings.
     ValueError
-        If `undefined` is not a listed value. If the number of names differs from the number of
-        columns. If `clusters` is not the name of a group column. With ``undefined="raise"``, also
-        on access to an average or a gap if a group lacks a class, and on access to an undefined
-        result.
+        If an argument is not as described. With ``undefined="raise"``, also on access to an average
+        or a gap if a group lacks a class, and on access to an undefined result.
 
     See Also
     --------
@@ -99,42 +96,23 @@ class GroupAUC:
     ScoreCounts.regroup : Combine groups, such as small ones, before the report.
     FairnessAudit : Report on sensitive columns, with rates of decisions.
     GroupAUCAggregator : Report from the counts of Flower's clients.
+    Measure : Measures in place of the AUC.
 
     Notes
     -----
-    The pooled AUC is the average of the cross AUCs of all pairs (g, h) of groups, weighted by
-    ``W+_g W-_h`` [1]_. Here, ``W+_g`` and ``W-_g`` are the weights of the positives and of the
-    negatives of group g.
+    The pooled AUC is the average of the cross AUCs of all pairs of groups, weighted by the
+    positives of one and the negatives of the other [1]_. The average by positives is the
+    covariate-adjusted AUC [2]_; it equals the pooled AUC if the negatives have the same score
+    distribution in all groups, and the average by negatives does if the positives have.
 
-    The average of the group AUCs by positives is the covariate-adjusted AUC [2]_. The average by
-    positives equals the pooled AUC if the negatives have the same score distribution in all groups.
-    The average by negatives equals the pooled AUC if the positives have the same score distribution
-    in all groups.
+    For binned scores, rows in the same bin are tied; `bounds` has what the exact scores can be.
 
-    For binned scores (``counts.disclosure`` is "bins"), a pair of rows in the same bin counts as a
-    tie. `bounds` gives intervals that certainly contain the values of the exact scores.
-
-    Rows of the same cluster may be dependent, and clusters are independent. The variance of each
-    AUC is then Obuchowski's [3]_, with Bell and McCaffrey's correction for clusters of unequal size
-    [4]_. Student's t replaces the normal distribution. The degrees of freedom are at most the
-    effective number of clusters minus one. The point estimates do not change. Intervals also use an
-    approximation, Newcombe's variance times a design effect; see `confidence_intervals`.
-
-    Clusters with the same label are the same cluster, in all groups and in all merged counts. A
-    cluster can therefore have rows in several groups and at several sites. If sites number their
-    patients from 1, the labels of different patients are equal. Then pass site and patient together
-    as clusters. The repr shows how many clusters there are, and how many of them span groups.
-
-    `test_equal_groups`, `tau`, `ranking`,
-    ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters.
-    `agreement`, the p values of `abroca`, ``method="exact"``,
-    audits, intervals of measures other than AUCs, and the pilot
-    report of `rows_needed` need independent rows. With clusters, all these methods raise an error,
-    except `tau`, which is NaN.
-
-    Counts by group and cluster show which rows belong together. The report does not use the labels
-    themselves, so replace the labels by random numbers before counting. The random numbers must be
-    different for different clusters, also at different sites, and equal for the rows of a cluster.
+    With clusters, variances are Obuchowski's [3]_ with Bell and McCaffrey's correction [4]_, and
+    quantiles are those of Student's t. Clusters with the same label are the same cluster in all
+    groups and at all sites: pass site and patient together if sites number their patients from 1.
+    `test_equal_groups`, `tau`, `ranking`, ``compare_groups("rest")`` and ``over="groups"`` need
+    groups that share no clusters; `agreement`, p values of `abroca` and ``method="exact"`` need
+    independent rows.
 
     References
     ----------
@@ -163,6 +141,12 @@ class GroupAUC:
     a      1.0            1            1
     b      0.5            2            1
 
+    Another measure of the same counts:
+
+    >>> from skfedauc.measures import PartialAUC
+    >>> round(GroupAUC(report.counts, measure=PartialAUC(max_fpr=0.5)).worst, 3)
+    0.667
+
     Counts of rows by site and patient, whose patients are the clusters:
 
     >>> from skfedauc import ScoreCounts
@@ -182,6 +166,7 @@ class GroupAUC:
         group_names: str | Sequence[str] | None = None,
         clusters: str | None = None,
         min_per_class: int = 1,
+        measure: Measure | None = None,
     ) -> None:
         pairs = GroupPairs(counts) if isinstance(counts, ScoreCounts) else counts
         if not isinstance(pairs, GroupPairs):
@@ -208,14 +193,13 @@ class GroupAUC:
             pairs, self._left_out = large_groups(pairs, least)
         if not isinstance(undefined, UndefinedPolicy):
             undefined = UndefinedPolicy(undefined)
-        self._estimates = GroupEstimates(pairs, undefined)
+        self._estimates = GroupEstimates(pairs, undefined, measure)
 
     @property
     def counts(self) -> ScoreCounts:
         """Counts by group, the source of the report.
 
-        The counts do not include the clusters of the rows. ``GroupAUC(report.counts)`` assumes
-        independent rows.
+        They have no clusters: ``GroupAUC(report.counts)`` assumes independent rows.
         """
         return self._estimates.pairs.counts
 
@@ -233,6 +217,7 @@ class GroupAUC:
         n_jobs: int | None = None,
         clusters: Any = None,
         min_per_class: int = 1,
+        measure: Measure | None = None,
     ) -> GroupAUC:
         """Make a report from labels, scores and groups.
 
@@ -256,13 +241,12 @@ class GroupAUC:
             Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors.
         clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-            Cluster of each row, such as a patient with several rows; see `GroupAUC`. Rows of the
-            same cluster may be dependent. With several columns, such as site and patient, each
-            combination of labels is a cluster. None means that all rows are independent. Labels
-            have the types of group labels, and every row needs a label. The report does not store
-            the labels.
+            Cluster label of each row, such as the patient; see `GroupAUC`. The report does not
+            store the labels.
         min_per_class : int, default=1
             Groups with fewer positives or negatives are left out; see `GroupAUC`.
+        measure : Measure, default=None
+            Measure in place of the AUC; see `GroupAUC`.
 
         Returns
         -------
@@ -291,7 +275,7 @@ class GroupAUC:
             clusters=clusters,
         )
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
-        return cls(pairs, undefined=undefined, min_per_class=min_per_class)
+        return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
     @classmethod
     def from_estimator(
@@ -309,6 +293,7 @@ class GroupAUC:
         n_jobs: int | None = None,
         clusters: Any = None,
         min_per_class: int = 1,
+        measure: Measure | None = None,
     ) -> GroupAUC:
         """Make a report from a fitted estimator and data.
 
@@ -335,13 +320,13 @@ class GroupAUC:
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
-            Number of threads for counting, not for prediction. None means 1 unless in a
-            `joblib.parallel_config` context; -1 means all processors.
+            Number of threads for counting; see `from_predictions`.
         clusters : str, list of str, or array-like of shape (n_rows,), default=None
-            Name or names of columns of X that identify the cluster of each row, or the cluster of
-            each row; see `GroupAUC.from_predictions`.
+            Name or names of columns of X with the cluster of each row, or the labels themselves.
         min_per_class : int, default=1
             Groups with fewer positives or negatives are left out; see `GroupAUC`.
+        measure : Measure, default=None
+            Measure in place of the AUC; see `GroupAUC`.
 
         Returns
         -------
@@ -375,7 +360,8 @@ class GroupAUC:
                 "clusters": of_clusters,
             }
         )
-        model = _sklearn.scores_of(estimator, X, response_method, pos_label)
+        y = _input.column_of(y, "y")
+        model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
         rows = _input.check_rows(
             y,
             model.scores,
@@ -387,7 +373,7 @@ class GroupAUC:
             clusters=of_clusters,
         )
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
-        return cls(pairs, undefined=undefined, min_per_class=min_per_class)
+        return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
     # Single numbers ------------------------------------------------------------------
 
@@ -402,11 +388,10 @@ class GroupAUC:
         Parameters
         ----------
         weights : {"macro", "samples", "positives", "negatives", "within"}, mapping or array
-            Weights of the groups. "macro" means equal weights. "samples", "positives" and
-            "negatives" mean the weight of the group's rows, positives or negatives. "within" means
-            the product of the weights of the group's positives and negatives. Alternatively, pass a
-            mapping or pandas Series with a weight for each label, or an array of weights in the
-            order of ``by_group``.
+            "macro" means equal weights. "samples", "positives" and "negatives" mean the weight of
+            the group's rows, positives or negatives, and "within" the product of the last two. Or
+            pass a mapping or Series with a weight for each label, or an array in the order of
+            ``by_group``.
 
         Returns
         -------
@@ -474,7 +459,7 @@ class GroupAUC:
         >>> report.statistic("within")
         1.0
         """
-        return self._estimates.value_of(STATISTICS[check_statistic(name)].compute)
+        return statistic_of(self._estimates, name)
 
     # Tables --------------------------------------------------------------------------
 
@@ -484,10 +469,9 @@ class GroupAUC:
         Returns
         -------
         pandas.Series
-            Statistics by name. With more than 500 groups, the Series omits `cross_difference`,
-            which needs the cross matrix; use ``statistic("cross_difference")`` instead. The Series
-            also omits statistics that a summary by group does not determine; see
-            `determined_statistics`.
+            Statistics by name. With more than 500 groups, it omits `cross_difference`, which
+            ``statistic("cross_difference")`` computes. It also omits what a summary by group does
+            not determine, and what other measures than the AUC do not have.
 
         Examples
         --------
@@ -513,56 +497,8 @@ class GroupAUC:
         """
         import pandas as pd
 
-        self._estimates.policy.report_groups(self._estimates.pairs)
+        self._report_groups()
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
-
-    def measured(self, measure: Measure) -> GroupMeasure:
-        """Return a report on another measure of the ranking than the AUC.
-
-        Parameters
-        ----------
-        measure : Measure
-            A measure of `skfedauc.measures`: ``PartialAUC(max_fpr=0.1)``,
-            ``PartialAUC(min_tpr=0.9)``, ``Sensitivity(specificity=0.9)``,
-            ``Specificity(sensitivity=0.9)``, or ``AveragePrecision()``.
-
-        Returns
-        -------
-        GroupMeasure
-            The measure by group, pooled and averaged, with intervals. The argument `undefined` of
-            this report also applies to groups without a value of the measure.
-
-        Raises
-        ------
-        TypeError
-            If `measure` is not a measure.
-        DisclosureError
-            If the counts are a summary by group, which determines no part of the ROC curve.
-        ValueError
-            If pairs consist of rows of the same fold only, unless the measure is a transformed AUC.
-            If `undefined` is a number that the measure cannot have.
-
-        See Also
-        --------
-        AveragePrecision : Average precision.
-        Measure : A measure of your own.
-        PartialAUC : Partial AUC.
-        Sensitivity : Sensitivity at a specificity.
-        Specificity : Specificity at a sensitivity.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.measures import PartialAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], groups=["a"] * 6
-        ... )
-        >>> report.measured(PartialAUC(max_fpr=0.5)).by_group.round(3)
-               partial_auc_max_fpr_0.5  n_positives  n_negatives
-        group
-        a                        0.852            3            3
-        """
-        return GroupMeasure(self._estimates, measure, self._index)
 
     def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
         """Return certain intervals, which contain the statistics of the exact scores.
@@ -570,22 +506,19 @@ class GroupAUC:
         Parameters
         ----------
         of : {"statistics", "groups"}, default="statistics"
-            "statistics" gives an interval for each named statistic, "groups" for each group AUC.
+            "statistics" gives an interval for each named statistic, "groups" for each group.
         withheld : bool, default=False
-            Whether the intervals of statistics cover the rows of groups that `min_count` withheld.
-            The counts hold only the numbers of these rows, or upper limits of the numbers. The
-            interval holds for every number up to the limit. The pooled AUC has such an interval.
-            Averages, `worst` and `difference` have such an interval if the counts hold the labels
-            of these groups, and no such group is in the report. The interval is NaN for other
-            statistics.
+            Whether the intervals of statistics cover the rows of groups that `min_count` withheld,
+            for every possible number of these rows. Averages, `worst` and `difference` have such an
+            interval if the counts hold the labels of these groups; statistics that compare groups
+            do not.
 
         Returns
         -------
         pandas.DataFrame
             A row for each statistic or group: `value`, and the ends `low` and `high` of the certain
-            interval. For exact scores, the two ends equal the value. NaN for undefined values, and
-            for `tau` of binned scores, which has no certain interval. With more than 500 groups,
-            the table omits `cross_difference`, as `statistics` does.
+            interval. For exact scores, both ends equal the value. NaN for undefined values, and for
+            `tau` of binned scores.
 
         Raises
         ------
@@ -595,28 +528,20 @@ class GroupAUC:
 
         See Also
         --------
-        ScoreCounts.withheld : Groups that were withheld.
+        ScoreCounts.disclosure : What was withheld.
+        ScoreCounts.reduced : Counts by bins.
         ScoreCounts.extremes : Exact counts of the same rows with the lowest and highest AUCs.
 
         Notes
         -----
-        A pair of a positive and a negative counts one half in `value` if its order is unknown. The
-        order is unknown for rows in the same bin or in overlapping ranges. A group AUC, the pooled
-        AUC and each average are therefore in the middle of their intervals. All tables of a report
-        have these values. For variances, `tau` and areas between ROC curves, all rows of a range
-        count as rows with the score that represents the range.
-
-        The interval is not a confidence interval, and does not depend on the distribution of the
-        scores. At `low`, each positive has the lowest score of its bin, and each negative has the
-        highest score; at `high`, the reverse. `low` and `high` of the AUCs, of the averages and of
-        `bias_score` are possible values, so no narrower interval is certain. The intervals of gaps
-        follow from the intervals of the AUCs. The upper end of `difference` and of
-        `cross_difference` is a possible value, but the other ends of gaps may be impossible values.
-
-        With sample weights, intervals are wider by the largest possible rounding error of the sums
-        of weights. ``lowest, highest = report.counts.extremes()`` gives the certain intervals of
-        other AUCs, such as ``GroupAUC(lowest).cross_matrix`` and
-        ``GroupAUC(highest).cross_matrix``.
+        This is no confidence interval, and needs no assumption on the scores. At `low`, each
+        positive has the lowest score of its bin and each negative the highest; at `high`, the
+        reverse. Only the average precision is lowest if the positives of a bin differ. A pair of
+        unknown order counts one half in `value`. The ends of AUCs, averages and `bias_score` are
+        possible values, so no narrower interval is certain; those of gaps follow by interval
+        arithmetic. With sample weights, intervals allow for the rounding error of the sums.
+        ``GroupAUC(counts)`` of each of ``report.counts.extremes()`` has further results, such as
+        `cross_matrix`.
 
         Examples
         --------
@@ -637,28 +562,30 @@ class GroupAUC:
         b        0.5  0.0   1.0
         """
         _input.check_option("of", of, ("groups", "statistics"))
+        withheld = _input.check_flag(withheld, "withheld")
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
             return group_bounds_table(self._estimates, self._index())
-        self._estimates.policy.report_groups(self._estimates.pairs)
+        self._report_groups()
         table = bounds_table(self._estimates)
-        return cover_withheld(table, self._estimates) if withheld else table
+        return cover_withheld(table, self._of_auc("withheld=True")) if withheld else table
 
     @property
     def by_group(self) -> pd.DataFrame:
         """AUC and class counts of each group.
 
-        The DataFrame has a row for each group, and the columns `auc` (NaN if undefined),
-        `n_positives` and `n_negatives`. Ordered categories of pandas and an Enum of polars keep
-        their order, and other groups have the order of their labels. The index is a MultiIndex if
-        labels are tuples. `ranking` returns shrunken AUCs and ranks of the same groups.
+        The DataFrame has a row for each group, and the columns `auc` (or the name of the measure;
+        NaN if undefined), `n_positives` and `n_negatives`. Ordered categories of pandas and an Enum
+        of polars keep their order, and other groups have the order of their labels. The index is a
+        MultiIndex if labels are tuples. `ranking` returns shrunken AUCs and ranks of the same
+        groups.
         """
         import pandas as pd
 
         table = pd.DataFrame(
             {
-                "auc": self._estimates.pairs.auc,
+                self._estimates.measure.name: self._estimates.by_group,
                 "n_positives": self.counts.n_positives,
                 "n_negatives": self.counts.n_negatives,
             },
@@ -685,16 +612,16 @@ class GroupAUC:
         >>> report.decomposition()
         Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
-        self._estimates.pairs.check_has_scores("decomposition")
-        return decomposition(self._estimates.pairs)
+        pairs = self._of_auc("decomposition").pairs
+        pairs.check_has_scores("decomposition")
+        return decomposition(pairs)
 
     @property
     def cross_matrix(self) -> pd.DataFrame:
-        """AUC of each group's positives against each group's negatives.
+        """AUC of each group's positives (rows) against each group's negatives (columns).
 
-        The DataFrame has one row and one column for each group. Rows are the groups of the
-        positives, columns are the groups of the negatives, and the diagonal holds the group AUCs.
-        Access raises a ValueError if the matrix does not fit in memory.
+        The diagonal holds the group AUCs. Access raises a ValueError if the matrix does not fit in
+        memory.
 
         See Also
         --------
@@ -702,9 +629,10 @@ class GroupAUC:
         """
         import pandas as pd
 
-        self._estimates.pairs.check_has_scores("cross_matrix")
+        pairs = self._of_auc("cross_matrix").pairs
+        pairs.check_has_scores("cross_matrix")
         table = pd.DataFrame(
-            self._estimates.pairs.cross_auc.copy(),
+            pairs.cross_auc.copy(),
             index=self._index("positives"),
             columns=self._index("negatives"),
         )
@@ -714,32 +642,22 @@ class GroupAUC:
     def bias_by_group(self) -> pd.DataFrame:
         """Bias AUCs and average equality gaps of each group.
 
-        Bias AUCs and equality gaps compare a group with its background, the rows of all other
-        groups. The DataFrame has a row for each group, and these columns [1]_, [2]_, with NaN if a
-        class is absent:
+        They compare a group with its background, the rows of all other groups. The DataFrame has a
+        row for each group, and these columns [1]_, [2]_, with NaN if a class is absent:
 
-        ``auc``: the group AUC. A low value means that the model separates the group's own classes
-        badly.
+        ``auc``: the group AUC.
 
-        ``bpsn_auc``: AUC of the background's positives against the group's negatives. A low value
-        means that the group's negatives have high scores, which leads to many false positives.
+        ``bpsn_auc``: AUC of the background's positives against the group's negatives. It is low if
+        the group's negatives have high scores, which leads to many false positives.
 
-        ``bnsp_auc``: AUC of the group's positives against the background's negatives. A low value
-        means that the group's positives have low scores, which leads to many false negatives.
+        ``bnsp_auc``: AUC of the group's positives against the background's negatives. It is low if
+        the group's positives have low scores, which leads to many false negatives.
 
-        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`; above 0 if positives of the group outrank
-        negatives of the background more often than the reverse.
+        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`.
 
-        ``positive_aeg``, ``negative_aeg``: average equality gaps of the positives and of the
-        negatives. The gap is the probability that a row of the group scores above a background row
-        of the same class, minus one half. The gap ranges from -0.5 (always below) to 0.5 (always
-        above).
-
-        Notes
-        -----
-        `bnsp_auc` and `bpsn_auc` are the two cross AUCs (xAUC [2]_) between the group and its
-        background. `cross_matrix` has the cross AUCs of every two groups, and `cross_difference` is
-        their largest disparity. Sorting the scores dominates the time, for any number of groups.
+        ``positive_aeg``, ``negative_aeg``: average equality gaps, the probability that a row of the
+        group scores above a background row of the same class, minus one half; from -0.5 (always
+        below) to 0.5.
 
         References
         ----------
@@ -761,7 +679,7 @@ class GroupAUC:
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        return listed(self.counts, bias_table(self._estimates.pairs, self._index()))
+        return listed(self.counts, bias_table(self._of_auc("bias_by_group").pairs, self._index()))
 
     def abroca(
         self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
@@ -771,13 +689,11 @@ class GroupAUC:
         Parameters
         ----------
         reference : "rest" or a group's label, default="rest"
-            "rest" compares each group with the pooled rows of all other groups. A label compares
-            all other groups with the group that has this label. If a group has the name "rest",
-            pass this label in a list.
+            "rest" compares each group with the rows of all other groups, and a label with the group
+            of this label. Pass the label of a group named "rest" in a list.
         n_resamples : int, default=0
             Number of draws of the area under the null hypothesis that both curves are equal. 0
-            leaves out `expected` and the p values. The smallest possible p value with 1,000 draws
-            is about 0.001.
+            leaves out `expected` and the p values.
         random_state : int, RandomState instance or None, default=None
             Seed of the draws.
 
@@ -785,11 +701,10 @@ class GroupAUC:
         -------
         pandas.DataFrame
             A row for each group, with `auc`, `reference_auc`, and `abroca` [1]_, the exact area
-            between the two curves. The area is 0 if the curves are equal. The area is at least the
-            absolute difference of the AUCs, and equals this difference if the curves do not cross.
-            With `n_resamples`, further columns are `expected` (the mean area under the null
-            hypothesis), `pvalue`, `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and
-            Hochberg's for more than 50 groups. NaN if a class is absent.
+            between the two curves. It is at least the absolute difference of the AUCs. With
+            `n_resamples`, also `expected` (the mean area under the null hypothesis), `pvalue`,
+            `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and Hochberg's for more
+            than 50 groups. NaN if a class is absent.
 
         Raises
         ------
@@ -799,14 +714,10 @@ class GroupAUC:
 
         Notes
         -----
-        The area is never negative, so sampling error alone makes the area positive. Compare the
-        area with `expected`. A resample draws the placement values of the positives (the share of
-        negatives above the positive) from the pooled placement values of both curves [2]_. A
-        comparison with the rest takes a pass over all distinct scores.
-
-        For binned scores, each bin is a straight segment of the curves. The area then differs from
-        the area of the exact scores by at most the sum of the widths of the certain intervals of
-        both AUCs; see `bounds`.
+        Sampling error alone makes the area positive: compare it with `expected`. A draw takes the
+        placement values of the positives from those of both curves together [2]_. For binned
+        scores, the area differs from that of the exact scores by at most the summed widths of the
+        certain intervals of both AUCs.
 
         References
         ----------
@@ -828,9 +739,8 @@ class GroupAUC:
         group
         b      0.0            1.0     1.0
         """
-        return abroca_table(
-            self._estimates.pairs, self._index(), reference, n_resamples, random_state
-        )
+        pairs = self._of_auc("abroca").pairs
+        return abroca_table(pairs, self._index(), reference, n_resamples, random_state)
 
     # Intervals -------------------------------------------------------------------------
 
@@ -838,7 +748,7 @@ class GroupAUC:
         self,
         *,
         confidence_level: float = 0.95,
-        method: limits.Method = "logit",
+        method: limits.Method | None = None,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
     ) -> pd.DataFrame:
@@ -848,31 +758,26 @@ class GroupAUC:
         ----------
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {"logit", "delong", "exact"}, default="logit"
-            "logit" uses DeLong's variance with limits on the logit scale. For group AUCs, and for
-            the pooled AUC with fixed groups, the limit of Newcombe's method 5 [1]_ replaces the
-            logit limit if Newcombe's limit is further out. Limits of averages of fixed groups
-            follow from the limits of the groups. "delong" uses DeLong's variance with
-            limits on the AUC scale, clipped to [0, 1]. "exact" gives limits for any distribution of
-            independent rows; exact limits are wide with few rows. Clusters and out-of-fold scores
-            of several models permit "logit" and "delong" only.
+        method : {"logit", "delong", "exact"}, default=None
+            "logit" has limits on the logit scale with DeLong's variance, or those of Newcombe's
+            method 5 [1]_ where they are further out. "delong" has limits on the AUC scale, clipped
+            to [0, 1]. "exact" holds for any distribution of independent rows, and is wide. None
+            means "logit", and the method of the measure in place of the AUC, which has one.
         of : {"groups", "statistics"}, default="groups"
-            "groups" gives an interval for each group AUC; "statistics" gives intervals for the
-            pooled AUC, the averages, the worst AUC and the difference.
+            "groups" gives an interval for each group; "statistics" gives intervals for the pooled
+            AUC, the averages, the worst AUC and the difference.
         over : {"rows", "groups"} or None, default=None
-            Source of the sampling error of the pooled AUC and the averages. "rows" means new rows
-            of the same, fixed groups. "groups" means new rows of new, random groups from the
-            population of the groups. None means "rows" for up to 20 groups and "groups" for more
-            groups. With groups that share clusters, None means "rows". The intervals of the worst
-            AUC and the difference are always for fixed groups.
+            Source of the sampling error of the pooled AUC and the averages: new rows of the same
+            groups, or new rows of new, random groups. None means "rows" for up to 20 groups or
+            groups that share clusters, and "groups" for more.
 
         Returns
         -------
         pandas.DataFrame
-            By group: `auc`, `ci_low`, `ci_high`, `method`, and `note`, which states a special case
-            such as perfect separation. By statistic: `value` in place of `auc`, and the `estimand`
-            in words. Limits are NaN if there is no interval; `note` gives the reason. For a summary
-            by group, the table omits the pooled AUC.
+            By group: `auc` (or the name of the measure), `ci_low`, `ci_high`, `method` and `note`.
+            By statistic: `value` in place of `auc`, and the `estimand` in words. Limits are NaN if
+            there is no interval; `note` gives the reason, or a special case such as perfect
+            separation.
 
         Raises
         ------
@@ -885,95 +790,26 @@ class GroupAUC:
 
         Notes
         -----
-        The page "Calibration of intervals and tests" has the simulated coverage. DeLong's variance
-        has a downward bias with few positives, an AUC near 1 or tied scores. With 20 positives and
-        2,000 negatives at AUC 0.99, limits on the logit scale alone cover the true value in 80 % of
-        samples. Newcombe's method assumes a variance for each possible AUC. The further of the two
-        limits has a coverage of 91.8 % or more in the simulated designs if the standard deviation
-        of the positives is at most twice that of the negatives. With 8 to 20 positives and three or
-        four times the standard deviation, it is 89 to 90 %, and about as low with 5 positives and
-        scores of two values.
+        The page "Calibration of intervals and tests" has the simulated coverage. Variances are
+        DeLong's [2]_, or those of clustered rows; Newcombe's method takes the variance of Hanley
+        and McNeil [3]_ at the limit, which few positives or an AUC near 1 need.
 
-        With DeLong's variance V [2]_ of an AUC A, the limits on the logit scale are
-        ``expit(logit(A) -+ z * sqrt(V) / (A (1 - A)))``, where z is the normal quantile. With
-        perfect separation, the limit is ``tail^(1/k)``. Here, the tail is
-        ``(1 - confidence_level) / 2``, and k is the number of rows of the smaller class.
+        An average of these groups has the further of two limits: on the logit scale, and from the
+        limits of its groups [4]_. The pooled AUC of these groups has the groups as strata; for new
+        groups they are clusters, with Student's t, and an average is a weighted mean of independent
+        AUCs. With few, strongly shifted groups the interval of the pooled AUC over new groups
+        covers too rarely (92.4 % for 5 groups). With one group, all statistics have the same
+        limits. Whether two groups differ is a question for `test_difference`, which has the
+        interval of the difference, and for `compare_groups`.
 
-        For an average of fixed groups, "logit" also takes the further of two limits. One is the
-        logit limit with the variance ``sum(share^2 * V)``. The other one follows from the limits of
-        the groups [6]_: with the lower limits l, it is the average minus
-        ``sqrt(sum(share^2 * (A - l)^2))``. With clusters, all groups have the degrees of freedom of
-        the average, and shared clusters add their correlations. With one group, the pooled AUC, the
-        averages and the worst AUC therefore have the same limits.
+        Other measures treat the rows of a pooled value as one sample, and the difference combines
+        the limits of the groups by Bonferroni's method. Averages keep the bias of small groups:
+        those of the average precision have no interval, and `note` counts the groups with few rows
+        within the rates.
 
-        The limits of Newcombe's method 5 for m positives and n negatives are the two solutions t
-        of::
-
-            (A - t)^2 = z^2 * t (1 - t) / (m n) * (1 + N (1 - t) / (2 - t) + N t / (1 + t))
-            N = (m + n) / 2 - 1
-
-        The right side contains the variance that Hanley and McNeil [3]_ derived for exponential
-        distributions, with N in place of m - 1 and n - 1. For weighted rows, m and n are effective
-        sample sizes (Kish).
-
-        For the pooled AUC, let v be the share of all negatives that a positive outranks, or the
-        share of all positives that outrank a negative; ties count one half. The mean of v over the
-        m positives, and over the n negatives, is the pooled AUC A. With ``over="rows"``, the groups
-        are strata with fixed numbers m_g and n_g of rows, and the variance is::
-
-            V = sum_g m_g / (m_g - 1) * sum_{positives of g} (v - mean_g)^2 / m^2
-              + sum_g n_g / (n_g - 1) * sum_{negatives of g} (v - mean_g)^2 / n^2
-
-        Here, mean_g is the mean of v over the rows of the class in group g. The term of a single
-        row is ``(v - A)^2 / m^2``, or ``(v - A)^2 / n^2``. The "delong" limits are
-        ``A -+ z * sqrt(V)``. With "logit", each limit is the furthest of three limits: the logit
-        limit with V, the logit limit with DeLong's variance of all rows as one group, and
-        Newcombe's limit for m and n.
-
-        With ``over="groups"``, the groups are clusters [4]_. The quantile of Student's t with
-        ``max(1 / sum_g s_g^2 - 1, 1)`` degrees of freedom replaces z. Here, s_g is the mean of
-        ``m_g / m`` and ``n_g / n``. The variance is::
-
-            V = sum_g (c(m_g / m) * sum_{positives of g} (v - A) / m
-                       + c(n_g / n) * sum_{negatives of g} (v - A) / n)^2
-            c(x_g) = 1 / sqrt(1 - 2 x_g + sum_h x_h^2)
-
-        The factors c correct the deviations for their common mean, as Bell and McCaffrey [5]_
-        correct residuals.
-
-        For random groups an average is a weighted mean of the group AUCs. With equal weights its
-        interval uses the quantiles of Student's t. With unequal weights the weighted mean and its
-        variance estimate are dependent, so the quantiles come from simulated normal values with a
-        fixed seed.
-
-        For the pooled AUC, ``over="rows"`` gives an interval for the same groups, and
-        ``over="groups"`` gives an interval for new groups, such as other hospitals. The interval
-        over groups is wider if the scores of the groups are shifted against each other. With few,
-        strongly shifted groups, its coverage is too low: 92.4 % for 5 groups and 93.2 % for 10
-        groups, if the shifts have the same standard deviation as the scores.
-
-        "exact" inverts Hoeffding's bound in its Kullback-Leibler form.
-
-        With clusters, the variance of clustered rows replaces DeLong's variance, and Student's t
-        replaces the normal distribution; see `GroupAUC`. Newcombe's variance has no form for
-        clusters. Newcombe's method therefore uses the variance times the design effect of the
-        group: the variance of clustered rows divided by DeLong's variance, and at least 1. The
-        interval of the difference uses the correlations of groups that share clusters.
-
-        The interval of the difference is the interval of `test_difference`. Intervals of single
-        groups do not show whether two groups differ: see `test_difference`, `compare_groups` and
-        `test_equal_groups`. Formulas and sources are in `skfedauc.inference`.
-
-        For binned scores, the lower limit is the limit of the rows with the lowest AUCs that the
-        bins permit. The upper limit is the limit of the rows with the highest AUCs. `note` states
-        the certain interval of the value (see `bounds`). Limits of the difference use the lowest
-        AUC of one group and the highest AUC of the other. Suppose that the bins do not depend on
-        the rows, such as the bins of `Bins.of_probabilities`. The rows of each extreme are then
-        independent rows, with a true AUC of at most (or at least) the true AUC of the exact scores.
-        The coverage is therefore at least the coverage of the method for these rows. If the bins
-        depend on the rows, such as quantiles or joined bins, the coverage is only approximately as
-        high. The interval contains the certain interval, but not necessarily the confidence
-        interval of the exact scores, whose variance may be larger.
+        For binned scores, the lower limit is that of the lowest AUCs that the bins permit, and the
+        upper limit that of the highest; `note` has the certain interval. The formulas are in
+        `skfedauc.inference`.
 
         References
         ----------
@@ -986,11 +822,7 @@ class GroupAUC:
         .. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
            receiver operating characteristic (ROC) curve. Radiology 143(1).
            https://doi.org/10.1148/radiology.143.1.7063747
-        .. [4] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-           Biometrics 53(2). https://doi.org/10.2307/2533958
-        .. [5] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
-           regression with multi-stage samples. Survey Methodology 28(2).
-        .. [6] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+        .. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
            measures: a general approach. Statistics in Medicine 27(10).
            https://doi.org/10.1002/sim.3095
 
@@ -1005,10 +837,9 @@ class GroupAUC:
         >>> report.confidence_intervals().columns.tolist()
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
-        confidence_level, way = (
-            limits.check_confidence_level(confidence_level),
-            limits.check_method(method),
-        )
+        confidence_level = limits.check_confidence_level(confidence_level)
+        methods = self._estimates.measure.methods
+        way = methods[0] if method is None else _input.check_option("method", method, methods)
         _input.check_option("of", of, ("groups", "statistics"))
         if of == "statistics":
             return statistic_intervals(self._estimates, confidence_level, way, over)
@@ -1026,41 +857,21 @@ class GroupAUC:
         -------
         EqualGroupsTest
             Result with `statistic`, `pvalue`, `method`, `degrees_of_freedom`, `n_groups` and
-            `n_left_out`. The test omits `n_left_out` groups with fewer than two positives or two
-            negatives (with weights: an effective sample size below 1.5).
+            `n_left_out`, the groups with fewer than two positives or two negatives (with weights:
+            an effective sample size below 1.5).
 
         Notes
         -----
         The statistic is the weighted variance of the group AUCs, divided by its expectation under
-        the null hypothesis. The null distribution is an F distribution. Box's approximation [1]_
-        gives the numerator degrees of freedom, and Satterthwaite's approximation gives the
-        denominator degrees of freedom.
+        the null hypothesis. Its null distribution is an F distribution with Box's approximation
+        [1]_ of the degrees of freedom. With 100 or more groups of fewer than 10 rows of the smaller
+        class on average, it is a sum of one term per group with a normal null distribution;
+        `method` says which. A large p value does not show that the groups are equal: see the
+        interval of the difference.
 
-        Group variances are unbiased estimates. With weights, DeLong's variances replace these
-        estimates, with half the degrees of freedom of their effective sample sizes. Simulations
-        under the null hypothesis used 3 groups of 400 rows. The rejection rate was 2.2 to 4.8 %
-        with gamma (shape 0.5 and 1) and lognormal (sigma 1, 2 and 3) weights.
-
-        With clusters, the test uses the variances of clustered rows. The degrees of freedom of
-        these variances follow from the effective numbers of clusters with positives and with
-        negatives. In simulations of 20 groups of 15 to 60 clusters, a third of them positive, the
-        rejection rate was 2 to 6 %.
-
-        In simulations of two groups of 100 positives and 400 negatives with AUC .8 and .7, the
-        power was 75 %. Cochran's Q with DeLong's variances had a similar power, but its error rate
-        was 34 % for 100 groups of 20 positives and 80 negatives, and 4 % for this test.
-
-        `method` names the form of the test. A special form applies to 100 or more groups with fewer
-        than 10 rows of the smaller class on average. The statistic of the special form is a sum of
-        one term per group, with a normal null distribution. A large p value does not show that the
-        groups are equal: see the interval of the difference.
-
-        For binned scores, the statistic uses those AUCs within their certain intervals (see
-        `bounds`) that differ least. The p value is the largest of three p values. The three p
-        values use the variances of the binned scores, of the rows with the lowest AUCs, and of the
-        rows with the highest AUCs. The exact AUCs differ at least as much, but the variances of the
-        exact scores may be larger. The p value is therefore cautious, but not certainly an upper
-        bound.
+        For binned scores, the statistic uses those AUCs within their certain intervals that differ
+        least, and the p value is the largest with the variances of the binned scores and of both
+        extremes.
 
         References
         ----------
@@ -1079,7 +890,7 @@ class GroupAUC:
         >>> report.test_equal_groups().pvalue > 0.05
         True
         """
-        return equal_groups_test(self._estimates.variances_at_extremes)
+        return equal_groups_test(self._of_auc("test_equal_groups").variances_at_extremes)
 
     def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
@@ -1104,22 +915,12 @@ class GroupAUC:
 
         Notes
         -----
-        The test compares all pairs of groups simultaneously. The confidence limits of the
-        difference of a pair follow from the limits of its two groups [1]_, with quantiles of the
-        studentized range. For two groups, the method is the comparison of two samples. The p value
-        is the smallest error rate at which the interval excludes 0. The p value equals the smallest
-        `pvalue_adjusted` of `compare_groups()` if `compare_groups` can compare all groups. Above
-        2,000 groups, the test compares the largest lower limit of a group with the smallest upper
-        limit, with Bonferroni's correction.
-
-        `test_equal_groups` tests this null hypothesis by the variance of all group AUCs, and has
-        more power against many small differences.
-
-        For binned scores, the lower limit of the difference of two groups uses the lowest AUC of
-        one group and the highest AUC of the other. The p value follows from this limit. The p value
-        is 1 if every two certain intervals overlap. The interval has the guarantees of
-        `confidence_intervals`. The adjustment for all pairs is approximate, because each group has
-        two AUCs in its comparisons.
+        The test compares all pairs of groups simultaneously, with limits that follow from those of
+        the two groups [1]_ and quantiles of the studentized range. The p value is the smallest
+        `pvalue_adjusted` of `compare_groups`. Above 2,000 groups, it compares the largest lower
+        limit with the smallest upper limit, with Bonferroni's correction. `test_equal_groups` has
+        more power against many small differences. For binned scores, the limits use the lowest AUC
+        of one group and the highest of the other.
 
         References
         ----------
@@ -1139,7 +940,8 @@ class GroupAUC:
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
         """
-        return difference_test(self._estimates, self._index(), confidence_level)
+        estimates = self._of_auc("test_difference")
+        return difference_test(estimates, self._index(), confidence_level)
 
     # Tests with a margin ------------------------------------------------------------------
 
@@ -1183,16 +985,10 @@ class GroupAUC:
 
         Notes
         -----
-        Both are intersection-union tests [1]_: the test of each pair of groups, two one-sided tests
-        (TOST) [2]_, or of each group has the full error rate, because the claim requires all of
-        them to pass. The `limit` is the limit of ``confidence_intervals(confidence_level=2 *
-        confidence_level - 1, of="statistics")``, and the p value is the smallest error rate at
-        which the limit supports the claim. Binned scores use the limit at their extremes.
-
-        With many groups, the power is low. Failing to show the claim does not show the opposite,
-        and the claim does not cover groups that lack a class. Non-inferiority errs more often than
-        5 % if few positives have a larger standard deviation than the negatives: with 8 to 20
-        positives and three or four times the standard deviation, in 9.7 to 14.8 % of runs.
+        Each pair of groups (two one-sided tests [2]_), or each group, is tested with the full error
+        rate, because the claim requires all of them to pass [1]_. The limit is that of
+        `confidence_intervals` of statistics with the level ``2 * confidence_level - 1``. With many
+        groups, the power is low. Failing to show the claim does not show the opposite.
 
         References
         ----------
@@ -1215,9 +1011,10 @@ class GroupAUC:
         >>> report.test_margin(0.15, reference=0.75).is_shown
         True
         """
+        estimates = self._of_auc("test_margin")
         if reference is None:
-            return equivalence_test(self._estimates, self._index(), margin, confidence_level)
-        return worst_test(self._estimates, self._index(), reference, margin, confidence_level)
+            return equivalence_test(estimates, self._index(), margin, confidence_level)
+        return worst_test(estimates, self._index(), reference, margin, confidence_level)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
@@ -1228,22 +1025,18 @@ class GroupAUC:
         ----------
         reference : None, "rest" or a group's label, default=None
             None compares all pairs of groups (up to 500 groups). "rest" compares each group with a
-            weighted average of the AUCs of the other groups. A label compares all other groups with
-            the group that has this label. If a group has the name "rest", pass this label in a
-            list.
+            weighted average of the AUCs of the other groups, and a label with the group of this
+            label. Pass the label of a group named "rest" in a list.
         confidence_level : float, default=0.95
             Confidence level of each interval, and of all simultaneous intervals together.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each comparison. The columns are `auc`, `reference_auc` and their
-            `difference`, with the confidence limits `ci_low` and `ci_high`, the `statistic` and the
-            `pvalue` of this comparison alone. `simultaneous_low` and `simultaneous_high` are
-            limits of all comparisons together, and belong to `pvalue_adjusted`; `adjustment` names
-            the method. Comparisons with a group that lacks a class are NaN, and so is "rest"
-            without other groups. A group with a single row of a class has the largest possible
-            variance, as in `confidence_intervals`.
+            A row for each comparison: `auc`, `reference_auc` and their `difference`, with `ci_low`,
+            `ci_high`, `statistic` and `pvalue` of this comparison alone. `simultaneous_low`,
+            `simultaneous_high` and `pvalue_adjusted` are for all comparisons together; `adjustment`
+            names the method. NaN if a group lacks a class.
 
         Raises
         ------
@@ -1256,33 +1049,14 @@ class GroupAUC:
 
         Notes
         -----
-        The confidence limits of the difference of two AUCs follow from the limits of each AUC in
-        `confidence_intervals` [1]_. The p value is the smallest error rate at which the interval
-        excludes 0, and `statistic` is the normal quantile of the p value. Comparisons of all pairs
-        of groups use Tukey's and Kramer's method with quantiles of the studentized range [2]_.
-        Comparisons with a reference group or with the rest use Sidak's method [3]_, which does not
-        require independent comparisons. An interval excludes 0 if and only if `pvalue` is below
-        ``1 - confidence_level``, and a simultaneous interval if and only if `pvalue_adjusted` is.
-        With two groups, "rest" makes one comparison, without adjustment.
+        The limits of a difference follow from the limits of both AUCs [1]_, and the p value is the
+        smallest error rate at which the interval excludes 0. All pairs are adjusted by Tukey's and
+        Kramer's method [2]_, and other comparisons by Sidak's [3]_. A simultaneous interval
+        excludes 0 if and only if `pvalue_adjusted` is below ``1 - confidence_level``.
 
-        `test_difference` is a summary of all pairs: its p value is the smallest `pvalue_adjusted`,
-        its lower limit the largest simultaneous limit that a pair exceeds, and its upper limit the
-        largest limit `ci_high` (or ``-ci_low``), because only the pair that is furthest apart has
-        to be covered.
-
-        In the average of the other groups ("rest") a group with m positives and n negatives has the
-        weight ``m n / (m + n)``. The weights are inverse-variance weights if the placement values
-        of both classes have equal variances. A tiny group therefore has little weight. The weights
-        depend only on the numbers of rows (with sample weights: on effective sample sizes), and
-        count as constants: the variance of the average is ``sum w^2 v / (sum w)^2``. Here, ``v`` is
-        the larger of the group's DeLong variance and the variance from placement values pooled over
-        groups. Simulations under the null hypothesis (2,000 runs) used 10 groups of 3/50 or 20/400
-        positives/negatives, AUCs of .8 to .95, tied scores and unequal standard deviations. At most
-        3.1 % of runs had an adjusted p value below 5 %. With two groups of 20/400, AUC .95 and
-        unequal standard deviations, 5.4 % of runs had such a p value.
-
-        For binned scores, each test uses the possible difference nearest to 0, as in
-        `test_difference`.
+        A group with m positives and n negatives has the weight ``m n / (m + n)`` in the average of
+        the other groups, so that tiny groups count little. For binned scores, each test uses the
+        possible difference nearest to 0.
 
         References
         ----------
@@ -1309,7 +1083,7 @@ class GroupAUC:
         confidence_level = limits.check_confidence_level(confidence_level)
         return comparison_table(
             self.counts,
-            self._estimates.variances_at_extremes,
+            self._of_auc("compare_groups").variances_at_extremes,
             self._index(),
             reference,
             confidence_level,
@@ -1320,10 +1094,9 @@ class GroupAUC:
     def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return shrunken group AUCs, and the ranks of the groups with confidence sets.
 
-        The table answers which group is worst, and has the index of `by_group`. The smallest and
-        the largest observed AUC often belong to the groups with the fewest rows, because their AUCs
-        have the largest sampling errors. Shrinkage moves an AUC towards the mean of the groups, and
-        more so if the group has few rows.
+        The table answers which group is worst. The smallest and the largest observed AUC often
+        belong to the groups with the fewest rows; shrinkage moves these most towards the mean of
+        the groups.
 
         Parameters
         ----------
@@ -1334,15 +1107,13 @@ class GroupAUC:
         Returns
         -------
         pandas.DataFrame
-            A row for each group. `auc` is the observed AUC. `shrunken_auc` is the empirical Bayes
-            estimate of the true AUC, with confidence limits `ci_low` and `ci_high` of the true AUC.
-            `reliability` is the weight of `auc` in `shrunken_auc`; the mean of the groups has the
-            remaining weight. `rank` is the rank of `auc`, and `rank_low` to `rank_high` is the
-            confidence set of the rank of the true AUC. Rank 1 is the largest AUC. `may_be_worst`
-            marks the confidence set of the group with the smallest true AUC.
-
-            A group has a rank if it has at least two rows of each class (with weights: an effective
-            sample size of at least 1.5). Other groups have NaN or NA; `note` gives the reason.
+            A row for each group, with the index of `by_group`. `shrunken_auc` is the empirical
+            Bayes estimate of the true AUC, with limits `ci_low` and `ci_high`; `reliability` is the
+            weight of `auc` in it. `rank` is the rank of `auc` (1 is the largest), and `rank_low` to
+            `rank_high` is the confidence set of the rank of the true AUC. `may_be_worst` marks the
+            confidence set of the group with the smallest true AUC. Groups with fewer than two rows
+            of a class (with weights: an effective sample size below 1.5) have NaN or NA; `note`
+            gives the reason.
 
         Raises
         ------
@@ -1358,52 +1129,16 @@ class GroupAUC:
 
         Notes
         -----
-        *Shrunken AUCs.* True AUCs have mean mu and standard deviation `tau`, and group g has the
-        sampling variance v. Morris's estimate [1]_ is ``auc - b (auc - mu)`` with ``b = (k - 3) /
-        (k - 1) v / (v + tau^2)`` for k groups. The first factor corrects the bias of b due to the
-        sampling error of `tau`. Sampling variances come from placement values pooled over groups,
-        as in `tau`. With fewer than four ranked groups, there is no shrinkage, as `note`
-        says, and the limits are those of `confidence_intervals`.
+        Shrinkage is Morris's [1]_, with the standard deviation `tau` and the mean of the true AUCs,
+        and limits are quantiles of the posterior distribution [5]_. They are valid on average over
+        groups, not for each group: those of groups far from the mean cover less often, so use
+        `confidence_intervals` for a group that was chosen beforehand. With fewer than four ranked
+        groups, nothing is shrunken.
 
-        The limits are quantiles of the posterior distribution of the true AUC [5]_. True AUCs are
-        normal, and the priors of mu and of ``tau^2`` are uniform, so the interval accounts for the
-        sampling errors of mu and of `tau`. `shrunken_auc` is not the posterior mean, and the
-        interval need not be symmetric. If `shrunken_auc` is outside of the limits, as at a low
-        confidence level, the method extends the interval to `shrunken_auc`.
-
-        The interval is valid on average over groups. The page "Calibration of intervals and tests"
-        has simulations of 2 to 500 groups of 6 to 200 positives. The mean coverage of 95 %
-        intervals is 94.3 to 99.7 %, and is highest if all true AUCs are equal.
-
-        A group without observed variation, as with perfect separation, has at least the variance
-        ``A (1 - A) / k``, as `note` says. The AUC A is the AUC of k independent pairs, with half a
-        concordant and half a discordant pair added. k is the number of rows of the smaller class.
-
-        The interval is not valid for each single group: the intervals of groups far from the mean
-        cover less often. In simulations with skewed or heavy-tailed true AUCs, the intervals
-        contain 5 to 80 % of the true AUCs more than two `tau` from the mean. Use
-        `confidence_intervals` for a group selected without knowledge of the data. Use the sets of
-        ranks to find the worst group.
-
-        *Ranks.* The comparison of all pairs of groups is that of `compare_groups`. `rank_low` is 1
-        plus the number of groups with a significantly larger AUC. `rank_high` is the number of
-        ranked groups minus the number of groups with a significantly smaller AUC [2]_. All sets
-        contain the ranks of the true AUCs simultaneously, for any distribution of the true AUCs.
-        The sets are conservative: in simulations, all sets hold in 98.2 to 100 % of samples. Above
-        2,000 groups, the method compares the simultaneous intervals of the groups instead, with
-        Bonferroni's correction [3]_.
-
-        *Worst group.* `may_be_worst` is Gupta's subset selection [4]_: the set omits a group if a
-        one-sided comparison shows that another group has a smaller true AUC. The adjustment is for
-        the number of other groups, not for all pairs. The set is therefore at most as large as the
-        set of groups whose `rank_high` is the last rank. The order of the shrunken AUCs can differ
-        from `rank`. With unequal numbers of rows, the smallest shrunken AUC identifies the group
-        with the smallest true AUC more often than the smallest AUC.
-
-        For binned scores, the sets of ranks and of groups hold for the exact scores, as in
-        `compare_groups`. The limits are the limits of the binned scores, extended to the limits at
-        both extremes of the exact scores. `shrunken_auc` and `reliability` describe the binned
-        scores, and have no certain interval.
+        The set of ranks follows from the comparison of all pairs [2]_, or above 2,000 groups from
+        simultaneous intervals [3]_; all sets hold together. `may_be_worst` is Gupta's subset [4]_,
+        which adjusts for the number of other groups only. For binned scores, all sets hold for the
+        exact scores.
 
         References
         ----------
@@ -1439,18 +1174,13 @@ class GroupAUC:
         device 3         1          4         False
         device 4         1          4         False
         device 5         1          4         False
-
-        Join the table to `by_group` to see the numbers of rows:
-
-        >>> table = report.by_group.join(report.ranking().drop(columns="auc"))
-        >>> table[["auc", "shrunken_auc", "n_positives"]].round(3).iloc[0].tolist()
-        [0.509, 0.512, 200.0]
         """
         confidence_level = limits.check_confidence_level(confidence_level)
-        if self._estimates.policy.undefined == "raise":
+        estimates = self._of_auc("ranking")
+        if estimates.policy.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
-            self._estimates.policy.report_groups(self._estimates.pairs)
-        return ranking_table(self._estimates, self._index(), confidence_level)
+            self._report_groups()
+        return ranking_table(estimates, self._index(), confidence_level)
 
     # Standard deviation of the true AUCs -------------------------------------------------
 
@@ -1458,16 +1188,9 @@ class GroupAUC:
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
 
-        For binned scores, tau describes the binned scores, and has no certain interval.
-
-        A tiny group has little influence on the estimate, because weights increase with the numbers
-        of rows. The estimate is at
-        most one half, the largest possible standard deviation of AUCs. The estimate omits groups
-        with fewer than two rows of a class; NaN with fewer than two remaining groups.
-
-        Scorers (`neg_tau`) average the unbiased estimate of ``tau**2`` instead: the variance of the
-        group AUCs minus the mean of their estimated variances. The unbiased estimate may be
-        negative.
+        It is at most one half. Groups with fewer than two rows of a class are left out; NaN with
+        fewer than two others. For binned scores, it describes the binned scores. Scorers
+        (`neg_tau`) average the unbiased estimate of ``tau**2`` instead, which may be negative.
         """
         return self.statistic("tau")
 
@@ -1497,25 +1220,13 @@ class GroupAUC:
 
         Notes
         -----
-        The method is an equivalence test (TOST). An average is equivalent to the pooled AUC if the
-        90 % interval of their difference is within `delta` of 0. Two one-sided tests then reject at
-        5 %. An average is not equivalent if the 99 % interval lies entirely beyond `delta`. The
-        stricter level accounts for the tests of five averages. Failing to detect a difference does
-        not show that there is no difference. The Anderson-Darling test [1]_ shows which score
-        distributions differ.
-
-        The intervals hold for new rows of the same groups if the group and the class of each row
-        are random. For fixed numbers of rows by group and class, the intervals are conservative.
-
-        The interval is a normal approximation, and the error rate may exceed 5 %. Simulations used
-        two groups and an AUC of .95, with 5 to 50 positives and 200 to 400 negatives per group. The
-        result for an average with a true difference of `delta` was "yes" in up to 8.8 % of
-        simulations.
-
-        For binned scores, the intervals cover each difference within the certain intervals of the
-        pooled AUC and of the average, and `bound` is also wider. The distances and the
-        Anderson-Darling test compare the distributions over bins. Equal distributions of scores
-        have equal distributions over bins.
+        An average is equivalent to the pooled AUC if the 90 % interval of their difference is
+        within `delta` of 0 (two one-sided tests at 5 %), and not equivalent if the 99 % interval
+        lies beyond `delta`, a level that allows for five averages. The Anderson-Darling test [1]_
+        shows which score distributions differ. The intervals are normal approximations for new rows
+        of the same groups. With few positives and an AUC of .95, up to 8.8 % of simulated samples
+        called an average equivalent whose true difference is `delta`. For binned scores, the
+        intervals cover all possible differences.
 
         References
         ----------
@@ -1536,9 +1247,18 @@ class GroupAUC:
         >>> report.agreement(delta=0.01).case
         'same_negatives'
         """
-        return agreement_with_pooled(self._estimates, delta)
+        return agreement_with_pooled(self._of_auc("agreement"), delta)
 
     # Display ----------------------------------------------------------------------
+
+    def _of_auc(self, result: str) -> GroupEstimates:
+        """Return the estimates; raise an error if the measure is not the AUC."""
+        self._estimates.check_auc(result)
+        return self._estimates
+
+    def _report_groups(self) -> None:
+        """Warn or raise, as `undefined` requires, if groups lack a class."""
+        self._estimates.policy.report_groups(self._estimates.pairs, self._estimates.measure.title)
 
     def _index(self, name: str | None = None) -> pd.Index:
         """Index of group labels, named `name` or by the columns that the labels come from."""
@@ -1591,14 +1311,14 @@ def group_names_of(report: GroupAUC) -> tuple[str, ...]:
 
 def null_difference_of(report: GroupAUC) -> float:
     """Return the expected difference from sampling error alone, if all true AUCs are equal."""
-    return null_difference(estimates_of(report).variances)
+    return null_difference(report._of_auc("null_difference").variances)  # noqa: SLF001
 
 
 def spread_of(report: GroupAUC, *, confidence_level: float = 0.95) -> pd.Series:
     """Return tau with its limits, the mean AUC, the share of variance `i2`, and Cochran's Q."""
     import pandas as pd
 
-    estimates = estimates_of(report)
+    estimates = report._of_auc("heterogeneity")  # noqa: SLF001
     found = heterogeneity.heterogeneity(
         estimates.variances, limits.check_confidence_level(confidence_level)
     )

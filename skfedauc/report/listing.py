@@ -29,7 +29,7 @@ def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
 
 def order_of(counts: ScoreCounts) -> NDArray[np.intp] | None:
     """Return the numbers of the groups in the order of the categories, or None without an order."""
-    orders, groups = counts.origin.orders, counts.groups
+    orders, groups = counts.orders, counts.groups
     if not any(orders) or not groups:
         return None
     columns = list(zip(*groups, strict=True)) if isinstance(groups[0], tuple) else [groups]

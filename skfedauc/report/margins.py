@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc.inference import margins
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.report.estimates import GroupEstimates
@@ -26,14 +26,10 @@ def worst_test(
     """Return the result of `GroupAUC.test_margin`."""
     confidence_level = check_confidence_level(confidence_level)
     reference = _input.check_share(reference, "reference")
-    if not _input.is_number(margin) or not 0 <= margin < reference:
-        raise ValueError(
-            f"margin must be a number from 0 to below the reference {reference:g}; got "
-            f"{_words.shortened(margin)}. All groups are tested to have an AUC above "
-            "reference - margin."
-        )
-    bound = reference - float(margin)
-    auc, used = estimates.group_aucs
+    hint = " All groups are tested to have an AUC above reference - margin."
+    margin = _input.check_number(margin, "margin", at_least=0, below=reference, hint=hint)
+    bound = reference - margin
+    auc, used = estimates.group_values
     claim = f"the AUC of every group{_with_an_auc(used)} is above {bound:.6g}"
     if not used.any():
         return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
@@ -48,7 +44,7 @@ def equivalence_test(
     """Return the result of `GroupAUC.test_margin`."""
     confidence_level = check_confidence_level(confidence_level)
     bound = _input.check_share(margin, "margin")
-    auc, used = estimates.group_aucs
+    auc, used = estimates.group_values
     claim = f"the AUCs of all groups{_with_an_auc(used)} differ by less than {bound:.6g}"
     if used.sum() < 2:
         return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
@@ -72,7 +68,7 @@ def _result(
     found: margins.Extreme | None,
 ) -> margins.MarginTest:
     """Return the result; None if too few groups have an AUC, which shows nothing."""
-    _, used = estimates.group_aucs
+    _, used = estimates.group_values
     labels = index.tolist()
     if found is None:
         found = margins.Extreme(np.nan, np.nan, (), False)

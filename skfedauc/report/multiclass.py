@@ -39,8 +39,8 @@ def check_no_two_classes(pos_label: Any, measure: Any) -> None:
         raise ValueError("pos_label has no meaning with multi_class; leave pos_label out.")
     if measure is not None:
         raise ValueError(
-            "measure= and multi_class= cannot be combined; use MulticlassGroupAUC, and measured() "
-            "of each of its reports."
+            "measure= and multi_class= cannot be combined; use MulticlassGroupAUC, and "
+            "GroupAUC(report[label].counts, measure=...) for each class."
         )
 
 
@@ -89,7 +89,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     of the average instead, except for the average "macro" of "ovr".
 
     Intervals, tests and measures are available for each comparison, such as
-    ``report[1].confidence_intervals()`` and ``report[1].measured(PartialAUC(max_fpr=0.1))``.
+    ``report[1].confidence_intervals()`` and ``GroupAUC(report[1].counts, measure=...)``.
     `confidence_intervals` returns intervals of averages over classes, such as M. Displays and
     `FairnessAudit` take one of the reports. `cross_validate_group_auc` and `compare_models` take
     two classes. Scorers cover cross-validation of three or more classes:
@@ -132,6 +132,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 f"counts must be a MulticlassCounts; got {type(counts).__name__}. Use "
                 "MulticlassGroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
             )
+        if rows is not None and not isinstance(rows, MulticlassRows):
+            raise TypeError(f"rows must be MulticlassRows; got {_words.described(rows)}.")
         self.counts = counts
         self.undefined = check_undefined(undefined)
         self._rows = rows
@@ -272,7 +274,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
         labels = _input.groups_of_rows(groups, X)
-        of_clusters = None if clusters is None else _input.groups_of_rows(clusters, X)
+        of_clusters = None if clusters is None else _input.groups_of_rows(clusters, X, "clusters")
         _input.check_row_order(
             {
                 "X": X,
@@ -283,7 +285,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             }
         )
         classes, scores = _sklearn.class_scores_of(
-            estimator, X, response_method, remedy="Use GroupAUC.from_estimator for two classes."
+            estimator,
+            X,
+            response_method,
+            remedy="Use GroupAUC.from_estimator for two classes.",
+            y=_input.column_of(y, "y"),
         )
         rows = MulticlassRows.checked(
             _input.column_of(y, "y"),
@@ -346,7 +352,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         "worst" is the average of the worst AUCs of the classes, which may belong to different
         groups. ``average_by_group().min()`` is the worst average of a group.
         """
-        return self.averaged(STATISTICS[check_statistic(name)].compute, class_average)
+        return self.averaged(
+            STATISTICS[check_statistic(name, argument="name")].compute, class_average
+        )
 
     def averaged(
         self, compute: Callable[[GroupEstimates], float], class_average: ClassAverage = "macro"

@@ -65,7 +65,8 @@ def responses_of(
     """
     rows = {"X": X, "y": of_rows["y_true"], "sample_weight": of_rows.get("sample_weight")}
     _input.check_row_order(rows)
-    scores = _sklearn.scores_of(estimator, X, response_method, pos_label, **options)
+    y = _input.column_of(of_rows["y_true"], "y")
+    scores = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y, **options)
     by_default = response_method is None and scores.method == "decision_function"
     if not by_default or not hasattr(estimator, "predict_proba"):
         return Responses(scores, scores)

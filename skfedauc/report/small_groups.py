@@ -73,7 +73,7 @@ def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
         clusters = clusters.select_groups(kept)
     large = GroupPairs(
         # The remaining groups tell whether a group has enough rows.
-        select_groups(counts, kept, by_size=least > 0),
+        select_groups(counts, kept, at_least=least or None),
         clusters=clusters,
         is_over_folds=pairs.is_over_folds,
         is_multiclass=pairs.is_multiclass,

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
-from skfedauc.counts.disclosure import needs_scores
+from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.inference import heterogeneity
+from skfedauc.inference.variances import Variances
+from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs, share_of
-from skfedauc.report.bias import bias_score
+from skfedauc.report.bias import bias_aucs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.undefined import NotDefined
 
@@ -36,10 +38,10 @@ MATRIX_GROUPS = 500
 # If the share of the cross-group pairs is smaller, sum their weights directly, because a difference
 # of two sums loses precision.
 _FEW_CROSS = 1e-3
+# Power of the generalized means of the bias score, and its share of the pooled AUC
+_POWER, _POOLED_SHARE = -5.0, 0.25
 
 NO_SPREAD = "tau needs two groups with two rows of each class"
-_REPEATED = "tau needs folds that test each row at most once"
-_SHARED = "tau needs groups that share no clusters"
 _NO_GAP = "a gap needs two groups with rows of both classes"
 
 
@@ -93,7 +95,7 @@ AVERAGES: dict[str, Callable[[GroupPairs], NDArray[Any]]] = {
 
 def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[Any]]) -> float:
     """Weighted average of the group AUCs."""
-    auc, used = estimates.group_aucs
+    auc, used = estimates.group_values
     of_group = weights(estimates.pairs).astype(np.float64)
     total = float(of_group[used].sum())
     if not total > 0:
@@ -104,7 +106,7 @@ def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[A
 
 def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
     """Return the weights of the groups in an average, with sum 1; None if no group has weight."""
-    _, used = estimates.group_aucs
+    _, used = estimates.group_values
     weights = np.where(used, AVERAGES[name](estimates.pairs).astype(np.float64), 0.0)
     total = float(weights.sum())
     return weights / total if total > 0 else None
@@ -115,16 +117,16 @@ def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
 
 def pooled(estimates: GroupEstimates) -> float:
     """AUC of all rows together."""
-    check_determined("pooled", estimates.pairs)
-    auc = estimates.pairs.pooled_auc
-    if np.isnan(auc):
+    check_determined("pooled", estimates)
+    value = estimates.pooled_value
+    if np.isnan(value):
         raise NotDefined("the pooled AUC needs rows of both classes")
-    return auc
+    return value
 
 
 def worst(estimates: GroupEstimates) -> float:
     """Smallest group AUC."""
-    auc, used = estimates.group_aucs
+    auc, used = estimates.group_values
     if not used.any():
         raise NotDefined("no group has rows of both classes")
     return float(auc[used].min())
@@ -132,7 +134,7 @@ def worst(estimates: GroupEstimates) -> float:
 
 def difference(estimates: GroupEstimates) -> float:
     """Largest minus smallest group AUC."""
-    auc, used = estimates.group_aucs
+    auc, used = estimates.group_values
     if used.sum() < 2:
         raise NotDefined(_NO_GAP)
     return float(auc[used].max() - auc[used].min())
@@ -140,7 +142,7 @@ def difference(estimates: GroupEstimates) -> float:
 
 def ratio(estimates: GroupEstimates) -> float:
     """Smallest over largest group AUC."""
-    auc, used = estimates.group_aucs
+    auc, used = estimates.group_values
     if used.sum() < 2:
         raise NotDefined(_NO_GAP)
     if auc[used].max() <= 0:
@@ -150,7 +152,7 @@ def ratio(estimates: GroupEstimates) -> float:
 
 def cross(estimates: GroupEstimates) -> float:
     """AUC over the pairs of rows from different groups."""
-    check_determined("cross", estimates.pairs)
+    check_determined("cross", estimates)
     found = decomposition(estimates.pairs).cross
     if np.isnan(found):
         raise NotDefined("the cross AUC needs a pair of rows from two groups")
@@ -159,7 +161,7 @@ def cross(estimates: GroupEstimates) -> float:
 
 def cross_difference(estimates: GroupEstimates) -> float:
     """Largest absolute difference between the two cross AUCs of a pair of groups."""
-    check_determined("cross_difference", estimates.pairs)
+    check_determined("cross_difference", estimates)
     # A number that replaces the AUC of a group does not replace the cross AUCs of the group.
     estimates.policy.report_groups(estimates.pairs)
     both = estimates.pairs.defined
@@ -172,32 +174,47 @@ def cross_difference(estimates: GroupEstimates) -> float:
     return float(np.nanmax(gaps))
 
 
-def _bias_score(estimates: GroupEstimates) -> float:
-    """Weighted mean of the pooled AUC and of the means of the bias AUCs."""
-    check_determined("bias_score", estimates.pairs)
-    return bias_score(estimates)
+def bias_score(estimates: GroupEstimates) -> float:
+    """Weighted mean of the pooled AUC and of the generalized means of three AUCs by group."""
+    check_determined("bias_score", estimates)
+    auc, used = estimates.group_values
+    bias = bias_aucs(estimates.pairs)
+    means = [_generalized_mean(values) for values in (auc[used], bias.bpsn, bias.bnsp)]
+    if np.isnan(means).any():
+        raise NotDefined(
+            "the bias score needs a group with rows of both classes, and other groups with rows "
+            "of both classes"
+        )
+    share = _POOLED_SHARE
+    return float(share * estimates.pairs.pooled_auc + (1.0 - share) * np.mean(means))
+
+
+def _generalized_mean(values: NDArray[np.float64]) -> float:
+    """Generalized mean of the values that are not NaN."""
+    values = values[~np.isnan(values)]
+    if values.size == 0 or values.min() <= 0:
+        return 0.0 if values.size else float("nan")
+    # Divide by the value whose power is largest, so that no power overflows.
+    scale = values.min()
+    return float(scale * np.mean((values / scale) ** _POWER) ** (1.0 / _POWER))
 
 
 def tau(estimates: GroupEstimates) -> float:
     """Standard deviation of the groups' true AUCs, by restricted maximum likelihood."""
-    if estimates.pairs.rows_repeat:
-        raise NotDefined(_REPEATED)
-    if estimates.variances.shares_clusters:
-        raise NotDefined(_SHARED, more_rows_help=False)
-    found = heterogeneity.tau(estimates.variances)
-    if np.isnan(found):
-        raise NotDefined(NO_SPREAD)
-    return found
+    return _spread(estimates, heterogeneity.tau)
 
 
 def squared_tau(estimates: GroupEstimates) -> float:
     """Unbiased estimate of the square of `tau`, which may be negative."""
+    return _spread(estimates, heterogeneity.squared_tau)
+
+
+def _spread(estimates: GroupEstimates, estimator: Callable[[Variances], float]) -> float:
     if estimates.pairs.rows_repeat:
-        raise NotDefined(_REPEATED)
-    variances = estimates.variances
-    if variances.shares_clusters:
-        raise NotDefined(_SHARED, more_rows_help=False)
-    found = heterogeneity.squared_tau(variances)
+        raise NotDefined("tau needs folds that test each row at most once")
+    if estimates.variances.shares_clusters:
+        raise NotDefined("tau needs groups that share no clusters", more_rows_help=False)
+    found = estimator(estimates.variances)
     if np.isnan(found):
         raise NotDefined(NO_SPREAD)
     return found
@@ -213,6 +230,7 @@ class Statistic(NamedTuple):
     over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic. ``is_auc``
     states that the statistic is on the scale of an AUC, so that displays may draw it as a line.
     ``needs_scores`` states that a summary by group does not determine the statistic.
+    ``of_measures`` states that other measures than the AUC have the statistic.
     """
 
     compute: Callable[[GroupEstimates], float]
@@ -222,18 +240,19 @@ class Statistic(NamedTuple):
     from_score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
     is_auc: bool = False
     needs_scores: bool = False
+    of_measures: bool = False
 
 
 STATISTICS: dict[str, Statistic] = {
-    "pooled": Statistic(pooled, is_auc=True, needs_scores=True),
+    "pooled": Statistic(pooled, is_auc=True, needs_scores=True, of_measures=True),
     **{
-        name: Statistic(functools.partial(average, weights=weights), is_auc=True)
+        name: Statistic(functools.partial(average, weights=weights), is_auc=True, of_measures=True)
         for name, weights in AVERAGES.items()
     },
-    "worst": Statistic(worst, is_auc=True),
+    "worst": Statistic(worst, is_auc=True, of_measures=True),
     "ratio": Statistic(ratio),
     "cross": Statistic(cross, is_auc=True, needs_scores=True),
-    "difference": Statistic(difference, greater_is_better=False),
+    "difference": Statistic(difference, greater_is_better=False, of_measures=True),
     "cross_difference": Statistic(
         cross_difference, greater_is_better=False, needs_matrix=True, needs_scores=True
     ),
@@ -243,30 +262,35 @@ STATISTICS: dict[str, Statistic] = {
         score=squared_tau,
         from_score=lambda squares: np.sqrt(np.maximum(squares, 0.0)),
     ),
-    "bias_score": Statistic(_bias_score, needs_scores=True),
+    "bias_score": Statistic(bias_score, needs_scores=True),
 }
 
 
-def determined_statistics(pairs: GroupPairs) -> tuple[str, ...]:
-    """Return the names of the statistics that the counts determine at their level of disclosure."""
-    has_scores = pairs.has_scores
-    return tuple(n for n, of_name in STATISTICS.items() if has_scores or not of_name.needs_scores)
+def statistics_of(measure: Measure) -> list[str]:
+    """Return the names of the statistics that a measure has."""
+    return [name for name, of_name in STATISTICS.items() if measure.is_auc or of_name.of_measures]
 
 
-def check_determined(name: str, pairs: GroupPairs) -> None:
-    """Raise an error for a statistic that the counts do not determine.
+def determined_statistics(estimates: GroupEstimates) -> list[str]:
+    """Return the statistics of the measure that the counts determine at their disclosure level."""
+    has_scores = estimates.pairs.has_scores
+    names = statistics_of(estimates.measure)
+    return [name for name in names if has_scores or not STATISTICS[name].needs_scores]
 
-    Raises
-    ------
-    DisclosureError
-        If the statistic needs scores, and the counts are a summary by group.
-    """
-    if pairs.has_scores:
+
+def check_determined(name: str, estimates: GroupEstimates) -> None:
+    """Raise a `DisclosureError` if a statistic needs scores, and the counts are a summary."""
+    if estimates.pairs.has_scores:
         return
-    known = _words.enumerated([repr(name) for name in determined_statistics(pairs)])
-    raise DisclosureError(
-        f"{needs_scores(f'the statistic {name!r}')} A summary determines {known}."
-    )
+    known = _words.enumerated([repr(name) for name in determined_statistics(estimates)])
+    lacks = lacking(estimates.pairs.counts.disclosure, Need.SCORES)
+    raise DisclosureError(f"the statistic {name!r} {lacks} A summary determines {known}.")
+
+
+def statistic_of(estimates: GroupEstimates, name: Any) -> float:
+    """Return a statistic by name; NaN, a warning or an error if it is undefined."""
+    name = check_statistic(name, measure=estimates.measure, argument="name")
+    return estimates.value_of(STATISTICS[name].compute)
 
 
 def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
@@ -278,7 +302,7 @@ def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
     quiet, is_large = estimates.quiet(), estimates.pairs.n_groups > MATRIX_GROUPS
     return {
         name: quiet.value_of(STATISTICS[name].compute)
-        for name in determined_statistics(estimates.pairs)
+        for name in determined_statistics(estimates)
         if not (STATISTICS[name].needs_matrix and is_large)
     }
 
@@ -297,26 +321,74 @@ _OTHER_NAMES = {
 }
 
 
-def check_statistic(name: Any, *, scorer: bool = False, among: Sequence[str] | None = None) -> str:
+def check_statistic(
+    name: Any,
+    *,
+    scorer: bool = False,
+    measure: Measure | None = None,
+    argument: str = "statistic",
+) -> str:
     """Return the name of a statistic; raise an error that lists all names for another name.
 
-    With `scorer`, gaps have the prefix "neg_", because greater is better in scorers. `among` are
-    the statistics that are available, without the prefix; None means all.
+    With `scorer`, gaps have the prefix "neg_", because greater is better in scorers. The statistics
+    are those of `measure`; None means the AUC.
     """
+    known = statistics_of(check_measure(measure))
     names = {
         name if STATISTICS[name].greater_is_better or not scorer else f"neg_{name}": None
-        for name in (STATISTICS if among is None else among)
+        for name in known
     }
     hint = ""
     if isinstance(name, str) and name not in names:
+        plain = name.removeprefix("neg_")  # The name of a statistic
         near = difflib.get_close_matches(name.lower(), names, n=1)
         if name.lower() in _OTHER_NAMES:
             hint = f" {_words.shortened(name)} corresponds to {_OTHER_NAMES[name.lower()]} here."
+        elif plain in STATISTICS and plain not in known:
+            hint = f" {_words.shortened(plain)} is for AUCs only, and measure is {measure!r}."
         elif scorer and f"neg_{name}" in names:
             hint = f" Greater must be better in a scorer: use 'neg_{name}'."
-        elif not scorer and name.removeprefix("neg_") in names:
-            plain = name.removeprefix("neg_")  # The name of a statistic
+        elif not scorer and plain in names:
             hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
             hint = f" Did you mean {_words.shortened(near[0])}?"
-    return str(_input.check_option("statistic", name, names, hint))
+    return str(_input.check_option(argument, name, names, hint))
+
+
+def average_weights(
+    weights: str | Mapping[Any, float] | ArrayLike, pairs: GroupPairs
+) -> NDArray[np.float64]:
+    """Return the weight of each group; see `GroupAUC.average`."""
+    if isinstance(weights, str):
+        if weights not in AVERAGES:
+            check_statistic(weights, argument="weights")
+            raise ValueError(
+                f"average({_words.shortened(weights)}): this statistic is not an average of group "
+                f"AUCs; the averages are {', '.join(AVERAGES)}."
+            )
+        return AVERAGES[weights](pairs).astype(np.float64)
+    if hasattr(weights, "to_dict") and hasattr(weights, "index"):
+        by_label = {_input.as_label(k): v for k, v in weights.to_dict().items()}
+        # Treat a Series without group labels in its index as an array.
+        if by_label.keys() == set(pairs.counts.groups or ()) or any(
+            isinstance(label, str | tuple) for label in by_label
+        ):
+            weights = by_label
+    if isinstance(weights, Mapping):
+        groups = pairs.counts.groups or ()
+        weights = {_input.as_label(label): weight for label, weight in weights.items()}
+        absent = [group for group in groups if group not in weights]
+        known = set(groups)
+        unknown = [label for label in weights if label not in known]
+        if absent or unknown:
+            raise ValueError(
+                f"weights must have one weight for each group; {len(absent)} of "
+                f"{_words.counted(len(groups), 'group')} have no weight, such as "
+                f"[{_words.all_shortened(absent[:3])}], and "
+                f"{_words.counted(len(unknown), 'label')} "
+                f"without a group, such as [{_words.all_shortened(unknown[:3])}], have a weight."
+            )
+        weights = [weights[group] for group in groups]
+    of_group = _input.check_weights(weights, "weights")
+    _input.check_length("weights", of_group.size, "by_group", pairs.n_groups)
+    return of_group

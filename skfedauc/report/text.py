@@ -34,6 +34,7 @@ _MOST_ROWS = 20
 _MOST_EXPECTED = 2_000
 _LEVEL = 0.95
 _MORE = "More: report.statistics(), report.ranking(), report.compare_groups()"
+_MORE_OF_MEASURES = "More: report.statistics(), report.confidence_intervals()"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +54,8 @@ class FirstLines:
         Number of first columns with the labels of the groups.
     note : str
         What the table does not show; empty if it shows all groups.
+    more : str
+        Calls that answer further questions.
     """
 
     headline: str
@@ -61,6 +64,7 @@ class FirstLines:
     rows: tuple[tuple[str, ...], ...]
     n_labels: int
     note: str
+    more: str
 
     def _is_text(self, column: int) -> bool:
         return column < self.n_labels or column == len(self.header) - 1
@@ -81,7 +85,7 @@ class FirstLines:
     def text(self) -> str:
         """Return the lines for ``print``."""
         table = ["", *self.table_lines()] if self.rows else []
-        return "\n".join([self.headline, *self.answers, *table, "", _MORE])
+        return "\n".join([self.headline, *self.answers, *table, "", self.more])
 
     def html(self) -> str:
         """Return the lines as HTML without colors and scripts, for light and dark notebooks."""
@@ -102,7 +106,7 @@ class FirstLines:
         return (
             f"<div><strong>{escape(self.headline)}</strong>{lines}"
             f"<div style='overflow-x:auto'>{table}</div><div>{escape(self.note)}</div>"
-            f"<div><small>{_MORE}</small></div></div>"
+            f"<div><small>{self.more}</small></div></div>"
         )
 
     def markdown(self) -> str:
@@ -135,15 +139,16 @@ def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str = "") 
     """
     quiet = estimates.quiet()
     answers = list(_quality(quiet))
-    _, used = quiet.group_aucs
+    _, used = quiet.group_values
     if used.any():
         answers += _worst(quiet, index)
     if used.sum() > 1:
         answers += _gap(quiet, index)
     answers += [left_out] * bool(left_out)
     header, rows, note = _table(quiet, index)
+    more = _MORE if quiet.measure.is_auc else _MORE_OF_MEASURES
     return FirstLines(
-        _headline(quiet, index), tuple(answers), header, rows, max(index.nlevels, 1), note
+        _headline(quiet, index), tuple(answers), header, rows, max(index.nlevels, 1), note, more
     )
 
 
@@ -154,12 +159,12 @@ def _headline(estimates: GroupEstimates, index: pd.Index) -> str:
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     n_undefined, note = int((~pairs.defined).sum()), binned_note(estimates)
     return (
-        f"AUC over {_words.counted(pairs.n_groups, 'group')}{by}"
+        f"{estimates.measure.title} over {_words.counted(pairs.n_groups, 'group')}{by}"
         f"{f' ({n_undefined:,} undefined)' if n_undefined else ''}: "
         f"{_words.counted(n_positives + n_negatives, 'row')}, "
         f"{_words.counted(n_positives, 'positive')} and "
         f"{_words.counted(n_negatives, 'negative')}"
-        f"{_clusters_note(estimates)}{without_group(counts.n_missing)}{counts.withheld.in_words()}"
+        f"{_clusters_note(estimates)}{without_group(counts.n_missing)}{counts.disclosure.withheld.in_words()}"
         f"{f'; {note}' if note else ''}{summary_note(estimates)}"
     )
 
@@ -175,10 +180,9 @@ def _clusters_note(estimates: GroupEstimates) -> str:
 
 def summary_note(estimates: GroupEstimates) -> str:
     """Return a note on the omitted statistics; empty if the counts have scores."""
-    known = determined_statistics(estimates.pairs)
-    absent = [name for name in STATISTICS if name not in known]
-    if not absent:
+    if estimates.pairs.has_scores:
         return ""
+    absent = [name for name in STATISTICS if name not in determined_statistics(estimates)]
     return f"; a summary by group, which does not determine {_words.enumerated(absent, 'or')}"
 
 
@@ -187,16 +191,16 @@ def summary_note(estimates: GroupEstimates) -> str:
 
 def _quality(estimates: GroupEstimates) -> Iterator[str]:
     """Yield the pooled AUC and the AUC within groups."""
-    words = {
-        "pooled": "all rows together",
-        "within": "pairs of rows of the same group",
-    }
-    known = [name for name in words if name in determined_statistics(estimates.pairs)]
+    within = "pairs of rows of the same group"
+    if not estimates.measure.is_auc:
+        within = "groups weighted by their pairs of rows"
+    words = {"pooled": "all rows together", "within": within}
+    known = [name for name in words if name in determined_statistics(estimates)]
     if estimates.pairs.n_groups < 2:
         known = known[:1]
     limits = None
     if not estimates.pairs.rows_repeat:
-        limits = statistic_intervals(estimates, _LEVEL, "logit", None, names=known)
+        limits = _intervals(estimates, known)
     for name in known:
         value = estimates.value_of(STATISTICS[name].compute)
         if np.isnan(value):
@@ -214,6 +218,11 @@ def _quality(estimates: GroupEstimates) -> Iterator[str]:
         yield f"{name} {_number(value)}{_in_parentheses(told)}: {words[name]}{of_new}"
 
 
+def _intervals(estimates: GroupEstimates, names: Sequence[str]) -> pd.DataFrame:
+    method = estimates.measure.methods[0]
+    return statistic_intervals(estimates, _LEVEL, method, None, names=names)
+
+
 def _certain(estimates: GroupEstimates, name: str) -> list[str]:
     """Return the certain interval of a statistic of binned scores in words, if there is one."""
     if not estimates.pairs.is_binned:
@@ -226,15 +235,15 @@ def _certain(estimates: GroupEstimates, name: str) -> list[str]:
 
 
 def _worst(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
-    """Yield the group with the lowest AUC, with its rows."""
-    auc, used = estimates.group_aucs
-    worst = int(np.where(used, auc, np.inf).argmin())
+    """Yield the group with the lowest value, with its rows."""
+    values, used = estimates.group_values
+    worst = int(np.where(used, values, np.inf).argmin())
     counts = estimates.pairs.counts
     positives, negatives = int(counts.n_positives[worst]), int(counts.n_negatives[worst])
     few = ", too few rows to tell" if min(positives, negatives) < FEW else ""
     certain = _in_parentheses(_certain(estimates, "worst"))
     yield (
-        f"worst {_number(auc[worst])}{certain}: {_words.shortened_label(index[worst])}, "
+        f"worst {_number(values[worst])}{certain}: {_words.shortened_label(index[worst])}, "
         f"{_words.counted(positives, 'positive')} and "
         f"{_words.counted(negatives, 'negative')}{few}"
     )
@@ -242,10 +251,15 @@ def _worst(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
 
 def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
     """Yield the largest difference with its test, and what equal groups would show."""
-    auc, used = estimates.group_aucs
-    if estimates.pairs.rows_repeat:
-        difference = estimates.value_of(STATISTICS["difference"].compute)
-        yield f"difference {_number(difference)}: largest minus smallest AUC"
+    auc, used = estimates.group_values
+    title, is_auc = estimates.measure.title, estimates.measure.is_auc
+    if estimates.pairs.rows_repeat or not is_auc:
+        told = []
+        if not is_auc:
+            (ends,) = _intervals(estimates, ["difference"])[["ci_low", "ci_high"]].to_numpy()
+            told = [_interval(*ends), *_certain(estimates, "difference")]
+        difference = _number(estimates.value_of(STATISTICS["difference"].compute))
+        yield f"difference {difference}{_in_parentheses(told)}: largest minus smallest {title}"
         return
     test = difference_test(estimates, index, _LEVEL)
     told = [_interval(test.ci_low, test.ci_high), *_certain(estimates, "difference")]
@@ -294,7 +308,8 @@ def _table(
     """Return header, rows and note of the table of groups, the lowest AUC first."""
     pairs = estimates.pairs
     names = [str(name) if name is not None else "" for name in index.names]
-    order = np.argsort(np.where(pairs.defined, pairs.auc, np.inf), kind="stable")
+    values, measure = estimates.by_group, estimates.measure
+    order = np.argsort(np.where(pairs.defined, values, np.inf), kind="stable")
     n_groups, note = order.size, ""
     if n_groups > _MOST_ROWS:
         # Undefined groups come last, and are left out.
@@ -306,7 +321,7 @@ def _table(
         )
     low = high = np.full(n_groups, np.nan)
     if not pairs.rows_repeat:
-        limits = group_intervals(estimates, index, _LEVEL, "logit")
+        limits = group_intervals(estimates, index, _LEVEL, measure.methods[0])
         low, high = (limits[name].to_numpy() for name in ("ci_low", "ci_high"))
     rows = []
     for g in order.tolist():
@@ -315,15 +330,15 @@ def _table(
         rows.append(
             (
                 *map(_words.shortened_label, label),
-                _number(pairs.auc[g]),
+                _number(values[g]),
                 "" if np.isnan(low[g]) else _interval(low[g], high[g]),
                 f"{positives:,}",
                 f"{negatives:,}",
                 _remark(positives, negatives),
             )
         )
-    header = (*map(_words.shortened_label, names), "AUC", "95 % interval", "positives", "negatives")
-    return (*header, ""), tuple(rows), note
+    header = (measure.title, "95 % interval", "positives", "negatives", "")
+    return (*map(_words.shortened_label, names), *header), tuple(rows), note
 
 
 def _remark(positives: int, negatives: int) -> str:

@@ -9,6 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 
 # Largest number of undefined groups in a message
@@ -141,13 +142,23 @@ def _named(labels: Sequence[Any]) -> str:
 
 def of_one_label(counts: ScoreCounts) -> str:
     """Return a phrase for messages if the only label of the rows is not pos_label; else ""."""
-    classes = counts.origin.classes
+    classes = counts.classes
     if len(classes.seen) != 1 or not classes.lacks_positive or counts.n_positives.any():
         return ""
     return (
         f" (all rows have the label {_words.shortened(classes.seen[0])}, and pos_label is "
         f"{_words.shortened(classes.pos_label)})"
     )
+
+
+def check_replacement(undefined: Undefined, measure: Measure) -> None:
+    """Raise an error for a number in place of undefined values beyond the measure's scale."""
+    low, high = measure.scale
+    if isinstance(undefined, float) and not low <= undefined <= high:
+        raise ValueError(
+            f"undefined must be 'skip', 'ignore', 'raise', or a number from {low} to {high}, the "
+            f"range of {measure!r}, to use for groups that lack a class; got {undefined}."
+        )
 
 
 def check_undefined(undefined: Any) -> Undefined:

@@ -42,7 +42,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
         If the counts have no limits of the numbers of withheld rows, or rows have weights.
     """
     counts = estimates.pairs.counts_for("withheld=True")
-    withheld = counts.withheld
+    withheld = counts.disclosure.withheld
     if withheld.n_groups == 0:
         return table
     most_negatives, most_positives = withheld.most_negatives, withheld.most_positives
@@ -50,7 +50,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
         raise ValueError(
             "withheld=True needs the numbers of withheld rows, or limits of these numbers, and "
             "these counts hold only the number of withheld groups. Reduce with "
-            "small_groups='join', or with tell_withheld='rows'."
+            "Disclosure(small_groups='join') or Disclosure(tell_withheld='rows')."
         )
     if counts.is_weighted:
         raise ValueError(
@@ -64,7 +64,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     weights = {"pooled": (n_pairs, all_pairs - n_pairs)}
     are_apart = withheld.labels is not None and set(withheld.labels).isdisjoint(counts.groups or ())
     if are_apart:
-        used = estimates.group_aucs[1]
+        used = estimates.group_values[1]
         negatives = counts.n_negatives[used].astype(np.float64)
         positives = counts.n_positives[used].astype(np.float64)
         unknown = most_negatives, most_positives

@@ -13,7 +13,6 @@ from skfedauc.report import (
     ScorerStatistic,
     Undefined,
     check_class_average,
-    check_measure_statistic,
     check_no_two_classes,
     check_replacement,
     check_statistic,
@@ -159,10 +158,11 @@ def make_group_auc_scorer(
     >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer).round(2)
     array([0.64, 0.86, 0.87, 0.86, 0.82])
     """
-    _check_names(statistic, measure)
+    check_statistic(statistic, scorer=True, measure=measure)
     checked_undefined = _checked_undefined(undefined, measure)
     check_response_method(response_method)
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         return MulticlassGroupAUCScorer(
@@ -172,7 +172,7 @@ def make_group_auc_scorer(
             response_method,
             _input.check_missing(missing),
             check_multi_class(multi_class),
-            check_class_average(class_average),
+            class_average,
         )
     return GroupAUCScorer(
         statistic,
@@ -292,9 +292,12 @@ def group_auc_scoring(
         )
     checked, missing = _checked_groups(groups), _input.check_missing(missing)
     check_response_method(response_method)
-    named: list[tuple[str, str, Any]] = [
-        (name_of_score(_check_names(name, measure), None, measure), name, None)
+    names = [
+        check_statistic(name, scorer=True, measure=measure, argument="statistics")
         for name in statistics
+    ]
+    named: list[tuple[str, str, Any]] = [
+        (name_of_score(name, None, measure), name, None) for name in names
     ]
     undefined = _checked_undefined(undefined, measure)
     labels = [_input.check_label(label, "each_group") for label in each_group]
@@ -309,12 +312,13 @@ def group_auc_scoring(
             else "statistics and each_group are both empty; name at least one score."
         )
     check_multi_class(multi_class, may_raise=True)
+    check_class_average(class_average)
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
-        way, average = check_multi_class(multi_class), check_class_average(class_average)
+        way = check_multi_class(multi_class)
         return {
             name: MulticlassGroupAUCScorer(
-                statistic, checked, undefined, response_method, missing, way, average, label
+                statistic, checked, undefined, response_method, missing, way, class_average, label
             )
             for name, statistic, label in named
         }
@@ -326,19 +330,10 @@ def group_auc_scoring(
     }
 
 
-def _check_names(statistic: Any, measure: Measure | None) -> str:
-    """Return the name of the statistic; raise an error if the measure does not define it."""
-    if measure is None:
-        return check_statistic(statistic, scorer=True)
-    check_measure(measure)
-    return check_measure_statistic(statistic, scorer=True)
-
-
 def _checked_undefined(undefined: Any, measure: Measure | None) -> Undefined:
     """Return `undefined` after checking it, also for the scale of the measure."""
     checked = check_undefined(undefined)
-    if measure is not None:
-        check_replacement(checked, measure)
+    check_replacement(checked, check_measure(measure))
     return checked
 
 

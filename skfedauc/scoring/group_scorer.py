@@ -17,7 +17,6 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     STATISTICS,
     GroupEstimates,
-    MeasureEstimates,
     Undefined,
     UndefinedPolicy,
 )
@@ -152,21 +151,14 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         estimates = shared(
             method_caller, key, kept, lambda: self._estimates(method_caller, estimator, *rows)
         )
-        measure, measured = self._measure, None
+        measure = self._measure
         if measure is not None:
-            measured = shared(
-                method_caller,
-                (key, measure),
-                kept,
-                functools.partial(MeasureEstimates.of, estimates, measure),
-            )
+            of_measure = functools.partial(estimates.of_measure, measure)
+            estimates = shared(method_caller, (key, measure), kept, of_measure)
         if self._statistic == "group":
-            values = estimates.pairs.auc if measured is None else measured.by_group
-            return self._of_group(estimates.pairs.counts.groups or (), values, estimates.policy)
-        name = self._statistic.removeprefix("neg_")
-        if measured is not None:
-            return measured.statistic(name)
-        statistic = STATISTICS[name]
+            known = estimates.pairs.counts.groups or ()
+            return self._of_group(known, estimates.by_group, estimates.policy)
+        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
         return estimates.value_of(statistic.score or statistic.compute)
 
     def _key(self, groups: Any, sample_weight: Any) -> tuple[Any, Any]:

@@ -5,12 +5,7 @@ import pytest
 from cli_cases import COLUMNS, predictions, with_gaps
 
 from skfedauc.cli.main import main
-from skfedauc.counts import origin
-
-
-@pytest.fixture(autouse=True, scope="module")
-def draws(few_draws):
-    """Commands give the values of the library, which has tests of its own."""
+from skfedauc.counts import provenance
 
 
 @pytest.fixture
@@ -79,4 +74,4 @@ def error_of(capsys):
 def equal_identifiers(monkeypatch):
     """Give all counts one identifier, to compare pages and documents of separate countings."""
     one = types.SimpleNamespace(token_hex=lambda n_bytes: "0" * 2 * n_bytes)
-    monkeypatch.setattr(origin, "secrets", one)
+    monkeypatch.setattr(provenance, "secrets", one)

@@ -63,7 +63,7 @@ def results_of(command_line, tmp_path, name, capsys):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.usefixtures("equal_identifiers")
-def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys, without_plots):
+def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys):
     columns, on_rows, on_counts = CASES[case]
     path, counts = tmp_path / "p.csv", tmp_path / "p.skfa"
     frame = with_gaps(predictions()) if on_rows else predictions()
@@ -76,7 +76,7 @@ def test_a_report_is_the_audit_of_the_rows(case, tmp_path, capsys, without_plots
 
 
 @pytest.mark.usefixtures("equal_identifiers")
-def test_missing_groups_may_be_dropped_by_the_report(gaps, tmp_path, capsys, without_plots):
+def test_missing_groups_may_be_dropped_by_the_report(gaps, tmp_path, capsys):
     """Each report leaves out other rows, which the counts keep as groups."""
     counts, columns = tmp_path / "gaps.skfa", [*WEIGHTED, "--group", "sex"]
     assert main(["count", str(gaps), *columns, "--missing", "group", "-o", str(counts)]) == 0
@@ -95,7 +95,7 @@ def check_equal(of_counts, of_rows):
     # The texts differ only in the name of the file.
     assert text[1:] == expected_text[1:]
     assert text[0].split(": ")[1].split(", weighted")[0] in expected_text[0]
-    for key in ("groupings", "n_positives", "n_negatives", "favorable"):
+    for key in ("groupings", "n_positives", "n_negatives", "columns", "tolerances"):
         assert document[key] == expected[key]
     assert page.replace("p.skfa", "p.csv").replace("gaps.skfa", "gaps.csv") == expected_page
 
@@ -119,13 +119,13 @@ def test_merged_sites_are_all_rows(frame, sites, written, tmp_path, capsys, audi
     assert [source.name for source in merged.sources] == ["bern", "oslo"]
     assert main(["report", str(path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    expected = audit(written, *BOTH)["groupings"]
-    for grouping in (*document["groupings"], *expected):
-        assert re.fullmatch("[0-9a-f]{32}", grouping["facts"].pop("identifier"))
-    assert document["groupings"] == expected
+    expected = audit(written, *BOTH)
+    assert re.fullmatch("[0-9a-f]{32}", document["facts"].pop("identifier"))
+    for key in ("groupings", "columns"):
+        assert document[key] == expected[key]
     for grouping, by in zip(document["groupings"], ["g", "sex", ["g", "sex"]], strict=True):
         assert aucs_of(grouping) == pytest.approx(expected_aucs(frame, by), abs=1e-12)
-    assert document["sources"] == [source._asdict() for source in merged.sources]
+    assert document["sources"] == [source.to_dict() for source in merged.sources]
     assert document["weighted"] is False
 
 
@@ -147,7 +147,7 @@ def test_a_site_may_hold_one_class(frame, tmp_path, capsys, sort):
     )
     merged = ScoreCounts.load(tmp_path / "all.skfa")
     assert merged == expected
-    assert merged.origin.classes == expected.origin.classes
+    assert merged.classes == expected.classes
 
 
 @pytest.mark.parametrize(
@@ -173,21 +173,22 @@ def test_sites_that_name_classes_differently_are_not_merged(
 
 def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, capsys):
     path, again = tmp_path / "all.skfa", tmp_path / "again.skfa"
-    identifier = ScoreCounts.load(sites[0]).sources[0].identifier
     assert main(["merge", *map(str, sites), "-o", str(path)]) == 0
     capsys.readouterr()
-    message = error_of(["merge", path, sites[0], "-o", again])
-    counting = f"the same counting, 'oslo' ({identifier}), is in"
-    assert f"{counting} {path} and {sites[0]}; its rows may count twice: leave one" in message
-    assert message.endswith("leave one file out, or pass --allow-repeated\n")
-    message = error_of(["merge", sites[0], sites[0], "-o", again])
-    assert f"{counting} {sites[0]} twice; its rows may count twice: leave one" in message
-    assert not again.exists()
-    assert main(["merge", str(path), str(sites[0]), "-o", str(again), "--allow-repeated"]) == 0
-    twice = pd.concat([frame, frame.iloc[:150]])
-    assert ScoreCounts.load(again) == ScoreCounts.from_predictions(
-        twice["y"], twice["s"], groups=twice[["g", "sex"]]
-    )
+    assert main(["merge", str(path), str(sites[0]), "-o", str(again)]) == 0
+    printed = capsys.readouterr().out
+    assert f"{sites[0]}: not added, because another file repeats it\n" in printed
+    assert ScoreCounts.load(again) == ScoreCounts.load(path)
+    other = tmp_path / "other.skfa"
+    both = ScoreCounts.load(sites[0]) + ScoreCounts.load(sites[1]).with_source("bern")
+    both.save(other)
+    both = ScoreCounts.load(sites[0]) + ScoreCounts.from_predictions(
+        frame["y"], frame["s"], groups=frame[["g", "sex"]]
+    ).with_source("rome")
+    both.save(other)
+    message = error_of(["merge", path, other, "-o", again])
+    assert f"{path} and {other} both contain the source 'oslo', so rows may count twice" in message
+    assert "leave one file out, or pass --replace" in message
 
 
 def test_groups_must_come_from_the_same_columns(frame, counted, tmp_path, error_of):
@@ -196,8 +197,8 @@ def test_groups_must_come_from_the_same_columns(frame, counted, tmp_path, error_
         two = counted(frame, "two", *COLUMNS[:4], *options)
         message = error_of(["merge", one, two, "-o", tmp_path / "all.skfa"])
         found = " and ".join(repr(name) for name in options[1::2])
-        shown = f"{one} has groups by 'g' and 'sex', and {two} has groups by {found}. "
-        assert f"{shown}Count all parts with the same group columns" in message
+        shown = f"{one} has groups by 'g' and 'sex', and {two} has groups by {found}; "
+        assert f"{shown}count all files with the same --group columns" in message
 
 
 @pytest.mark.filterwarnings("default")
@@ -211,24 +212,39 @@ def test_names_of_columns_may_differ(frame, counted, tmp_path, capsys):
     assert "By group: 800 rows, 6 groups\n" in capsys.readouterr().out
 
 
-@pytest.mark.filterwarnings("default")
-def test_a_site_that_counted_again_is_named(frame, tmp_path, counted, capsys):
-    counts = []
-    for name, rows in (("one", frame[:200]), ("two", frame)):
-        counted(rows, name)
-        path = tmp_path / f"new_{name}.skfa"
-        ScoreCounts.load(tmp_path / f"{name}.skfa").save(path, source="oslo")
-        counts.append(str(path))
-    arguments = ["merge", *counts, "-o", str(tmp_path / "all.skfa")]
-    assert main(arguments) == 0
-    warning = (
-        f"skfedauc: warning: {counts[0]} (source 'oslo') and {counts[1]} (source 'oslo') are "
-        "different countings with the same source name, so rows may count twice."
-    )
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(warning)
-    assert main([*arguments, "--allow-repeated"]) == 0
-    assert capsys.readouterr().err == ""
+def test_a_site_that_counted_again_is_named(frame, tmp_path, counted, error_of, capsys):
+    named = [*BOTH, "--model", "m1", "--period", "2026-10"]
+    one, two = counted(frame[:200], "one", *named), counted(frame, "two", *named)
+    assert ScoreCounts.load(one).sources[0][:3] == ("one", "m1", "2026-10")
+    for counts in (one, two):
+        ScoreCounts.load(counts).with_source("oslo", model="m1", period="2026-10").save(counts)
+    path = tmp_path / "all.skfa"
+    capsys.readouterr()
+    message = error_of(["merge", one, two, "-o", path])
+    what = "the source 'oslo', model 'm1', period '2026-10', with different counts"
+    assert f"{one} and {two} both are {what}; leave one file out, or pass --replace to" in message
+    assert main(["merge", str(one), str(two), "-o", str(path), "--replace"]) == 0
+    assert f"{one}: not added, because another file repeats it\n" in capsys.readouterr().out
+    assert ScoreCounts.load(path) == ScoreCounts.load(two)
+    (source,) = ScoreCounts.load(path).sources
+    assert source[:3] == ("oslo", "m1", "2026-10")
+    newer = counted(frame, "newer", *BOTH, "--model", "m2")
+    message = error_of(["merge", one, newer, "-o", path])
+    assert "were scored by different models; leave one file out, or pass --any-model" in message
+    assert main(["merge", str(one), str(newer), "-o", str(path), "--any-model"]) == 0
+    assert len(ScoreCounts.load(path).sources) == 2
+
+
+def test_invalid_files_are_left_out_on_request(sites, tmp_path, error_of, capsys):
+    damaged, absent, path = (tmp_path / f"{name}.skfa" for name in ("cut", "absent", "all"))
+    damaged.write_bytes(sites[0].read_bytes()[:-100])
+    files = [*map(str, sites), str(damaged), str(absent)]
+    assert f"{damaged} is damaged" in error_of(["merge", *files, "-o", path])
+    assert main(["merge", *files, "-o", str(path), "--skip-invalid"]) == 0
+    printed = capsys.readouterr()
+    assert re.search(rf"warning: {damaged} is damaged.*; it is left out\n", printed.err)
+    assert f"warning: {absent}: no such file; it is left out\n" in printed.err
+    assert ScoreCounts.load(path) == ScoreCounts.merge(sites)
 
 
 def test_groups_of_different_kinds_are_not_merged(frame, counted, tmp_path, error_of, printed_by):
@@ -236,15 +252,15 @@ def test_groups_of_different_kinds_are_not_merged(frame, counted, tmp_path, erro
     one, two = counted(frame, "one", *BOTH), tmp_path / "two.skfa"
     y, scores, groups = frame["y"], frame["s"], frame[["g", "sex"]]
     ScoreCounts.from_predictions(y, scores, groups=groups).save(two)
-    for files, found in (((one, two), ("text", "integers")), ((two, one), ("integers", "text"))):
+    for files, found in (((one, two), ("str", "int")), ((two, one), ("int", "str"))):
         message = error_of(["merge", *files, "-o", tmp_path / "all.skfa"])
-        kinds = f"'g' are {found[0]} in {files[0]} and {found[1]} in {files[1]}; "
-        assert f"the groups by {kinds}skfedauc count writes groups as text" in message
-        assert f"count the rows of {two} again in Python, with the groups as text by" in message
+        kinds = f"it has groups labelled by {found[1]} in column 0, and {files[0]} has groups"
+        assert f"{files[1]}: groups of different kinds cannot be merged: {kinds}" in message
+        assert "skfedauc count writes groups as text: count the rows of the other file" in message
         assert "groups.astype(str)" in message
         assert "device 7" not in message
     counts = ScoreCounts.from_predictions(y, scores, groups=groups.astype(str))
-    counts.save(two, source="two")
+    counts.with_source("two").save(two)
     printed_by("merge", one, two, "-o", tmp_path / "all.skfa")
     assert len(ScoreCounts.load(tmp_path / "all.skfa")) == len(ScoreCounts.load(one))
 
@@ -258,8 +274,8 @@ def test_both_files_are_named_if_neither_has_text(frame, tmp_path, error_of):
             path
         )
     message = error_of(["merge", *paths, "-o", tmp_path / "all.skfa"])
-    assert f"'g' are dates in {paths[1]} and integers in {paths[2]}; " in message
-    assert f"count the rows of {paths[1]} and of {paths[2]} again" in message
+    assert f"{paths[2]}: groups of different kinds cannot be merged: it has groups" in message
+    assert f"labelled by int, and {paths[1]} has groups labelled by date; " in message
 
 
 # Labels that differ only in their spelling -----------------------------------------------
@@ -319,7 +335,7 @@ def test_counts_without_groups(sites, tmp_path, error_of):
     path = tmp_path / "device.skfa"
     ScoreCounts.from_predictions([0, 1], [0.1, 0.2]).save(path)
     message = error_of(["merge", sites[0], path, "-o", tmp_path / "all.skfa"])
-    assert f"{path} has no groups, and other files have groups; name the missing group" in message
+    assert f"{path} has no groups, and {sites[0]} has groups; name the missing group" in message
     assert f"{path}: the counts have no groups; name the group" in error_of(["report", path])
 
 
@@ -334,8 +350,7 @@ def test_labels_of_other_kinds(tmp_path, capsys):
     path = tmp_path / "p.skfa"
     for by, label in ((["day"], "2024-01-31"), (["id"], 7), (["day", "id"], ["2024-01-31", 7])):
         ScoreCounts.from_predictions(y, s, groups=groups[by]).save(path)
-        reference = [] if len(by) > 1 else ["--reference", str(label)]
-        assert main(["report", str(path), "--json", *reference]) == 0
+        assert main(["report", str(path), "--json"]) == 0
         *_, grouping = json.loads(capsys.readouterr().out)["groupings"]
         assert (grouping["by"], grouping["groups"][-1]["label"]) == (by, label)
 
@@ -360,9 +375,6 @@ def test_rows_that_python_has_left_out(tmp_path, printed_by):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--reference", "7"], "--reference needs --html, --json, --markdown or --tolerance"),
-        (["--reference", "7", "--json"], "the groups come from the columns 'g', 'sex'; count with"),
-        (["--threshold", "0.5"], "--threshold needs --html, --json, --markdown or --tolerance"),
         (["--html", "{file}"], "--html {file} would overwrite the counts"),
         (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--decisions", "d"], "unrecognized arguments: --decisions"),
@@ -615,7 +627,7 @@ def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
     counts = ScoreCounts.from_predictions(
         ["n\x1b", "y"], [0.1, 0.2], groups=pd.Series(["\x1b[31m"] * 2, name="g\x1b"), pos_label="y"
     )
-    counts.save(tmp_path / "p.skfa", source="oslo\x1b[2J")
+    counts.with_source("oslo\x1b[2J").save(tmp_path / "p.skfa")
     for arguments in (["show"], ["report"], ["merge", "-o", str(tmp_path / "all.skfa")]):
         name, *options = arguments
         assert main([name, str(tmp_path / "p.skfa"), *options]) == 0
@@ -643,23 +655,18 @@ def of_patients(tmp_path_factory):
 
 def test_report_of_clusters(printed_by, of_patients):
     printed = printed_by("report", of_patients, "--clusters", "patient")
-    by_site, by_device, by_both = printed.split("\n\n")[1:]
     counts = ScoreCounts.load(of_patients).regroup(lambda label: (label[0], label[2]))
     report = GroupAUC(counts, group_names=["site", "patient"], clusters="patient")
-    assert by_site.startswith("By site: 300 rows, 2 groups; 60 clusters\n")
-    assert f"p = {report.test_difference().pvalue:.2g}: no difference is established\n" in by_site
-    assert "Equal groups of these sizes would show a difference of about " in by_site
+    assert "\nBy site: 300 rows, 2 groups; 60 clusters\n" in printed
     for _, low, high in report.confidence_intervals()[["ci_low", "ci_high"]].itertuples():
-        assert f"  {low:.3f} to {high:.3f}  " in by_site
-    # Patients have rows of both devices, so the tests of independent groups are left out.
+        assert f"  {low:.3f} to {high:.3f}  " in printed
+    # Patients have rows of both devices, so equal groups have no known difference.
     of_devices = {label[1:] for label in ScoreCounts.load(of_patients).groups}
     n_shared = len(of_devices) - 60
-    assert by_device.startswith(
-        f"By device: 300 rows, 2 groups; 60 clusters ({n_shared} in several"
-    )
-    for text in (by_device, by_both):
-        assert "\ndifference 0." in text
-        assert "Equal groups" not in text
+    assert f"\nBy device: 300 rows, 2 groups; 60 clusters ({n_shared} in several" in printed
+    by_site, by_device = printed.partition("\nBy device\n")[::2]
+    assert "Two equal groups of these sizes would show about " in by_site
+    assert "equal groups" not in by_device
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 from cli_cases import COLUMNS
+from rules import rule
 
-from skfedauc import Bins, ScoreCounts
+from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.known_classes import known_classes
 from skfedauc.cli.main import main
 from skfedauc.counts.score_counts import with_n_missing
+from skfedauc.report import first_lines_of
 
 BINS = Bins.of_scores(parts=2)
 OPTIONS = ["--disclosure", "bins", "--bins", "scores", "--parts", "2"]
@@ -48,7 +50,7 @@ def of_rows(frame, disclosure="exact"):
 def test_counts_of_bins(frame, counted, options, bins):
     counts = ScoreCounts.load(counted(frame, "oslo", *options))
     assert counts == of_rows(frame, bins or "exact")
-    assert counts.bins == bins
+    assert counts.disclosure.bins == bins
 
 
 def test_bins_of_probabilities(frame, counted, error_of, tmp_path):
@@ -57,7 +59,7 @@ def test_bins_of_probabilities(frame, counted, error_of, tmp_path):
     expected = of_rows(probabilities, Bins.of_probabilities(3, 4))
     assert ScoreCounts.load(counted(probabilities, "few", *few)) == expected
     loaded = ScoreCounts.load(counted(probabilities, "all", "--disclosure", "bins"))
-    assert loaded.bins == Bins.of_probabilities()
+    assert loaded.disclosure.bins == Bins.of_probabilities()
     frame.to_csv(tmp_path / "p.csv", index=False)
     message = error_of(["count", tmp_path / "p.csv", *COLUMNS, "-o", tmp_path / "p.skfa", *few])
     assert "column 's' has scores outside 0 to 1, such as " in message
@@ -86,7 +88,7 @@ def test_files_of_other_levels_are_merged_on_request(frame, counted, tmp_path, e
     exact, binned = counted(frame[:150], "exact"), counted(frame[150:], "binned", *OPTIONS)
     path = tmp_path / "all.skfa"
     message = error_of(["merge", exact, binned, "-o", path])
-    assert f"{exact} is exact, and {binned} is of {BINS!r}; pass " in message
+    assert f"{exact} is exact, and {binned} is {BINS!r}; pass " in message
     assert f"; pass {' '.join(OPTIONS)} to reduce all files to this level" in message
     assert not path.exists()
     assert main(["merge", str(exact), str(binned), "-o", str(path), *OPTIONS]) == 0
@@ -108,9 +110,9 @@ def test_files_with_min_count_are_merged_with_exact_files(
 ):
     exact = counted(frame[:150], "exact")
     path, joined = tmp_path / "all.skfa", tmp_path / "joined.skfa"
-    of_rows(frame[150:], BINS).reduced(min_count=3).save(joined)
+    of_rows(frame[150:], rule(BINS, min_count=3)).save(joined)
     message = error_of(["merge", exact, joined, "-o", path])
-    assert f"{exact} is exact, and {joined} is of ranges of scores; pass --disclosure" in message
+    assert f"{exact} is exact, and {joined} is ranges of scores; pass --disclosure" in message
     printed_by("merge", exact, joined, "-o", path, *OPTIONS)
     expected = [ScoreCounts.load(exact).reduced(BINS), ScoreCounts.load(joined)]
     assert ScoreCounts.load(path) == ScoreCounts.merge(expected)
@@ -163,7 +165,9 @@ def test_show_of_other_levels(frame, counted, tmp_path, printed_by):
     assert "Scores: 0 bins\n" in printed_by("show", tmp_path / "empty.skfa")
 
 
-@pytest.mark.parametrize("reduced", [{"max_cells": 9}, {"disclosure": BINS, "min_count": 5}])
+@pytest.mark.parametrize(
+    "reduced", [{"max_cells": 9}, {"disclosure": rule(BINS, min_count=5)}], ids=str
+)
 def test_show_does_not_say_that_ends_of_ranges_are_no_scores(frame, tmp_path, printed_by, reduced):
     counts = of_rows(frame.assign(g="a")).reduced(**reduced)
     counts.save(tmp_path / "ranges.skfa")
@@ -223,7 +227,7 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
     assert not any(line.startswith("Scores: ") for line in lines)
     printed_by("merge", *paths, "-o", tmp_path / "all.skfa")
     merged = ScoreCounts.load(tmp_path / "all.skfa")
-    assert (len(merged), merged.disclosure) == (8, "summary")
+    assert (len(merged), merged.disclosure.level) == (8, "summary")
     exact = counted(parts[1], "exact")
     message = error_of(["merge", paths[0], exact, "-o", tmp_path / "x"])
     assert f"{paths[0]} is a summary, and {exact} is exact; pass --disclosure summary to" in message
@@ -292,17 +296,17 @@ def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys
 
 @pytest.mark.parametrize("options", [(), ("--group", "sex")])
 def test_the_report_of_a_summary_has_what_it_determines(options, frame, counted, printed_by):
-    """The report of a summary has the lines of the exact file that a summary determines."""
-    exact, summary = (
-        printed_by("report", counted(frame, level, "--disclosure", level, *options))
-        for level in ("exact", "summary")
-    )
-    _, first, *by_all = exact[exact.rindex("\nBy ") :].splitlines()
+    """The report of a summary has the lines of the exact counts that a summary determines."""
+    path = counted(frame, "summary", "--disclosure", "summary", *options)
+    summary = printed_by("report", path)
     _, note, *lines = summary[summary.rindex("\nBy ") :].splitlines()
     unknown = "pooled, cross, cross_difference or bias_score"
-    assert note == f"{first}; a summary by group, which does not determine {unknown}"
+    assert note.endswith(f"; a summary by group, which does not determine {unknown}")
     assert summary.count("\nBy ") == 1
-    assert lines == [line for line in by_all if not line.startswith("pooled")]
+    counts = ScoreCounts.load(counted(frame, "exact", *options))
+    exact = first_lines_of(GroupAUC(counts, undefined="ignore", min_per_class=10))
+    expected = [*exact.answers, *exact.table_lines()]
+    assert lines == [line for line in expected if not line.startswith("pooled")]
 
 
 @pytest.mark.parametrize("option", ["--json", "--html"])
@@ -343,7 +347,7 @@ def test_groups_with_few_rows_are_withheld(uneven, tmp_path, printed_by, disclos
     printed = printed_by(*count_line(uneven, tmp_path, *options, "--tell-withheld", tell))
     counts = ScoreCounts.load(tmp_path / "p.skfa")
     level = BINS if disclosure == "bins" else "summary"
-    assert counts == of_rows(uneven).reduced(level, min_count=10, tell_withheld=tell)
+    assert counts == of_rows(uneven).reduced(rule(level, min_count=10, tell_withheld=tell))
     told = "2 groups"
     if tell != "number":
         assert classes_in_words(uneven[:30]) == "20 positives and 10 negatives"
@@ -379,7 +383,7 @@ def test_groups_with_few_rows_are_joined(uneven, tmp_path, printed_by):
     printed = printed_by(*count_line(uneven, tmp_path, *SMALL, "--small-groups", "join"))
     counts = ScoreCounts.load(tmp_path / "p.skfa")
     assert counts.groups == ("large", "other", "(missing)")
-    assert counts == of_rows(uneven).reduced(BINS, min_count=10, small_groups="join")
+    assert counts == of_rows(uneven).reduced(rule(BINS, min_count=10, small_groups="join"))
     assert printed.splitlines()[2:4] == [
         "Joined: 2 groups with 1 to 9 rows of a class: a; b",
         "The file holds their rows as the group (missing)",
@@ -397,7 +401,7 @@ def test_a_report_says_that_all_groups_are_withheld(
     path = tmp_path / "p.skfa"
     groups = uneven[columns] if len(columns) > 1 else uneven["g"]
     counts = ScoreCounts.from_predictions(uneven["y"], uneven["s"], groups=groups)
-    counts.reduced(disclosure, min_count=1_000).save(path)
+    counts.reduced(rule(disclosure, min_count=1_000)).save(path)
     assert error_of(["report", path]).endswith(
         f"p.skfa has no rows: {all_groups} withheld, with few rows of a class; count again with "
         "--small-groups join, fewer --group columns or a smaller --min-count\n"
@@ -405,7 +409,7 @@ def test_a_report_says_that_all_groups_are_withheld(
 
 
 def test_the_only_group_may_be_withheld(uneven, tmp_path, error_of):
-    counts = of_rows(uneven.assign(g="a")).reduced("summary", min_count=1_000)
+    counts = of_rows(uneven.assign(g="a")).reduced(rule("summary", min_count=1_000))
     counts.save(tmp_path / "p.skfa")
     assert "has no rows: the only group is withheld, " in error_of(["report", tmp_path / "p.skfa"])
 
@@ -440,7 +444,7 @@ def test_what_is_withheld_of_rows_without_a_group(uneven, tmp_path, printed_by):
             "pass --small-groups join, fewer --group columns or a smaller number",
         ),
         (
-            [*OPTIONS, "--min-count", "3" + "0" * 30, "--small-groups", "join"],
+            [*OPTIONS, "--min-count", "3" + "0" * 12, "--small-groups", "join"],
             "withholds all 400 rows; pass fewer --group columns or a smaller number",
         ),
     ],
@@ -489,7 +493,7 @@ def counts_with_ranges(rng, n_groups):
         score_low=low,
         score_high=high,
     )
-    return counts if n_groups > 1 else counts.without_groups()
+    return counts if n_groups > 1 else counts.regroup(None)
 
 
 def test_known_classes_by_brute_force():

@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cli_cases import COLUMNS, LONG, WEIGHTED, aucs_of, expected_aucs, save, with_gaps
+from cli_cases import LONG, WEIGHTED, aucs_of, expected_aucs, save, with_gaps
 from sklearn.metrics import roc_auc_score
 
-from skfedauc import GroupAUC
-from skfedauc.cli.main import main
-from skfedauc.report import STATISTICS, null_difference_of
+from skfedauc import FairnessAudit
+from skfedauc.report import STATISTICS
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 
@@ -65,41 +64,20 @@ def test_each_grouping_has_the_rows_with_its_groups(frame, gaps, audit):
     assert document["n_negatives"] == (kept["y"] == 0).sum()
 
 
-def test_differences_without_small_groups(tmp_path, audit, capsys):
+def test_the_document_has_the_audit_of_python(tmp_path, audit):
     rng = np.random.default_rng(0)
     group = np.repeat(["a", "b", "tiny"], [80, 60, 12])
     y = np.append(rng.integers(0, 2, 140), [0] * 11 + [1])
     score = rng.normal(size=152) + y
     path = tmp_path / "p.csv"
     pd.DataFrame({"y": y, "s": score, "g": group}).to_csv(path, index=False)
-    (grouping,) = audit(path)["groupings"]
-    large = group != "tiny"
-    report, others = (
-        GroupAUC.from_predictions(y[rows], score[rows], groups=group[rows])
-        for rows in (large | True, large)
-    )
-    test = report.test_difference()
-    assert grouping["test_difference"] == {
-        "ci_low": test.ci_low,
-        "ci_high": test.ci_high,
-        "pvalue": test.pvalue,
-    }
-    interval = others.confidence_intervals(of="statistics").loc["difference"]
-    assert grouping["without_small_groups"] == {
-        "n_left_out": 1,
-        "difference": others.difference,
-        "ci_low": interval["ci_low"],
-        "ci_high": interval["ci_high"],
-        "null_difference": null_difference_of(others),
-        "pvalue": others.test_difference().pvalue,
-    }
-    assert main(["audit", str(path), *COLUMNS]) == 0
-    printed = capsys.readouterr().out
-    assert f"difference {others.difference:.3f} (" in printed
-    assert "Left out, with fewer than 10 positives or negatives: tiny (1 and 11)." in printed
-    pd.DataFrame({"y": y, "s": score, "g": group})[large].to_csv(path, index=False)
-    (grouping,) = audit(path)["groupings"]
-    assert grouping["without_small_groups"] is None
+    document = audit(path)
+    expected = FairnessAudit.from_predictions(y, score, groups=group).to_dict()["columns"]["group"]
+    found = document["columns"]["g"]
+    assert found["left_out"] == expected["left_out"]
+    assert found["left_out"] == [{"group": "tiny", "n_positives": 1, "n_negatives": 11}]
+    of_file, of_python = (of["answers"]["difference"] for of in (found, expected))
+    assert of_file == of_python
 
 
 def test_groups_of_one_class_are_null(tmp_path, audit):

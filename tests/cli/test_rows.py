@@ -190,11 +190,12 @@ def test_surrogates_in_the_positive_label_are_refused(tmp_path, error_of):
 @pytest.mark.parametrize("scale", [1e-99, 1e99])
 def test_the_scale_of_weights_changes_nothing(frame, written, tmp_path, audit, scale):
     frame.assign(w=frame["w"] * scale).to_csv(tmp_path / "p.csv", index=False)
-    (found,), (expected,) = (
-        audit(path, *WEIGHTED)["groupings"] for path in (tmp_path / "p.csv", written)
+    found, expected = (
+        audit(path, *WEIGHTED)["columns"]["g"]["answers"]["difference"]["groups"]
+        for path in (tmp_path / "p.csv", written)
     )
-    for group, other in zip(found["groups"], expected["groups"], strict=True):
-        assert group["auc"] == pytest.approx(other["auc"], abs=1e-12)
+    for group, other in zip(found, expected, strict=True):
+        assert group["value"] == pytest.approx(other["value"], abs=1e-12)
         assert group["ci_low"] == pytest.approx(other["ci_low"], abs=1e-9)
 
 
@@ -385,7 +386,7 @@ def test_scores_that_are_labels_are_a_warning(tmp_path, capsys, low):
     assert printed.err.startswith(f"skfedauc: warning: column 's' holds only {low} and 1")
     assert printed.err.endswith("pass that column as --score\n")
     assert printed.err.count("\n") == 1
-    assert "pooled 0.750 " in " ".join(printed.out.split())
+    assert "AUC 0.750 " in " ".join(printed.out.split())
 
 
 def test_a_warning_about_several_groupings_is_printed_once(tmp_path, capsys):

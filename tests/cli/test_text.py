@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from skfedauc.cli.main import main
 
 
-def test_headline_statistics_and_groups_by_auc(frame, written, printed_by):
+def test_headline_and_groups_by_auc(frame, written, printed_by):
     lines = printed_by("audit", written, *WEIGHTED).splitlines()
     used = frame[frame["w"] > 0]
     n_positives = (used["y"] == 1).sum()
@@ -18,10 +18,10 @@ def test_headline_statistics_and_groups_by_auc(frame, written, printed_by):
         f"negatives, weighted by 'w'; {len(frame) - len(used)} rows of weight 0 left out"
     )
     pooled = roc_auc_score(used["y"], used["s"], sample_weight=used["w"])
-    assert any(line.startswith(f"pooled {pooled:.3f} (") for line in lines)
-    table = lines[lines.index(next(line for line in lines if line.split()[:2] == ["g", "AUC"])) :]
+    assert any(line.startswith(f"AUC {pooled:.3f} (") for line in lines)
     ordered = sorted(expected_aucs(used, "g", "w").items(), key=lambda item: item[1])
-    for line, (label, auc) in zip(table[1:], ordered, strict=True):
+    table = [line for line in lines if line.endswith(" rows") and " to " in line]
+    for line, (label, auc) in zip(table, ordered, strict=True):
         assert line.strip().startswith(label)
         assert f" {auc:.3f} " in line
 
@@ -29,7 +29,7 @@ def test_headline_statistics_and_groups_by_auc(frame, written, printed_by):
 def test_rows_without_groups_are_mentioned(gaps, printed_by):
     lines = printed_by("audit", gaps, *COLUMNS, "--group", "sex", "--missing", "drop").splitlines()
     assert lines[0].startswith(f"{gaps}: 392 rows, ")
-    assert [line for line in lines if line.startswith("By ")] == [
+    assert [line for line in lines if line.startswith("By ") and ":" in line] == [
         "By g: 360 rows, 6 groups; 40 rows without 'g' dropped",
         "By sex: 384 rows, 2 groups; 16 rows without 'sex' dropped",
         "By g x sex: 352 rows, 12 groups; 48 rows without 'g' or 'sex' dropped",
@@ -42,33 +42,31 @@ def test_a_group_for_every_row(tmp_path, printed_by):
     assert hint in printed_by("audit", path, *COLUMNS)
 
 
-def test_undefined_groups_are_counted_and_last(tmp_path, printed_by):
+def test_undefined_groups_are_counted_and_left_out(tmp_path, printed_by):
     path = save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.3,b\n")
     printed = printed_by("audit", path, *COLUMNS)
     assert "3 rows, 2 groups, 1 of them undefined (one class only)" in printed
-    assert printed.splitlines()[-1].split() == ["b", "undefined", "1", "0", "no", "negatives"]
+    assert "positives or negatives: a (1 and 1) and b (1 and 0)." in " ".join(printed.split())
 
 
 def test_one_row_is_in_the_singular(tmp_path, printed_by):
     path = save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.4,\n")
     lines = printed_by("audit", path, *COLUMNS, "--missing", "drop").splitlines()
     assert lines[0] == f"{path}: 2 rows, 1 positive and 1 negative"
-    assert lines[2] == "By g: 2 rows, 1 group; 1 row without 'g' dropped"
+    assert lines[1] == "By g: 2 rows, 1 group; 1 row without 'g' dropped"
 
 
 def test_many_groups_are_cut_to_the_lowest_and_highest(tmp_path, printed_by):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"y": np.tile([0, 0, 1, 1], 60), "s": rng.random(240).round(3)})
     frame["g"] = [f"g{i:02d}" for i in np.repeat(np.arange(60), 4)]
-    frame.loc[frame["g"] == "g30", "y"] = 1
     frame.to_csv(tmp_path / "p.csv", index=False)
-    *_, lines = printed_by("audit", tmp_path / "p.csv", *COLUMNS).partition("  g ")
-    table = [line.split() for line in lines.splitlines()[1:-1]]
-    expected = pd.Series(expected_aucs(frame[frame["g"] != "g30"], "g")).sort_values(kind="stable")
-    assert len(table) == 20
+    printed = printed_by("audit", tmp_path / "p.csv", *COLUMNS, "--min-per-class", "1")
+    table = [line.split() for line in printed.splitlines() if line.endswith(" rows")]
+    expected = pd.Series(expected_aucs(frame, "g")).sort_values(kind="stable")
     shown = [float(auc) for _, auc, *_ in table]
-    assert shown == pytest.approx([*expected[:10], *expected[-10:]], abs=1e-3)
-    assert lines.splitlines()[-1] == "Shown: the 10 lowest and the 10 highest of 60 groups."
+    assert shown == pytest.approx([*expected[:6], *expected[-6:]], abs=1e-3)
+    assert "Plot: the 6 lowest and the 6 highest of 60 groups." in printed
 
 
 def test_small_groups_are_named_and_left_out(tmp_path, printed_by):
@@ -80,11 +78,12 @@ def test_small_groups_are_named_and_left_out(tmp_path, printed_by):
     rows.loc[1000:, "g"] = "high"
     tiny = pd.DataFrame({"y": [0, 1] * 2, "s": [0, 9.0] * 2, "g": "tiny"})
     pd.concat([rows, tiny]).to_csv(tmp_path / "p.csv", index=False)
-    printed = printed_by("audit", tmp_path / "p.csv", *COLUMNS)
-    assert "p < 0.0001: the groups differ, high 0." in printed
-    assert "Left out, with fewer than 10 positives or negatives: tiny (2 and 2)." in printed
-    printed = printed_by("audit", tmp_path / "p.csv", *COLUMNS, "--min-per-class", "1")
-    assert "p < 0.0001: the groups differ, most clearly high 0." in printed
+    for options in ([], ["--min-per-class", "1"]):
+        printed = " ".join(printed_by("audit", tmp_path / "p.csv", *COLUMNS, *options).split())
+        assert "AUC differs: low 0." in printed
+        assert "(1,000 rows), high 0." in printed
+        left_out = "Left out, with fewer than 10 positives or negatives: tiny (2 and 2)."
+        assert (left_out in printed) == (not options)
 
 
 def test_labels_that_would_break_the_table_are_quoted(tmp_path, printed_by):
@@ -111,11 +110,7 @@ def test_a_column_without_a_name(tmp_path, printed_by, other):
     path = save(tmp_path / "p.csv", text)
     printed = printed_by("audit", path, "--label", "y", "--score", "s", "--group", "")
     assert "By '': 8 rows, 2 groups\n" in printed
-    assert [line.split()[:2] for line in printed.splitlines()[-3:]] == [
-        ["group", "AUC"],
-        ["a", "0.750"],
-        ["b", "0.750"],
-    ]
+    assert "negatives: a (2 and 2) and b (2 and 2)." in " ".join(printed.split())
 
 
 def test_names_cannot_control_the_terminal(tmp_path, capsys):
@@ -130,8 +125,7 @@ def test_names_cannot_control_the_terminal(tmp_path, capsys):
     assert r"p\x1b]0;x\x07.csv: 8 rows" in printed
     assert r"By 'g\x1b[31m\u202e': 8 rows" in printed
     # Labels that a spreadsheet would compute are quoted, numbers are not.
-    labels = [line.split()[0] for line in printed.splitlines()[-4:]]
-    assert sorted(labels) == ["'=1+1'", "'@x'", "-1", "a"]
+    assert all(label in printed for label in ("'=1+1' (", "'@x' (", " -1 (", " a ("))
     assert main([*arguments, "h\x1b"]) == 2
     assert r"p\x1b]0;x\x07.csv: no column 'h\x1b' among" in capsys.readouterr().err
 

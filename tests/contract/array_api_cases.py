@@ -85,10 +85,10 @@ def results(X, y, groups, scores):
         "folds": np.concatenate(
             [test for _, test in WithinGroupStratifiedKFold(3).split(X, y, groups=groups)]
         ),
-        "audit": FairnessAudit.from_estimator(model, X, y, groups=groups).gaps["value"],
+        "audit": FairnessAudit.from_estimator(model, X, y, groups=groups).gaps["estimate"],
         "decisions": FairnessAudit.from_predictions(
             y, scores, groups=groups, y_pred=scores > 0
-        ).gaps["value"],
+        ).gaps["estimate"],
         "comparison": compare_models(
             y, {"a": scores, "b": X[:, 1]}, groups=groups
         ).table.to_numpy(),

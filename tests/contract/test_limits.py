@@ -339,7 +339,7 @@ def test_label_that_the_estimator_does_not_know(fitted):
 def test_estimator_that_gives_no_scores(data):
     X, y, site = data
     scorer = make_group_auc_scorer("macro", groups=pd.Series(site, X.index))
-    with pytest.raises(AttributeError, match="decision_function, predict_proba"):
+    with pytest.raises(TypeError, match="decision_function, predict_proba"):
         scorer(LinearRegression().fit(X, y), X, y)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from flwr.app import ConfigRecord, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg
+from rules import rule
 from sklearn.metrics import roc_auc_score
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
@@ -430,7 +431,7 @@ def test_rows_that_counts_leave_out_may_be_declared():
     weights = np.where(np.arange(40) < 30, 2.5, 0)
     weighted = ScoreCounts.from_predictions(y, score, groups=["bern"] * 40, sample_weight=weights)
     few = counts_of("bern") + ScoreCounts.from_predictions([0, 1], [0.1, 0.4], groups=["b"] * 2)
-    withheld = few.reduced(Bins.at([0.5]), min_count=10)
+    withheld = few.reduced(rule(Bins.at([0.5]), min_count=10))
     for counts, n_rows in ((missing, 40), (missing, 30), (weighted, 40), (withheld, 42)):
         GroupAUCAggregator()([reply("bern", counts, {"num-examples": n_rows})])
     for counts, n_rows in ((missing, 41), (missing, 29), (weighted, 29), (withheld, 39)):
@@ -469,7 +470,7 @@ def test_clients_send_bins():
     metrics = aggregator(at(BINS, BINS, BINS))
     counts = aggregator.reports[1].counts
     assert counts == exact(3).reduced(BINS)
-    assert counts.bins == BINS
+    assert counts.disclosure.bins == BINS
     assert metrics["auc-pooled"] == GroupAUC(counts).pooled
     bounds = aggregator.reports[1].bounds()
     assert bounds.low["pooled"] < GroupAUC(exact(3)).pooled < bounds.high["pooled"]
@@ -499,7 +500,7 @@ def test_summaries_leave_the_pooled_auc_out():
     assert set(metrics) - set(found) == {"auc-pooled"}
     assert all(metrics[name] == found[name] for name in found)
     report = summaries.reports[1]
-    assert report.counts.disclosure == "summary"
+    assert report.counts.disclosure.level == "summary"
     assert report.by_group.equals(aggregator.reports[1].by_group)
 
 

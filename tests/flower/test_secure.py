@@ -85,7 +85,7 @@ def ask(grid=None, **arguments):
 def test_the_sum_is_the_merged_state_bit_for_bit(shares):
     found = ask(**shares)
     assert found.report.counts == merged()
-    assert found.report.counts.bins == BINS
+    assert found.report.counts.disclosure.bins == BINS
     assert (found.n_clients, found.n_asked, found.failures) == (5, 5, {})
     assert found.report.pooled == GroupAUC(merged()).pooled
 

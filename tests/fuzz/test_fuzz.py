@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from cases import GROUPS, ROUNDED, SCORES, WEIGHTS, Case, draw
 from oracles import counts_by_search, plain_label
+from rules import restored
 
 from skfedauc import GroupAUC, ScoreCounts
 
@@ -196,7 +197,7 @@ def check_copies(counts: ScoreCounts, rng: np.random.Generator) -> None:
     assert same(pickle.loads(pickle.dumps(counts)), counts)
     assert same(ScoreCounts.from_counts(**counts.to_counts()), counts)
     # The package checks the unpickled values; pickle itself refuses damaged opcodes.
-    restore, (cells, *others) = counts.__reduce__()
+    cells = counts.cells
     columns = [i for i, column in enumerate(cells) if column is not None and column.size]
     for _ in range(MUTATIONS):
         i = rng.choice(columns)
@@ -204,7 +205,7 @@ def check_copies(counts: ScoreCounts, rng: np.random.Generator) -> None:
         content[rng.integers(len(content))] ^= 1 << rng.integers(8)
         damaged = np.frombuffer(bytes(content), cells[i].dtype).reshape(cells[i].shape)
         with pytest.raises(ValueError, match="damaged"):
-            restore((*cells[:i], damaged, *cells[i + 1 :]), *others)
+            restored(counts, sealed=True, content=cells._replace(**{cells._fields[i]: damaged}))
 
 
 def same(one: ScoreCounts, other: ScoreCounts) -> bool:

@@ -11,4 +11,4 @@ while flare.is_running():
     flare.receive()
     y, score = rows_of(site)
     counts = ScoreCounts.from_predictions(y, score, groups=[site] * len(y))
-    flare.send(flare.FLModel(params={"counts": counts.to_bytes(source=site)}))
+    flare.send(flare.FLModel(params={"counts": counts.with_source(site).to_bytes()}))

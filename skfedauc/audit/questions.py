@@ -1,0 +1,360 @@
+"""The registry of questions of an audit.
+
+A question is one entry. From it come the values by group, the interval and the verdict, the
+sentence, the row of the table, the tolerance, and the definition on the page and in the model card,
+for one model and for the change between two models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc.audit.contrasts import Between, Contrast, Ratios, WithOthers
+from skfedauc.audit.samples import Cells, Sample
+from skfedauc.inference.calibration import mean_scores
+from skfedauc.inference.cross_gap import cross_gaps
+from skfedauc.inference.differences import UsedGroups
+from skfedauc.inference.effects import Rows
+from skfedauc.inference.largest_gap import GroupValues
+from skfedauc.inference.models import auc_values, joint_disparities, joint_within
+from skfedauc.inference.paired_rates import rate_changes
+from skfedauc.inference.quantiles import t_quantile
+from skfedauc.inference.rates import Limits, estimates_of_aucs, estimates_of_shares
+from skfedauc.report import estimates_of
+
+Floats = NDArray[np.float64]
+Topic = Literal["ranking", "decisions", "calibration"]
+
+# Rows of the four cells [negatives, positives] x [not selected, selected]
+_ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 0))
+_SELECTED = ((0, 1), (0, 1))
+
+
+class Asked(NamedTuple):
+    """What a sample answers: the groups' contrast, and the numbers of rows of the groups."""
+
+    contrast: Contrast
+    n_rows: NDArray[np.int64]
+
+
+class TwoModels(NamedTuple):
+    """Rows of the compared groups, with the scores and the decisions of two models."""
+
+    rows: Rows
+    decisions: NDArray[np.bool_] | None
+
+
+class Changes(NamedTuple):
+    """Values of two models by group, and a function from a level to limits of their changes."""
+
+    values: GroupValues
+    limits: Callable[[float], tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question about the groups of one column.
+
+    Attributes
+    ----------
+    name : str
+        Name of the gap in the API and in tolerances.
+    value : str
+        Name of the groups' value, the column of `FairnessAudit.by_group`.
+    title, noun : str
+        Heading of the row, and the value in a sentence.
+    definition : str
+        One sentence for the page and the model card.
+    ask : callable or None
+        Maps a sample to `Asked`; None for the larger of two gaps.
+    changes : callable or None
+        Maps `TwoModels` to `Changes`; None for gaps that are asked for a tolerance only.
+    rows : str
+        Noun of the rows that the value of a group rests on.
+    requires : {"", "decisions", "probabilities"}
+        What a sample needs beside two groups with enough rows.
+    is_signed, is_ratio : bool
+        Whether a value has a sign, and whether the gap is a ratio, which is 1 for equal groups.
+    is_for_tolerance : bool
+        Whether the gap is asked only for a tolerance.
+    parts : tuple of str
+        Names of the two questions whose larger gap (or smaller ratio) this is.
+    """
+
+    name: str
+    value: str
+    title: str
+    noun: str
+    definition: str
+    ask: Callable[[Sample], Asked] | None = None
+    changes: Callable[[TwoModels], Changes] | None = None
+    rows: str = "rows"
+    requires: Literal["", "decisions", "probabilities"] = ""
+    is_signed: bool = False
+    is_ratio: bool = False
+    is_for_tolerance: bool = False
+    parts: tuple[str, ...] = ()
+
+    @property
+    def is_share(self) -> bool:
+        """Whether values are shares of rows, and gaps are in percentage points."""
+        return bool(self.requires) and not self.is_ratio
+
+    @property
+    def is_with_others(self) -> bool:
+        """Whether each group is compared with all others."""
+        return self.name == "xauc_disparity"
+
+    def missing(self, sample: Sample) -> str:
+        """Return what a sample lacks for an answer, or an empty text."""
+        if len(sample.groups) < 2:
+            return f"two groups with {max(sample.least, 1)} rows of each class"
+        if self.requires == "decisions" and sample.decisions is None:
+            return "decisions"
+        if self.requires == "probabilities":
+            if not sample.has_probabilities:
+                return "exact scores that are probabilities"
+            if sample.shares_clusters:
+                return "clusters that are each in one group"
+        return ""
+
+
+# Ranking within and across groups ----------------------------------------------------------------
+
+
+def _aucs(sample: Sample) -> Asked:
+    estimates = estimates_of(sample.report)
+    used = UsedGroups.of(estimates.extremes_in_use)
+    auc, _ = estimates.group_values
+    contrast = Between(auc, estimates_of_aucs(used.spreads), used.correlation)
+    return Asked(contrast, sample.n_by_class.sum(axis=0))
+
+
+def _ratios(sample: Sample) -> Asked:
+    of, n_rows = _aucs(sample)
+    assert isinstance(of, Between)
+    return Asked(Ratios(of.values, of.estimates, of.correlation), n_rows)
+
+
+def _auc_changes(models: TwoModels) -> Changes:
+    own, _ = auc_values(models.rows)
+    joint = joint_within(models.rows, own)
+    limits = _student(joint.auc, joint.variance[0, 1], joint.freedom[0, 1])
+    return Changes(GroupValues.of_aucs(models.rows, own), limits)
+
+
+def _disparities(sample: Sample) -> Asked:
+    gaps = cross_gaps(sample.report.counts, sample.clusters)
+    return Asked(WithOthers(gaps), sample.n_by_class.sum(axis=0))
+
+
+def _disparity_changes(models: TwoModels) -> Changes:
+    joint = joint_disparities(models.rows)
+    # Only the change has a variance; the disparities of each model need none here.
+    unknown = np.full_like(joint.auc, np.nan)
+    values = GroupValues(joint.auc, unknown, unknown[0], unknown)
+    return Changes(values, _student(joint.auc, joint.variance[0, 1], joint.freedom[0, 1]))
+
+
+def _student(
+    values: Floats, variance: Floats, freedom: Floats
+) -> Callable[[float], tuple[Floats, Floats]]:
+    """Return the function from a level to Student's limits of changes from the first model."""
+    change, error = values[1] - values[0], np.sqrt(np.maximum(variance, 0.0))
+
+    def limits(level: float) -> tuple[Floats, Floats]:
+        reach = t_quantile((1.0 - level) / 2.0, freedom) * error
+        return change - reach, change + reach
+
+    return limits
+
+
+# Decisions ---------------------------------------------------------------------------------------
+
+
+def _rate(
+    value: str, *, of: Cells, counts: Cells = _SELECTED, name: str = "", **entry: Any
+) -> Question:
+    """Return the question on a rate: the share of `counts` among the rows `of`."""
+    events = np.array(of, bool) & np.array(counts, bool)
+
+    def ask(sample: Sample) -> Asked:
+        decided = sample.decided()
+        rows = decided.rows(of)
+        total = np.asarray(rows.weight, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(total > 0.0, decided.rows(events).weight / total, np.nan)
+        sums = sample.sums_of(of, counts)
+        if sums is None:
+            return Asked(Between(shares, estimates_of_shares(shares, rows.effective)), rows.n)
+        estimates = estimates_of_shares(shares, sums.shares)
+        return Asked(Between(shares, estimates, sums.correlation), rows.n)
+
+    def changes(models: TwoModels) -> Changes:
+        rows = models.rows
+        mine = np.array(of, bool).any(axis=1)[rows.positive.astype(np.intp)]
+        assert models.decisions is not None
+        chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
+        return Changes(
+            rate_changes(*chosen, 0.95).values, lambda level: rate_changes(*chosen, level)[2:4]
+        )
+
+    title = value.replace("_", " ").capitalize()
+    of_classes = {_ALL: "rows", _POSITIVES: "positives", _NEGATIVES: "negatives"}
+    # Pairs of decisions are compared on the rows of a class, not on those that one model selects.
+    has_changes = of in of_classes and counts == _SELECTED
+    return Question(
+        name=name or f"{value}_difference",
+        value=value,
+        title=title,
+        noun=title.lower(),
+        ask=ask,
+        changes=changes if has_changes else None,
+        rows=of_classes.get(of, "rows"),
+        requires="decisions",
+        **entry,
+    )
+
+
+def _selection_ratios(sample: Sample) -> Asked:
+    found = QUESTIONS["demographic_parity_difference"].ask
+    assert found is not None
+    of, n_rows = found(sample)
+    assert isinstance(of, Between)
+    return Asked(Ratios(of.values, of.estimates, of.correlation), n_rows)
+
+
+# Calibration -------------------------------------------------------------------------------------
+
+
+def _miscalibrations(sample: Sample) -> Asked:
+    cells = sample.report.counts.cells
+    clusters = sample.cells_of_clusters()
+    first = mean_scores(cells, 0.95, clusters)
+    values = first.mean - first.prevalence
+
+    def estimates(tail: float) -> tuple[Limits, Limits]:
+        found = mean_scores(cells, 1.0 - 2.0 * tail, clusters)
+        # The share of positives of a single cluster has no limits.
+        low, high = np.nan_to_num(found.low, nan=-1.0), np.nan_to_num(found.high, nan=1.0)
+        limits = Limits(values, np.minimum(low, values), np.maximum(high, values))
+        return limits, limits
+
+    return Asked(Between(values, estimates), sample.n_by_class.sum(axis=0))
+
+
+def _miscalibration_changes(models: TwoModels) -> Changes:
+    rows = models.rows
+    weight = np.bincount(rows.codes, rows.weights, rows.n_groups)
+
+    def mean(of_rows: Floats) -> Floats:
+        return np.bincount(rows.codes, rows.weights * of_rows, rows.n_groups) / weight
+
+    of_rows = [scores - rows.positive for scores in rows.scores]
+    means = np.array([mean(of_model) for of_model in of_rows])
+    first, second = (of - center[rows.codes] for of, center in zip(of_rows, means, strict=True))
+    squares = np.bincount(rows.codes, rows.weights**2, rows.n_groups)
+    # Kish's effective sample size minus 1
+    freedom = np.maximum(weight**2 / squares - 1.0, 1.0)
+    variance = np.array([mean(first**2), mean(second**2)]) / freedom
+    covariance = mean(first * second) / freedom
+    values = GroupValues(means, variance, covariance, np.array([freedom, freedom]))
+    of_change = variance.sum(axis=0) - 2.0 * covariance
+    return Changes(values, _student(means, of_change, freedom))
+
+
+# The registry ------------------------------------------------------------------------------------
+
+_AUC = Question(
+    name="difference",
+    value="auc",
+    title="AUC",
+    noun="AUC",
+    definition="The AUC of a group is the probability that a random positive of the group "
+    "scores above a random negative of the same group; a tie counts one half.",
+    ask=_aucs,
+    changes=_auc_changes,
+)
+_SELECTION = _rate(
+    "selection_rate",
+    name="demographic_parity_difference",
+    of=_ALL,
+    definition="The selection rate is the share of rows with a positive decision. Its largest "
+    "difference is the demographic parity difference.",
+)
+_ALL_QUESTIONS = (
+    _AUC,
+    Question(
+        name="xauc_disparity",
+        value="xauc_disparity",
+        title="Ranking across groups",
+        noun="xAUC disparity",
+        definition="The xAUC disparity of a group is the probability that its positives outrank "
+        "the other groups' negatives, minus the probability that the other groups' positives "
+        "outrank its negatives. Above 0, the ranking puts the group higher.",
+        ask=_disparities,
+        changes=_disparity_changes,
+        is_signed=True,
+    ),
+    _SELECTION,
+    _rate(
+        "true_positive_rate",
+        of=_POSITIVES,
+        definition="The true positive rate is the share of positives with a positive decision.",
+    ),
+    _rate(
+        "false_positive_rate",
+        of=_NEGATIVES,
+        definition="The false positive rate is the share of negatives with a positive decision.",
+    ),
+    Question(
+        name="calibration_difference",
+        value="calibration",
+        title="Calibration",
+        noun="mean score minus share of positives",
+        definition="Calibration compares the mean score of a group with its share of positives. "
+        "Above 0, the scores promise more positives than there are.",
+        ask=_miscalibrations,
+        changes=_miscalibration_changes,
+        requires="probabilities",
+        is_signed=True,
+    ),
+    replace(
+        _AUC,
+        name="ratio",
+        title="AUC ratio",
+        definition="The AUC ratio is the smallest over the largest AUC of the groups.",
+        ask=_ratios,
+        changes=None,
+        is_ratio=True,
+        is_for_tolerance=True,
+    ),
+    replace(
+        _SELECTION,
+        name="demographic_parity_ratio",
+        title="Selection ratio",
+        definition="The selection ratio (demographic parity ratio) is the smallest over the "
+        "largest selection rate; the four-fifths rule asks for 0.8 or more.",
+        ask=_selection_ratios,
+        changes=None,
+        is_ratio=True,
+        is_for_tolerance=True,
+    ),
+    Question(
+        name="equalized_odds_difference",
+        value="true_positive_rate",
+        title="Equalized odds difference",
+        noun="rate",
+        definition="The equalized odds difference is the larger of the differences of the true "
+        "and the false positive rates.",
+        requires="decisions",
+        is_for_tolerance=True,
+        parts=("true_positive_rate_difference", "false_positive_rate_difference"),
+    ),
+)
+QUESTIONS = {question.name: question for question in _ALL_QUESTIONS}

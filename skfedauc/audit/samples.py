@@ -1,0 +1,388 @@
+"""The rows of an audit by one column: the compared groups, and the decisions on their rows.
+
+Decisions are a `ScoreCounts` with the score 1 for rows with a positive decision, and 0 for other
+rows. They merge like any counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _words
+from skfedauc.clusters import ClusterCounts
+from skfedauc.counts import DisclosureError, ScoreCounts
+from skfedauc.counts.disclosure import Need, needs
+from skfedauc.counts.moments import ClassRows
+from skfedauc.counts.score_counts import select_groups, with_weights_over
+from skfedauc.inference.calibration import (
+    ClusterCells,
+    Slopes,
+    are_exact_probabilities,
+    slopes,
+)
+from skfedauc.inference.rates import ClusterSums
+from skfedauc.pairs import GroupPairs
+from skfedauc.report import GroupAUC, estimates_of, group_names_of, index_of, large_groups
+
+if TYPE_CHECKING:
+    from fairlearn.metrics import MetricFrame
+
+Decisions = ScoreCounts | ClusterCounts
+# Number of rows of the smaller class below which a group is not headlined
+FEW = 50
+# Rows of the four cells [negatives, positives] x [not selected, selected]
+Cells = tuple[tuple[int, int], tuple[int, int]]
+
+
+class Decided(NamedTuple):
+    """Rows by class, decision and group, or by unit of clustered rows.
+
+    Attributes
+    ----------
+    n, weight, squares : ndarray, shape (2, 2, n_groups)
+        Numbers of rows, and sums of the weights and of the squared weights: negatives before
+        positives, rows that are not selected before selected rows.
+    """
+
+    n: NDArray[Any]
+    weight: NDArray[Any]
+    squares: NDArray[Any]
+
+    @classmethod
+    def of(cls, decisions: ScoreCounts) -> Decided:
+        """Count the rows of decisions, whose scores are 0 and 1."""
+        counts = with_weights_over(decisions, decisions.weight_exponent)
+        starts, scores, negatives, positives, weights = counts.cells
+        n = np.array([negatives, positives])
+        amounts = (n, n, n) if weights is None else (n, weights[:2], weights[2:])
+        sides = np.array([scores <= 0.5, scores > 0.5])
+        cells = (np.asarray(of)[:, None] * sides for of in amounts)
+        return cls(*(np.add.reduceat(of, starts[:-1], axis=-1) for of in cells))
+
+    def rows(self, cells: Any) -> ClassRows:
+        """Return the rows of some of the four cells, by group."""
+        chosen = np.array(cells, bool)
+        return ClassRows(*(np.asarray(part[chosen].sum(axis=0)) for part in self))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows of one model in the groups by one column, or by the combinations of several columns.
+
+    All questions read the same groups, those with enough rows of each class.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+    report : GroupAUC
+        Report on the compared groups.
+    decisions : ScoreCounts or ClusterCounts or None
+        Decisions on the rows of the compared groups; by unit if rows are clustered.
+    least : int
+        Least number of positives and of negatives of a compared group.
+    left_out : tuple of tuples
+        Label, number of positives and number of negatives of each other group.
+    remark : str
+        Sentence on the groups that are left out; empty without such groups.
+    within : str
+        Control column and its label, `` within hospital north``; empty without one.
+    """
+
+    names: tuple[str, ...]
+    report: GroupAUC
+    decisions: Decisions | None
+    least: int
+    left_out: tuple[tuple[Any, int, int], ...]
+    remark: str
+    within: str = ""
+
+    @classmethod
+    def of(
+        cls, pairs: GroupPairs, decisions: Decisions | None, column: Sequence[str], least: int
+    ) -> Sample:
+        """Return the groups with enough rows of each class, and list the others."""
+        kept = np.flatnonzero(pairs.has_per_class(max(least, 1)))
+        large, left_out = large_groups(pairs, max(least, 1))
+        report = GroupAUC(large, undefined="ignore", group_names=list(column))
+        if decisions is not None and left_out.groups:
+            decisions = _selected(decisions, kept)
+        names = tuple(map(str, column))
+        return cls(names, report, decisions, least, left_out.groups, left_out.in_words())
+
+    @property
+    def column(self) -> str:
+        """Name of the column, or of several columns with a sign of multiplication."""
+        return " \N{MULTIPLICATION SIGN} ".join(self.names) + self.within
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """Labels of the compared groups, in the order of the report."""
+        return self.report.counts.groups or ()
+
+    @property
+    def clusters(self) -> ClusterCounts | None:
+        """Counts by group and cluster, or None if all rows are independent."""
+        return estimates_of(self.report).pairs.clusters
+
+    @property
+    def n_by_class(self) -> NDArray[np.int64]:
+        """Numbers of negatives and of positives of the groups, shape (2, n_groups)."""
+        counts = self.report.counts
+        return np.array([counts.n_negatives, counts.n_positives], np.int64)
+
+    @property
+    def is_few(self) -> NDArray[np.bool_]:
+        """Whether each group has too few rows of a class to be headlined."""
+        return np.asarray(self.n_by_class.min(axis=0) < FEW)
+
+    @property
+    def shares_clusters(self) -> bool:
+        """Whether a cluster has rows in several of the compared groups."""
+        return estimates_of(self.report).variances.shares_clusters
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether scores are exact probabilities, and not only 0 and 1."""
+        counts = self.report.counts
+        if counts.ranges is not None or not are_exact_probabilities(counts):
+            return False
+        return not are_decisions(counts)
+
+    def slopes(self) -> Slopes:
+        """Return the calibration slopes of the groups with 95 % intervals."""
+        cells = self.report.counts.cells
+        return slopes(cells, 0.95, self.cells_of_clusters())
+
+    def cells_of_clusters(self) -> ClusterCells | None:
+        """Return the cells by cluster, or None if all rows are independent."""
+        clusters = self.clusters
+        return None if clusters is None else ClusterCells(clusters, self.report.counts.cells)
+
+    def decided(self) -> Decided:
+        """Return the rows by class and decision of each group."""
+        assert self.decisions is not None
+        return decided_by_group(self.decisions)
+
+    def sums_of(self, denominator: Cells, events: Cells) -> ClusterSums | None:
+        """Return the sums of a rate by unit, or None if all rows are independent."""
+        if not isinstance(self.decisions, ClusterCounts):
+            return None
+        of, units = Decided.of(self.decisions.units), self.decisions
+        rows = of.rows(denominator)
+        numerator = of.rows(np.array(denominator, bool) & np.array(events, bool))
+        sums = np.asarray(numerator.weight, np.float64), np.asarray(rows.weight, np.float64)
+        squares = np.asarray(rows.squares, np.float64)
+        numbers = units.n_groups, units.n_clusters
+        return ClusterSums(units.group_of, units.cluster_of, *sums, squares, *numbers)
+
+
+def samples_of(
+    report: GroupAUC,
+    decisions: Decisions | None,
+    columns: Sequence[Sequence[str]],
+    least: int,
+) -> dict[str, Sample]:
+    """Return a sample for each of the columns; several names are combinations of columns."""
+    names, pairs = column_names(report), estimates_of(report).pairs
+    found = {}
+    for chosen in columns:
+        places = [names.index(name) for name in chosen]
+        own, decided = GroupPairs(pairs.counts, clusters=pairs.clusters), decisions
+        if len(chosen) < len(names):
+            own, decided = _regrouped(pairs, decisions, places)
+        sample = Sample.of(own, decided, chosen, least)
+        found[sample.column] = sample
+    return found
+
+
+def _regrouped(
+    pairs: GroupPairs, decisions: Decisions | None, places: Sequence[int]
+) -> tuple[GroupPairs, Decisions | None]:
+    """Return the rows by some of the columns."""
+    labels = pairs.counts.groups or ()
+    parts = [part_of(label, places) for label in labels]
+    counts = pairs.counts.regroup(dict(zip(labels, parts, strict=True)))
+    number = {label: place for place, label in enumerate(counts.groups or ())}
+    numbers = np.array([number[part] for part in parts], np.intp)
+    clusters = pairs.clusters
+    if clusters is not None:
+        clusters = clusters.regroup(numbers, len(counts))
+    if isinstance(decisions, ClusterCounts):
+        decisions = decisions.regroup(numbers, len(counts))
+    elif decisions is not None:
+        decisions = decisions.regroup(dict(zip(labels, parts, strict=True)))
+    return GroupPairs(counts, clusters=clusters), decisions
+
+
+def levels_of(
+    report: GroupAUC, decisions: Decisions | None, place: int
+) -> dict[Any, tuple[GroupPairs, Decisions | None]]:
+    """Return the rows by the other columns, for each label of one column."""
+    pairs = estimates_of(report).pairs
+    labels = pairs.counts.groups or ()
+    numbers: dict[Any, list[int]] = {}
+    for g, label in enumerate(labels):
+        numbers.setdefault(label[place], []).append(g)
+    others = [other for other in range(len(labels[0])) if other != place]
+    found = {}
+    for level, chosen in numbers.items():
+        kept = np.array(chosen, np.intp)
+        clusters = None if pairs.clusters is None else pairs.clusters.select_groups(kept)
+        own = GroupPairs(select_groups(pairs.counts, chosen), clusters=clusters)
+        decided = None if decisions is None else _selected(decisions, kept)
+        found[level] = _regrouped(own, decided, others)
+    return found
+
+
+def _selected(decisions: Decisions, kept: NDArray[np.intp]) -> Decisions:
+    if isinstance(decisions, ClusterCounts):
+        return decisions.select_groups(kept)
+    return select_groups(decisions, kept.tolist())
+
+
+def part_of(label: Any, places: Sequence[int]) -> Any:
+    """Return the parts of a label by several columns; a single part is a label of its own."""
+    parts = tuple(label[place] for place in places)
+    return parts if len(parts) > 1 else parts[0]
+
+
+def column_names(report: GroupAUC) -> tuple[str, ...]:
+    """Return the names of the columns of groups, by default "group", or "column 1" and so on."""
+    labels = report.counts.groups or ()
+    n_columns = len(labels[0]) if labels and isinstance(labels[0], tuple) else 1
+    names = group_names_of(report)
+    if len(names) == n_columns:
+        return tuple(map(str, names))
+    return ("group",) if n_columns == 1 else tuple(f"column {i + 1}" for i in range(n_columns))
+
+
+# Decisions ---------------------------------------------------------------------------------------
+
+
+def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
+    """Return the decisions that select rows with a score of at least the threshold.
+
+    Raises
+    ------
+    DisclosureError
+        If the threshold is within a bin or range of binned scores.
+    """
+    bin_ = bin_of_threshold(counts, threshold)
+    if bin_ is not None:
+        noun, mend = "bin", "a threshold that is an edge of a bin"
+        if counts.disclosure.bins is None:
+            noun, mend = "range", "counts by bins that were made without min_count and max_cells"
+        raise DisclosureError(
+            f"the decisions at threshold={threshold:g} are unknown: it is within a {noun} of "
+            f"scores, from {bin_[0]} to {bin_[1]}. Pass {mend}, "
+            "decisions= with counts of the decisions, or threshold=None to audit the ranking alone."
+        )
+    # All scores of a bin are on the same side of the threshold.
+    exact, _ = counts.extremes()
+    return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
+
+
+def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, float] | None:
+    """Return the bin with scores on both sides of the threshold, or None.
+
+    The bin contains the lower end, and does not contain the upper end.
+    """
+    if counts.ranges is None:
+        return None
+    low, high = counts.ranges
+    divided = (low < threshold) & (threshold <= high)
+    if not divided.any():
+        return None
+    return float(low[divided].min()), float(np.nextafter(high[divided].max(), np.inf))
+
+
+def default_threshold(counts: ScoreCounts) -> float | None:
+    """Return 0.5 for probabilities, or None for other scores and if a bin has both decisions."""
+    scores = counts.cells.scores if counts.ranges is None else np.concatenate(counts.ranges)
+    are_probabilities = not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
+    return 0.5 if are_probabilities and bin_of_threshold(counts, 0.5) is None else None
+
+
+def are_decisions(counts: ScoreCounts) -> bool:
+    """Return whether exact scores are decisions: 0 and 1, or -1 and 0 for the other class."""
+    scores = counts.cells.scores
+    return bool(np.isin(scores, (0.0, 1.0)).all() or np.isin(scores, (-1.0, 0.0)).all())
+
+
+def check_decisions(decisions: Any, counts: ScoreCounts, has_clusters: bool) -> ScoreCounts:
+    """Return decisions after checking that they are 0 and 1 on the rows of the counts."""
+    if not isinstance(decisions, ScoreCounts):
+        raise TypeError(
+            f"decisions must be a ScoreCounts whose scores are 0 and 1; got "
+            f"{_words.described(decisions)}. Pass predicted labels as y_pred= to "
+            "FairnessAudit.from_predictions."
+        )
+    needs(decisions.disclosure, Need.SCORES, "decisions")
+    scores = decisions.cells.scores
+    if not ((scores == 0) | (scores == 1)).all():
+        raise ValueError(
+            f"decisions must have the scores 0 and 1 only; got scores from {scores.min():g} to "
+            f"{scores.max():g}."
+        )
+    same_groups = decisions.groups == counts.groups
+    if not same_groups or not all(
+        np.array_equal(getattr(decisions, name), getattr(counts, name))
+        for name in ("n_positives", "n_negatives")
+    ):
+        of_clusters = (
+            " Count the decisions by the columns of the report and its column of clusters, or pass "
+            "y_pred= and clusters= to FairnessAudit.from_predictions."
+            if has_clusters
+            else ""
+        )
+        raise ValueError(
+            "decisions must have the rows of the report: the same groups, with the same numbers of "
+            f"positives and negatives. The decisions are {decisions!r}; the report has "
+            f"{counts!r}.{of_clusters}"
+        )
+    return decisions
+
+
+def decided_by_group(decisions: Decisions) -> Decided:
+    """Return the rows by class, decision and group; units of clustered rows add up."""
+    if isinstance(decisions, ScoreCounts):
+        return Decided.of(decisions)
+    of_units, n_groups = Decided.of(decisions.units), decisions.n_groups
+    found = [np.zeros((2, 2, n_groups), part.dtype) for part in of_units]
+    for sums, part in zip(found, of_units, strict=True):
+        np.add.at(sums, (slice(None), slice(None), decisions.group_of), part)
+    return Decided(*found)
+
+
+def metric_frame(report: GroupAUC, decisions: Decisions) -> MetricFrame:
+    """Return fairlearn's `MetricFrame` of the rates of all groups of a report.
+
+    The frame has one weighted row for each group, label and decision. A rate is the selection rate
+    of the rows in its denominator. Therefore, the true positive rate of a group without positives
+    is undefined. Fairlearn's ``true_positive_rate`` returns 0 for such a group.
+    """
+    from fairlearn.metrics import MetricFrame, selection_rate
+
+    weight = np.asarray(decided_by_group(decisions).weight, np.float64)
+    label, decision, group = np.indices(weight.shape).reshape(3, -1)
+    weight = weight.ravel()
+    features = index_of(report).to_frame(index=False).set_axis(list(column_names(report)), axis=1)
+    of_rates = {
+        "selection_rate": weight,
+        "true_positive_rate": weight * label,
+        "false_positive_rate": weight * (1 - label),
+    }
+    with np.errstate(invalid="ignore"):
+        return MetricFrame(
+            metrics=dict.fromkeys(of_rates, selection_rate),
+            y_true=label,
+            y_pred=decision,
+            sensitive_features=features.iloc[group].reset_index(drop=True),
+            sample_params={rate: {"sample_weight": of} for rate, of in of_rates.items()},
+        )

@@ -1,0 +1,273 @@
+"""Numbers, lists and sentences: the one place where an answer becomes text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from skfedauc import _words
+from skfedauc.audit.answers import LEVEL, Answer
+from skfedauc.audit.questions import Question
+
+# Largest number of groups that a sentence names
+_MOST_NAMED = 6
+_COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six", 7: "Seven", 8: "Eight", 9: "Nine"}
+_VERBS = {"smaller": "is smaller", "larger": "is larger", "changed": "changed its sign"}
+_OF_WITHIN = {"smaller": "is lower", "larger": "is higher"}
+
+
+# Numbers -----------------------------------------------------------------------------------------
+
+
+def number(value: float, sign: str = "", digits: int = 3) -> str:
+    """Return a number as ``0.042``, with more digits instead of a zero that is not exact."""
+    if math.isnan(value):
+        return "\N{EN DASH}"
+    while 1e-7 < abs(value) < 0.5 * 10.0**-digits and digits < 6:
+        digits += 1
+    text = f"{value:{sign}.{digits}f}"
+    if float(text) == 0.0:
+        text = text.lstrip("+-")
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def gap_text(question: Question, value: float, sign: str = "") -> str:
+    """Return a gap: of shares in percentage points, otherwise a number."""
+    if question.is_share:
+        return f"{number(100.0 * value, sign, 1)} points"
+    return number(value, sign)
+
+
+def value_text(question: Question, value: float) -> str:
+    """Return the value of a group: a rate in percent, a signed number, or an AUC."""
+    if question.requires == "decisions":
+        return f"{number(100.0 * value, digits=1)} %"
+    return gap_text(question, value, "+" if question.is_signed else "")
+
+
+def limits_text(question: Question, low: float, high: float, sign: str = "") -> str:
+    """Return both limits, ``0.034 to 0.050``, or an empty text."""
+    if math.isnan(low):
+        return ""
+    low_text, high_text = (gap_text(question, end, sign) for end in (low, high))
+    return f"{low_text.removesuffix(' points')} to {high_text.removesuffix(' points')}"
+
+
+def with_limits(question: Question, gap: Sequence[float], sign: str = "") -> str:
+    """Return a gap with its limits, ``0.042 (0.034 to 0.050)``."""
+    estimate, low, high = gap
+    size, limits = gap_text(question, estimate, sign), limits_text(question, low, high, sign)
+    return f"{size} ({limits})" if limits else size
+
+
+def pvalue_text(pvalue: float) -> str:
+    """Return ``p = 0.031``, with further digits where two would hide the side of 5 %."""
+    if pvalue < 1e-4:
+        return "p < 0.0001"
+    text = f"{pvalue:.2g}"
+    digits = 2
+    while (float(text) < 0.05) != (pvalue < 0.05) and digits < 9:
+        digits += 1
+        text = f"{pvalue:.{digits}g}"
+    return f"p = {text}"
+
+
+def level_text(level: float) -> str:
+    """Return a confidence level as ``98.75 %``."""
+    return f"{round(100.0 * level, 2):g} %"
+
+
+def bound_text(question: Question, limit: float) -> str:
+    """Return the requirement of a tolerance, ``at most 0.05``."""
+    return f"at {'least' if question.is_ratio else 'most'} {limit:g}"
+
+
+# Groups ------------------------------------------------------------------------------------------
+
+
+def label(group: Any) -> str:
+    """Return the label of a group as text."""
+    return _words.shortened_label(group)
+
+
+def named(found: Answer, group: Any) -> str:
+    """Return a group for a sentence; a number follows the name of its column, ``site 3``."""
+    text, column = label(group), found.column.partition(" within ")[0]
+    return f"{column} {text}" if text.replace(".", "").isdigit() else text
+
+
+def listed(items: Sequence[str], most: int = _MOST_NAMED) -> str:
+    """Return ``b, c and d``, or the first items and the number of further ones."""
+    more = [f"{len(items) - most:,} more"] if len(items) > most else []
+    return _words.enumerated([*items[:most], *more])
+
+
+def _rows_of(found: Answer, group: Any) -> str:
+    return f"{int(found.row(group)['n_rows']):,} {found.question.rows}"
+
+
+def _with_rows(found: Answer, group: Any) -> str:
+    value = value_text(found.question, found.row(group)["value"])
+    return f"{named(found, group)} {value} ({_rows_of(found, group)})"
+
+
+def _tested(found: Answer, sign: str = "") -> str:
+    return f"{with_limits(found.question, found.shown[2:], sign)}, {pvalue_text(found.pvalue)}"
+
+
+def _favored(found: Answer, who: str, favorable: str | None) -> str:
+    """Return whether the ranking favors a group, or puts it higher."""
+    is_higher = found.row(found.shown.highest)["value"] > 0.0
+    if favorable is None:
+        return f"puts {who} {'higher' if is_higher else 'lower'}"
+    return f"{'favors' if is_higher == (favorable == 'positive') else 'disfavors'} {who}"
+
+
+# One model ---------------------------------------------------------------------------------------
+
+
+def sentence(found: Answer, favorable: str | None = None) -> str:
+    """Return the sentence on a tested claim: who, how many rows, value, interval and p value."""
+    question, shown = found.question, found.shown
+    if found.missing:
+        return f"{question.title}: not answered, because the audit lacks {found.missing}."
+    if question.parts:
+        ends = f"{named(found, found.lowest)} and {named(found, found.highest)}"
+        return f"{question.title}, between {ends}: {_tested(found)}."
+    if question.is_with_others:
+        group, value = shown.highest, found.row(shown.highest)["value"]
+        who = f"{named(found, group)} ({_rows_of(found, group)})"
+        said = f"No group is shown to rank higher or lower. The largest disparity is that of {who}"
+        if found.is_claim:
+            said = f"The ranking {_favored(found, who, favorable)}"
+        return f"{said}: {question.noun} {number(value, '+')}, size {_tested(found)}."
+    gap = "ratio" if question.is_ratio else "difference"
+    verb = "differs" if found.is_claim else "is not shown to differ"
+    pair = f"{_with_rows(found, shown.lowest)}, {_with_rows(found, shown.highest)}"
+    noun = question.noun[:1].upper() + question.noun[1:]
+    said = f"{noun} {verb}: {pair}, {gap} {_tested(found)}."
+    others = [of for of in (found.lowest, found.highest) if of not in shown[:2]]
+    if not others:
+        return said
+    largest = with_limits(question, (found.estimate, found.ci_low, found.ci_high))
+    ends = _words.enumerated([_with_rows(found, group) for group in others])
+    return f"{said} The largest observed difference, with {ends}, is {largest}."
+
+
+def short(found: Answer, favorable: str | None = None) -> str:
+    """Return the answer for a cell of the overview."""
+    question, shown = found.question, found.shown
+    if found.missing:
+        return f"needs {found.missing}"
+    if question.is_with_others and found.is_claim:
+        who = named(found, shown.highest)
+        return f"{_favored(found, who, favorable)} by {_tested(found)}"
+    if question.is_with_others or question.is_ratio or question.parts:
+        return _tested(found)
+    ends = [
+        f"{named(found, end)} {value_text(question, found.row(end)['value'])}"
+        for end in (shown.lowest, shown.highest)
+    ]
+    return f"{', '.join(ends)}: {_tested(found)}"
+
+
+def on_groups(found: Answer) -> list[str]:
+    """Return which of three or more groups differ from the largest one, and what is expected."""
+    question, reference, table = found.question, found.reference, found.table
+    if reference is None or table is None or question.is_ratio:
+        return []
+    sentences = []
+    rows = dict(zip(found.groups, table.to_dict("records"), strict=True))
+    center = f"{named(found, reference)} ({value_text(question, rows[reference]['value'])})"
+    apart = {
+        "lower": {g: row for g, row in rows.items() if row["simultaneous_high"] < 0},
+        "higher": {g: row for g, row in rows.items() if row["simultaneous_low"] > 0},
+    }
+    for word, chosen in apart.items():
+        items = []
+        for group in sorted(chosen, key=lambda g: -abs(chosen[g]["difference"])):
+            if {group, reference} == set(found.shown[:2]):
+                continue  # the headline has this difference
+            row = chosen[group]
+            ends = sorted(abs(row[end]) for end in ("simultaneous_low", "simultaneous_high"))
+            size = with_limits(question, (abs(row["difference"]), *ends))
+            items.append(f"{named(found, group)} by {size}")
+        if items:
+            sentences.append(f"Also {word} than {center}: {listed(items)}.")
+    is_open = [g for g in rows if rows[g]["simultaneous_low"] <= 0 <= rows[g]["simultaneous_high"]]
+    if is_open and any(apart.values()):
+        reach = {
+            g: max(-rows[g]["simultaneous_low"], rows[g]["simultaneous_high"]) for g in is_open
+        }
+        items = [f"{named(found, g)} (up to {gap_text(question, reach[g])})" for g in is_open]
+        sentences.append(f"Undecided beside {named(found, reference)}: {listed(items)}.")
+    if not math.isnan(found.expected):
+        count = _COUNTS.get(len(rows), f"{len(rows):,}")
+        expected = gap_text(question, found.expected)
+        sentences.append(f"{count} equal groups of these sizes would show about {expected}.")
+    return sentences
+
+
+# Two models --------------------------------------------------------------------------------------
+
+
+def change_sentence(found: Answer, models: tuple[str, str], is_within: bool = False) -> str:
+    """Return the sentence on a change between two models."""
+    question = found.question
+    if found.missing:
+        return f"{question.title}: not answered, because an audit lacks {found.missing}."
+    assert found.table is not None
+    n_rows = f"{int(found.table['n_rows'].sum()):,} {question.rows}"
+    subject = f"The largest difference in {question.noun} between groups"
+    if is_within:
+        subject = "The AUC within groups"
+    elif question.is_with_others:
+        subject = f"The xAUC disparity of {named(found, found.highest)}"
+        n_rows = _rows_of(found, found.highest)
+    verbs = _OF_WITHIN if is_within else _VERBS
+    said = verbs.get(found.verdict, "is not shown to change")
+    before, after = (_size(found, of) for of in (found.before, found.after))
+    sizes = f"{before} with {models[0]}, {after} with {models[1]}"
+    return f"{subject} {said} ({n_rows}): {sizes}, change {_tested(found, '+')}."
+
+
+def short_change(found: Answer) -> str:
+    """Return the change for a cell of the overview."""
+    if found.missing:
+        return f"needs {found.missing}"
+    of_group = f"{named(found, found.highest)}: " if found.question.is_with_others else ""
+    sizes = f"{_size(found, found.before)} \N{RIGHTWARDS ARROW} {_size(found, found.after)}"
+    return f"{of_group}{sizes}, {_tested(found, '+')}"
+
+
+def _size(found: Answer, value: float) -> str:
+    return gap_text(found.question, value, "+" if found.question.is_with_others else "")
+
+
+# What is promised --------------------------------------------------------------------------------
+
+
+def promise(primary: Question, level: float, also: str, n_audits: int) -> str:
+    """Return what the verdicts of an audit promise, in one paragraph."""
+    alone = "an audit by a column" if n_audits == 1 else f"these {n_audits:,} audits together"
+    said = "makes" if n_audits == 1 else "make"
+    return (
+        f"If no group differs, {alone} {said} a false claim on {primary.noun} in at most 5 % of "
+        f"cases, and on anything else in at most 5 %. Intervals are {level_text(level)} "
+        f"({primary.title}){also and f' and {also} (also asked)'}; groups differ exactly where an "
+        "interval excludes 0. An undecided difference may exist: read its interval."
+    )
+
+
+def promise_of_changes(level: float, also: str) -> str:
+    """Return what the verdicts of a comparison promise, in one paragraph."""
+    return (
+        "If nothing changed, a comparison by a column makes a false claim on AUCs (the gap between "
+        "groups, or the AUC within groups) in at most 5 % of cases, and on anything else in at "
+        f"most 5 %. Intervals are {level_text(level)} (AUCs){also and f' and {also} (also asked)'}."
+        " An undecided change may exist: read its interval."
+    )
+
+
+NINETY_FIVE = level_text(LEVEL)

@@ -1,0 +1,68 @@
+"""Writer of files of counts in pyarrow, by the page "File format": an oracle of the format."""
+
+import hashlib
+import json
+import struct
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def bytes_of(value, kind):
+    """Return the bytes of a value that the checksum covers."""
+    if value is None:
+        return b"(missing)"
+    if pa.types.is_floating(kind):
+        return struct.pack(">d", value)
+    if pa.types.is_string(kind) or pa.types.is_decimal(kind):
+        text = str(value).encode()
+        return struct.pack(">q", len(text)) + text
+    return struct.pack(">Q" if pa.types.is_uint64(kind) else ">q", int(value))
+
+
+def checksum(text, table):
+    """Return the SHA-256 of the metadata and of the values; "" for values that no file has."""
+    sha256 = hashlib.sha256(text)
+    try:
+        for column in table.columns:
+            kind = column.type
+            if pa.types.is_dictionary(kind):
+                column, kind = column.cast(kind.value_type), kind.value_type
+            if pa.types.is_timestamp(kind):
+                column = column.cast(pa.int64())
+            for value in column.to_pylist():
+                sha256.update(bytes_of(value, kind))
+    except (TypeError, ValueError, struct.error, UnicodeError, pa.ArrowException):
+        return ""
+    return sha256.hexdigest()
+
+
+def file_of(table, facts, n_times=1, **options):
+    """Return the bytes of a file with this metadata, and with the table once or several times."""
+    text = facts if isinstance(facts, bytes) else json.dumps(facts).encode()
+    whole = pa.concat_tables([table] * n_times) if n_times else table.slice(0, 0)
+    sink = pa.BufferOutputStream()
+    options = {"compression": "zstd", "store_schema": False, **options}
+    with pq.ParquetWriter(sink, table.schema, **options) as writer:
+        for _ in range(n_times):
+            writer.write_table(table)
+        writer.add_key_value_metadata(
+            {b"skfedauc": text, b"skfedauc.sha256": checksum(text, whole)}
+        )
+    return bytes(sink.getvalue())
+
+
+def parts_of(data):
+    """Return the table and the metadata of a file."""
+    table = pq.read_table(pa.BufferReader(data))
+    return table, json.loads(table.schema.metadata[b"skfedauc"])
+
+
+def resealed(table, data):
+    """Return a file with another table, and with the metadata and the checksum of a file."""
+    metadata = pq.read_metadata(pa.BufferReader(data)).metadata
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, table.schema, store_schema=False) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata(metadata)
+    return bytes(sink.getvalue())

@@ -1,0 +1,319 @@
+"""Outputs of audits: the first screen, its numbers, the page, Markdown, JSON and facts."""
+
+import datetime
+import html
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from audits import audit_of, by_rows, rows_of
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from skops.card import Card
+
+from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.audit import wording
+from skfedauc.audit.page import check_installed
+
+TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorials" / "signed_off_audit.md"
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x>', "a|b", "$x$"]
+LIMITS = {"difference": 0.05, "demographic_parity_ratio": 0.8}
+
+
+def columns_of(groups):
+    return pd.DataFrame({"site": groups, "sex": np.where(np.arange(groups.size) % 3, "f", "m")})
+
+
+@pytest.fixture(scope="module")
+def shown():
+    """An audit by two columns with a tiny group, its rows, and its page."""
+    y, score, groups, _ = rows_of(1, 2500, few=15, gap=1.5)
+    audit = audit_of(y, score, columns_of(groups), tolerances=LIMITS, names={"model": "m <1>"})
+    return audit, (y, score, columns_of(groups))
+
+
+def page_of(audit, tmp_path):
+    audit.to_html(tmp_path / "audit.html")
+    return (tmp_path / "audit.html").read_text(encoding="utf-8")
+
+
+def text_of(page):
+    """Return the words before the appendix, without styles."""
+    body = page.partition("<main")[2].partition("<aside")[0]
+    body = re.sub(r"(?s)<svg.*?</svg>|<style.*?</style>", " ", body)
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", body)).replace("\xa0", " ").split())
+
+
+# The first screen --------------------------------------------------------------------------------
+
+
+def test_every_number_of_the_first_screen_comes_from_the_rows(shown):
+    """Numbers of the text are group values from rows, or numbers of the table of gaps."""
+    audit, (y, score, columns) = shown
+    known = set()
+
+    def add(*values, in_points=False):
+        for value in values:
+            for of in (value, -value):
+                known.add(wording.number(100 * of, digits=1) if in_points else wording.number(of))
+
+    for column in audit.columns:
+        kept = (columns[column] != "tiny").to_numpy()
+        table = by_rows(y[kept], score[kept], columns[column][kept].to_numpy(), None)
+        add(*table["auc"])
+        for name in ("selection_rate", "true_positive_rate", "false_positive_rate", "calibration"):
+            add(*table[name], in_points=True)
+            values = np.sort(table[name])
+            add(*np.subtract.outer(values, values).ravel(), in_points=True)
+        add(
+            *np.subtract.outer(table["auc"].to_numpy(), table["auc"].to_numpy()).ravel(),
+            *table["xauc_disparity"],
+        )
+        intervals = audit.samples[column].report.confidence_intervals(of="statistics")
+        add(*intervals.loc["within", ["value", "ci_low", "ci_high"]])
+        for name, found in audit.answers[column].items():
+            is_share = found.question.is_share
+            add(found.ci_low, found.ci_high, *found.shown[3:], in_points=is_share)
+            add(*found.table[["ci_low", "ci_high"]].to_numpy().ravel(), in_points=is_share)
+            if name == "difference":
+                limits = found.table[["simultaneous_low", "simultaneous_high"]]
+                add(*limits.dropna().to_numpy().ravel(), found.expected)
+            if found.question.is_ratio:
+                add(found.estimate)
+            known.add(wording.pvalue_text(found.pvalue).split()[-1])
+    pooled = audit.report.confidence_intervals(of="statistics").loc["pooled"]
+    assert pooled["value"] == pytest.approx(roc_auc_score(y, score))
+    add(*pooled[["value", "ci_low", "ci_high"]])
+    found = set(re.findall(r"(?<![\w.])[\u22120-9]*\d\.\d+", repr(audit).replace("+", "")))
+    found = {number.lstrip("\u2212") for number in found}
+    declared = {"0.5", "0.8", "0.05", "98.75", "99.0"}
+    assert len(found) > 60
+    assert found <= {of.lstrip("\u2212") for of in known} | declared, found - known - declared
+    counted = set(re.findall(r"\(([\d,]+) rows\)", repr(audit)))
+    sizes = {f"{n:,}" for column in columns for n in columns[column].value_counts()}
+    assert counted <= sizes
+
+
+def test_text_markdown_json_and_page_say_the_same(shown, tmp_path):
+    audit, _ = shown
+    page, text = page_of(audit, tmp_path), " ".join(repr(audit).split())
+    screen, card = text_of(page), " ".join(audit.to_markdown().replace("&lt;", "<").split())
+    document = json.loads(audit.to_json())
+    assert document == json.loads(json.dumps(audit.to_dict()))
+    for column, found in audit.answers.items():
+        of_column = document["columns"][column]["answers"]
+        for name, one in found.items():
+            said = of_column[name]["sentence"]
+            assert said in card or one.question.is_for_tolerance
+            assert of_column[name]["verdict"] == one.verdict
+            assert of_column[name]["ci_low"] == one.ci_low
+            rows = {str(row["group"]): row for row in of_column[name]["groups"]}
+            for group, value in zip(one.groups, one.table["value"], strict=True):
+                assert rows[str(group)]["value"] == value
+        for where in (text, screen):
+            assert of_column["difference"]["sentence"] in where
+    for note in audit.document.cards[0].notes:
+        assert note in text
+        assert note in screen
+        assert note in card
+    assert document["tolerances"]["total"] == 4
+    assert len(screen.split()) < 900
+    assert text_of(f"<main{audit._repr_html_().partition('<main')[2]}<aside") == screen
+
+
+def test_sentences_name_only_tested_pairs_and_their_interval():
+    """Each sentence has the groups, their rows, the difference, its interval and p."""
+    y, score, groups, _ = rows_of(3, 1500, gap=1.5)
+    audit = audit_of(y, score, groups)
+    found = audit.answers["group"]["difference"]
+    sizes, auc = pd.Series(groups).value_counts(), by_rows(y, score, groups, None)["auc"]
+    high, low, size, *limits = found.shown
+    assert size == pytest.approx(auc[high] - auc[low])
+    ends = [f"{group} {auc[group]:.3f} ({sizes[group]:,} rows)" for group in (low, high)]
+    assert wording.sentence(found).startswith(
+        f"AUC differs: {', '.join(ends)}, difference {size:.3f} ({limits[0]:.3f} to "
+        f"{limits[1]:.3f}), {wording.pvalue_text(found.pvalue)}."
+    )
+    rest = " ".join(wording.on_groups(found))
+    for group in found.groups:
+        row = found.row(group)
+        is_lower, is_higher = row["simultaneous_high"] < 0, row["simultaneous_low"] > 0
+        if group != found.reference and {group, found.reference} != set(found.shown[:2]):
+            assert (f"{group} by" in rest) == (is_lower or is_higher)
+            assert (f"{group} (up to" in rest) == (not is_lower and not is_higher)
+
+
+@pytest.mark.parametrize("favorable", [None, "positive", "negative"])
+def test_the_favorable_outcome_turns_the_sentence(favorable):
+    y, score, groups, _ = rows_of(n_groups=2)
+    score = np.where(groups == "g1", score**0.4, score)
+    found = audit_of(y, score, groups, favorable=favorable)
+    verb = {None: "puts g1 higher", "positive": "favors g1", "negative": "disfavors g1"}[favorable]
+    assert f"✗ differs: {verb} by" in repr(found)
+
+
+def test_a_limit_above_0_is_never_printed_as_0_and_p_shows_its_side():
+    assert wording.number(0.00002) == "0.00002"
+    assert wording.number(0.0) == wording.number(-1e-12) == "0.000"
+    assert wording.number(-0.0421, "+") == "\N{MINUS SIGN}0.042"
+    assert wording.number(0.9996) == "1.000"
+    assert wording.pvalue_text(0.0499) == "p = 0.0499"
+    assert wording.pvalue_text(0.04999) == "p = 0.04999"
+    assert wording.pvalue_text(0.0501) == "p = 0.05"
+    assert wording.pvalue_text(1.0) == "p = 1"
+    assert wording.pvalue_text(3e-5) == "p < 0.0001"
+
+
+def test_an_undecided_difference_says_what_would_decide_it():
+    y, score, groups, _ = rows_of(0, 300)
+    text = " ".join(repr(audit_of(y, score, groups)).split())
+    assert "Three equal groups of these sizes would show about 0." in text
+    assert re.search(r"[\d,]+ rows in each group would show a difference of 0.05 with a prob", text)
+
+
+# The page ----------------------------------------------------------------------------------------
+
+
+def test_labels_stay_text_and_nothing_is_loaded(tmp_path):
+    y, score, groups, _ = rows_of(2, 900, n_groups=4)
+    labels = [HOSTILE[int(group[1:])] for group in groups]
+    audit = audit_of(y, score, labels, names={"model": HOSTILE[0]})
+    page, notebook = page_of(audit, tmp_path), audit._repr_html_()
+    for text in (page, notebook):
+        assert "<script" not in text
+        assert "<img" not in text
+        assert html.escape(HOSTILE[1], quote=False)[:6] in text or "&#34;&gt;&lt;img" in text
+    assert "default-src 'none'" in page
+    assert not re.search(r"(?:src|href)=\"(?!data:application/json)", page)
+    card = audit.to_markdown()
+    assert "<script" not in card
+    assert "a\\|b" in card
+
+
+def test_the_appendix_folds_and_has_every_table_and_plot(shown, tmp_path):
+    audit, _ = shown
+    page = page_of(audit, tmp_path)
+    appendix = page.partition("<details>")[2]
+    assert "open" not in page.partition("<details")[2][:10]
+    for column, of_column in audit.answers.items():
+        for found in of_column.values():
+            if not found.question.parts:
+                assert f"<h3>{found.question.title} by {column}</h3>" in appendix
+        assert f"<h3>ROC curves by {column}</h3>" in appendix
+        assert f"<h3>Calibration by {column}</h3>" in appendix
+    n_groups = [len(sample.groups) for sample in audit.samples.values()]
+    assert appendix.count('class="curve"') == sum(n_groups)
+    # One panel of ROC curves for each column, and one of calibration for each group
+    assert appendix.count('class="panel"') == len(n_groups) + sum(n_groups)
+    assert audit.report.counts.identifier in appendix
+
+
+def test_roc_curves_are_those_of_the_rows(shown):
+    audit, (y, score, columns) = shown
+    panels = audit.document.plots[0]
+    ((_, lines),) = panels.panels
+    for line in lines:
+        own = (columns["site"] == line.label).to_numpy()
+        area = np.trapezoid([p[1] for p in line.points], [p[0] for p in line.points])
+        assert area == pytest.approx(roc_auc_score(y[own], score[own]), abs=2e-3)
+    lower = {line.label for line in lines if line.style == "low"}
+    found = audit.answers["site"]["difference"]
+    table = found.table
+    assert lower == {g for g in found.groups if table.loc[g, "simultaneous_high"] < 0}
+
+
+def test_of_many_groups_the_lowest_and_the_highest_are_drawn(tmp_path):
+    y, score, _, _ = rows_of(0, 12_000)
+    groups = np.array([f"g{i % 50}" for i in range(y.size)], dtype=object)
+    audit = audit_of(y, score, groups)
+    (card,) = audit.document.cards
+    auc = by_rows(y, score, groups, None)["auc"].sort_values(kind="stable")
+    assert [mark.label for mark in card.marks] == [*auc.index[:6], *auc.index[-6:]]
+    assert [mark.label for mark in card.all_marks] == auc.index.tolist()
+    assert "Plot: the 6 lowest and the 6 highest of 50 groups." in card.notes
+    page = page_of(audit, tmp_path)
+    assert "All groups by group" in page
+    assert "of 12 of 50 groups" in page
+
+
+def test_without_jinja2_the_error_names_the_remedy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r'pip install "skfedauc\[html\]"'):
+        check_installed()
+
+
+def test_a_page_needs_no_matplotlib(tmp_path):
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from skfedauc import FairnessAudit\n"
+        "audit = FairnessAudit.from_predictions([0, 1] * 40, [.1, .2, .3, .4] * 20, "
+        "groups=['a', 'b', 'b', 'a'] * 20)\n"
+        f"audit.to_html({str(tmp_path / 'a.html')!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert "<svg" in (tmp_path / "a.html").read_text()
+
+
+# Facts -------------------------------------------------------------------------------------------
+
+
+def test_facts_are_those_of_the_rows(monkeypatch):
+    y, score, groups, _ = rows_of(few=15)
+    names = {"model": "credit | score <3>", "label": "default"}
+    audit = audit_of(y, score, groups, names=names, favorable="negative")
+    facts = audit.facts
+    assert facts["names"] == {"model": "credit | score <3>", "label": "default", "score": None}
+    keys = ("favorable", "threshold", "columns", "min_per_class", "within", "primary")
+    assert [facts[key] for key in keys] == ["negative", 0.5, ["group"], 10, {}, "difference"]
+    counted = ("n_rows", "n_positives", "n_negatives", "n_groups", "n_missing")
+    assert [facts[key] for key in counted] == [y.size, y.sum(), (1 - y).sum(), 4, 0]
+    assert (facts["positive_class"], facts["negative_class"]) == (1, 0)
+    assert set(facts["versions"]) == {"skfedauc", "scikit-learn", "numpy", "fairlearn"}
+    assert facts["date"] == "2026-01-01T00:00:00Z"  # SOURCE_DATE_EPOCH in conftest.py sets the date
+    assert json.loads(json.dumps(facts)) == facts
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    made = audit_of(y, score, groups).date
+    assert before <= datetime.datetime.fromisoformat(made) <= datetime.datetime.now(datetime.UTC)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    with pytest.raises(ValueError, match=r"SOURCE_DATE_EPOCH must be .*'yesterday'"):
+        audit_of(y, score, groups)
+
+
+def test_an_identifier_is_random_and_kept_with_the_archived_counts(tmp_path):
+    """Equal counts have different identifiers, so no one can test guesses about the rows."""
+    rows = rows_of()[:3]
+    audit, same = audit_of(*rows), audit_of(*rows)
+    identifier = audit.facts["identifier"]
+    assert re.fullmatch("[0-9a-f]{32}", identifier)
+    assert same.facts["identifier"] != identifier
+    audit.report.counts.with_source("held out").save(tmp_path / "a.skfa")
+    archived = ScoreCounts.load(tmp_path / "a.skfa")
+    again = FairnessAudit(GroupAUC(archived, undefined="ignore"))
+    assert again.facts == audit.facts
+    for text in (page_of(audit, tmp_path), audit.to_json(), audit.to_markdown()):
+        assert identifier in text
+    assert f"audit {identifier[:8]}" in repr(audit)
+    assert page_of(again, tmp_path) == page_of(audit, tmp_path)
+
+
+def test_files_are_written_whole(shown, tmp_path):
+    audit, _ = shown
+    for write, name in ((audit.to_json, "a.json"), (audit.to_markdown, "a.md")):
+        assert write(tmp_path / name) is None
+        assert (tmp_path / name).read_text(encoding="utf-8") == write()
+        with pytest.raises(OSError, match="absent"):
+            write(tmp_path / "absent" / name)
+
+
+def test_skops_takes_the_model_card(tmp_path):
+    audit = audit_of(*rows_of())
+    card = Card(LogisticRegression(), template=None)
+    card.add(Fairness=audit.to_markdown())
+    card.save(tmp_path / "card.md")
+    assert "AUC is not shown to differ" in (tmp_path / "card.md").read_text()

@@ -1,0 +1,261 @@
+"""Calibration of scores by group, compared with statsmodels, scikit-learn and simulations."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.special import expit, logit
+from scipy.stats import norm
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression
+from statsmodels.stats.proportion import proportion_confint
+
+from skfedauc import (
+    DisclosureError,
+    FairnessAudit,
+    GroupAUC,
+    ScoreCounts,
+    cross_validate_group_auc,
+)
+from skfedauc.inference import calibration as calibrating
+from skfedauc.plotting import ReliabilityDisplay
+
+UNDEFINED = ["slope", "slope_low", "slope_high"]
+
+
+def rows_of(n=1200, seed=0, digits=3, shift=-0.5, slope=0.7, bias=0.3):
+    rng = np.random.default_rng(seed)
+    p = expit(rng.normal(size=n) * 1.3 + shift).round(digits).clip(10.0**-digits, 1 - 10.0**-digits)
+    y = (rng.random(n) < expit(bias + slope * logit(p))).astype(int)
+    return y, p, rng.choice(["b", "a", "c"], n, p=[0.5, 0.4, 0.1])
+
+
+def table_of(y, p, groups, weights=None):
+    counts = ScoreCounts.from_predictions(y, p, groups=groups, sample_weight=weights)
+    means, slopes = (of(counts.cells, 0.95) for of in (calibrating.mean_scores, calibrating.slopes))
+    columns = {
+        "mean_score": means.mean,
+        "prevalence": means.prevalence,
+        "difference": means.mean - means.prevalence,
+        "difference_low": means.low,
+        "difference_high": means.high,
+        "pvalue": means.pvalue,
+        "slope": slopes.estimate,
+        "slope_low": slopes.low,
+        "slope_high": slopes.high,
+        "note": slopes.note,
+    }
+    return pd.DataFrame(columns, index=pd.Index(counts.groups, name="group"))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_slopes_and_limits_are_those_of_statsmodels(weighted):
+    y, p, groups = rows_of()
+    weights = np.random.default_rng(1).gamma(2.0, size=y.size) * 1e-80 if weighted else None
+    table = table_of(y, p, groups, weights)
+    assert table.index.tolist() == ["a", "b", "c"]
+    for label in table.index:
+        found = table.loc[label]
+        own = groups == label
+        w = np.ones(own.sum()) if weights is None else weights[own] / weights.mean()
+        x, family = logit(p[own]), sm.families.Binomial()
+        columns = sm.add_constant(x)
+        fit = sm.GLM(y[own], columns, family=family, var_weights=w).fit(tol=1e-12)
+        # The variance of the weighted score function, if the model is correct
+        mean = fit.fittedvalues
+        bread = np.linalg.inv((columns.T * (w * mean * (1 - mean))) @ columns)
+        error = np.sqrt(bread @ (columns.T * (w**2 * mean * (1 - mean))) @ columns @ bread)
+        if weights is None:
+            assert error[-1, -1] == pytest.approx(fit.bse[-1], rel=1e-6)
+        low, high = fit.params[-1] + norm.ppf([0.025, 0.975]) * error[-1, -1]
+        expected = [fit.params[-1], low, high]
+        names = ["slope", "slope_low", "slope_high"]
+        np.testing.assert_allclose(found[names].astype(float), expected, rtol=1e-7)
+        assert found["mean_score"] == pytest.approx(np.average(p[own], weights=w))
+        assert found["prevalence"] == pytest.approx(np.average(y[own], weights=w))
+        n = w.sum() ** 2 / (w**2).sum()
+        limits = proportion_confint(found["prevalence"] * n, n, method="wilson")
+        expected = found["mean_score"] - np.array(limits)[::-1]
+        np.testing.assert_allclose(
+            found[["difference_low", "difference_high"]].astype(float), expected, rtol=1e-9
+        )
+        # Score test of a share, with the mean score as the null hypothesis
+        m = found["mean_score"]
+        z = (found["prevalence"] - m) / np.sqrt(m * (1 - m) / n)
+        assert found["pvalue"] == pytest.approx(2 * norm.sf(abs(z)), rel=1e-6)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_p_value_is_below_its_level_exactly_if_the_interval_excludes_0(clustered):
+    rng = np.random.default_rng(7)
+    groups = np.repeat(np.arange(200), rng.integers(4, 90, 200))
+    p = expit(rng.normal(size=groups.size) - 1)
+    y = rng.random(p.size) < expit(logit(p) + 1.2 * rng.normal(size=200)[groups])
+    clusters = rng.integers(0, 6, p.size) + 6 * groups if clustered else None
+    report = GroupAUC.from_predictions(y, p, groups=groups, clusters=clusters, undefined="ignore")
+    cells = report.counts.cells
+    own = calibrating.ClusterCells(report._estimates.pairs.clusters, cells) if clustered else None
+    for level in (0.5, 0.95, 0.99):
+        found = calibrating.mean_scores(cells, level, own)
+        known = ~np.isnan(found.pvalue)
+        excluded = (found.low > 0) | (found.high < 0)
+        assert known.sum() > 190
+        assert 10 < excluded.sum() < 190
+        np.testing.assert_array_equal(found.pvalue[known] < 1 - level, excluded[known])
+
+
+def test_bins_are_those_of_scikit_learn():
+    rng = np.random.default_rng(3)
+    p = rng.permutation((np.arange(1, 601) - 0.5) / 600) ** 2
+    y = (rng.random(600) < p**1.2).astype(int)
+    groups = np.repeat(["a", "b"], [200, 400])
+    cells = ScoreCounts.from_predictions(y, p, groups=groups).cells
+    bins = calibrating.equal_count_bins(cells, 10)
+    for g, label in enumerate("ab"):
+        own = groups == label
+        share, mean = calibration_curve(y[own], p[own], n_bins=10, strategy="quantile")
+        np.testing.assert_allclose(bins.share[bins.groups == g], share)
+        np.testing.assert_allclose(bins.mean[bins.groups == g], mean)
+    # Equal weights change nothing, and no bin divides equal scores.
+    table, same = table_of(y, p, groups), table_of(y, p, groups, np.full(600, 0.3))
+    pd.testing.assert_frame_equal(same, table, rtol=1e-6)
+    tied = calibrating.equal_count_bins(ScoreCounts.from_predictions(y, p.round(1)).cells, 10)
+    assert np.unique(p.round(1)).size == 11
+    assert (np.diff(tied.mean) > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:y_score holds only 0 and 1")
+def test_undefined_numbers_are_nan_with_a_reason():
+    parts = {
+        "one class": ([0] * 12, np.linspace(0.1, 0.6, 12)),
+        "separated classes": ([0] * 6 + [1] * 6, np.linspace(0.1, 0.6, 12)),
+        "scores of 0 or 1": ([0, 1] * 6, [0.0, *np.linspace(0.1, 0.6, 11)]),
+        "one score": ([0, 1] * 6, [0.4] * 12),
+        "": ([0, 1] * 6, np.linspace(0.1, 0.6, 12)),
+    }
+    y, p = (np.concatenate([part[i] for part in parts.values()]) for i in (0, 1))
+    groups = np.repeat(list("abcde"), 12)
+    y, p, groups = np.append(y, 1), np.append(p, 0.3), np.append(groups, "f")
+    table = table_of(y, p, groups)
+    assert table["note"].tolist() == [*parts, "one class"]
+    assert table.loc[["a", "b", "c", "d", "f"], UNDEFINED].isna().all(axis=None)
+    others = ["mean_score", "difference_low", "difference_high", "pvalue"]
+    assert table[others].notna().all(axis=None)
+    # The result of a group does not depend on other groups.
+    own = table_of(y[:12], p[:12], groups[:12])
+    pd.testing.assert_series_equal(own.loc["a"], table.loc["a", own.columns])
+    # Scores of 0 alone: a positive refutes perfect calibration, and negatives do not.
+    for labels, pvalue in (([0, 0, 0], 1.0), ([0, 1, 0], 0.0)):
+        cells = ScoreCounts.from_predictions(labels, [0.0] * 3, pos_label=1).cells
+        assert calibrating.mean_scores(cells, 0.95).pvalue.tolist() == [pvalue]
+
+
+def test_steep_and_extreme_scores_are_fitted():
+    """Newton's method needs many steps for slopes far from 1."""
+    rng = np.random.default_rng(4)
+    for p, slope in (
+        (0.5 + 1e-4 * rng.normal(size=2000), 5e3),
+        (expit(40 * rng.normal(size=2000)).clip(1e-15, 1 - 1e-15), 0.02),
+    ):
+        y = rng.random(2000) < expit(slope * logit(p))
+        found = table_of(y, p, np.repeat("a", 2000)).loc["a"]
+        columns = sm.add_constant((logit(p) - logit(p).mean()) / logit(p).std())
+        fit = sm.Logit(y, columns).fit(disp=False, tol=1e-12)
+        assert found["slope"] == pytest.approx(fit.params[1] / logit(p).std(), rel=1e-6)
+        assert found["slope_low"] < slope < found["slope_high"]
+
+
+def test_size_of_the_test_and_coverage_of_limits():
+    """Groups of few and of many rows, with rare and with frequent positives."""
+    rng = np.random.default_rng(5)
+    for n, shift in ((25, 0), (60, -2), (300, -1)):
+        groups = np.repeat(np.arange(300), n)
+        p = expit(rng.normal(size=groups.size) + shift)
+        cells = ScoreCounts.from_predictions(rng.random(p.size) < p, p, groups=groups).cells
+        # Five standard errors of a share of 300 groups
+        assert (calibrating.mean_scores(cells, 0.95).pvalue < 0.05).mean() < 0.05 + 0.063
+        for found, truth in (
+            (calibrating.slopes(cells, 0.95), 1),
+            (calibrating.mean_scores(cells, 0.95), 0),
+        ):
+            is_covered = (found.low <= truth) & (truth <= found.high)
+            assert is_covered[~np.isnan(found.low)].mean() > 0.95 - 0.063
+
+
+# Reliability curves ----------------------------------------------------------------------------
+
+
+def test_reliability_curves_show_the_bins():
+    y, p, groups = rows_of()
+    display = ReliabilityDisplay.from_predictions(y, p, groups=groups, bins=5)
+    table = table_of(y, p, groups)
+    assert display.groups == ("a", "b", "c")
+    np.testing.assert_allclose(display.difference, table["difference"])
+    for g, curve in display.curves_.items():
+        line, _, (intervals,) = curve.lines
+        np.testing.assert_array_equal(line.get_xdata(), display.mean_score[g])
+        np.testing.assert_array_equal(line.get_ydata(), display.share[g])
+        own = groups == display.groups[g]
+        share, mean = calibration_curve(y[own], p[own], n_bins=5, strategy="quantile")
+        # Scikit-learn divides equal scores, so bins may differ by a few rows.
+        np.testing.assert_allclose(display.mean_score[g], mean, atol=0.01)
+        np.testing.assert_allclose(display.share[g], share, atol=0.05)
+        drawn = np.array([segment[:, 1] for segment in intervals.get_segments()])
+        n = [part.sum() for part in np.array_split(np.ones(own.sum()), 5)]
+        limits = np.array(proportion_confint(display.share[g] * n, n, method="wilson")).T
+        np.testing.assert_allclose(drawn, limits, atol=0.01)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert sorted(texts) == [f"{g} ({table.loc[g, 'difference']:+.3f})" for g in "abc"]
+    assert display.ax_.get_xlim() == display.ax_.get_ylim()
+    rare = ReliabilityDisplay.from_predictions(
+        y * (p > 0.9), p / 20, groups=groups[0:1].repeat(1200)
+    )
+    assert rare.ax_.get_xlim()[1] < 0.51
+    plt.close("all")
+
+
+def test_of_many_groups_those_that_deviate_most_have_colors():
+    rng = np.random.default_rng(6)
+    groups = np.repeat(np.arange(40), 100)
+    p = rng.random(4000)
+    y = rng.random(4000) < p
+    wrong = np.where(groups == 17, p**2, np.where(groups == 5, p**0.5, p))
+    display = ReliabilityDisplay.from_predictions(
+        y, wrong, groups=np.where(np.arange(4000) < 3, None, groups), missing="drop", max_groups=2
+    )
+    assert list(display.curves_) == [17, 5]
+    assert len(display.behind_) == 30
+    assert display.note_ == "30 of 38 other groups; 3 rows without a group label left out"
+    with pytest.raises(ValueError, match="max_groups must be at most 6"):
+        ReliabilityDisplay(display.report, max_groups=7).plot()
+    plt.close("all")
+
+
+def test_only_probabilities_have_reliability_curves():
+    y, p, groups = rows_of(300)
+    with pytest.raises(ValueError, match="needs scores that are probabilities"):
+        ReliabilityDisplay.from_predictions(y, logit(p), groups=groups)
+    binned = GroupAUC(ScoreCounts.from_predictions(y, p, groups=groups, disclosure="bins"))
+    with pytest.raises(DisclosureError, match="from_report needs disclosure='exact'"):
+        ReliabilityDisplay.from_report(binned)
+    with pytest.raises(TypeError, match="draws a GroupAUC; got FairnessAudit"):
+        ReliabilityDisplay.from_report(FairnessAudit.from_predictions(y, p, groups=groups))
+    X = pd.DataFrame({"x": logit(p), "site": groups})
+    model = LogisticRegression()
+    folds = cross_validate_group_auc(
+        model, X[["x"]], y, groups=groups, cv=3, response_method="predict_proba"
+    )
+    with pytest.raises(ValueError, match="within folds only"):
+        ReliabilityDisplay.from_report(folds.within_folds)
+    model.fit(X[["x"]], y)
+    display = ReliabilityDisplay.from_estimator(model, X[["x"]], y, groups=groups)
+    assert np.abs(display.deviation).max() < 5
+    plt.close("all")
+    whole = GroupAUC(ScoreCounts.from_predictions(y, p))
+    display = ReliabilityDisplay.from_report(whole)
+    assert [*display.groups] == ["all"]
+    empty = GroupAUC(ScoreCounts.from_counts([], [], [], []))
+    with pytest.raises(ValueError, match="needs at least one group"):
+        ReliabilityDisplay.from_report(empty)
+    plt.close("all")

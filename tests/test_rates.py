@@ -1,0 +1,172 @@
+"""Limits of rates and of their gaps between groups, compared with statsmodels and binomials."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
+
+from skfedauc import FairnessAudit
+from skfedauc.audit import QUESTIONS
+from skfedauc.audit.answers import answer
+from skfedauc.inference import differences
+from skfedauc.inference import rates as limits_of
+
+
+def decided(rng, sizes):
+    """Labels, predictions and groups; each group has its own rates."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    y, predicted = (rng.random(group.size) < rng.random(len(sizes))[group] for _ in range(2))
+    return y.astype(int), predicted.astype(int), group
+
+
+def audit_of(y, predicted, group, **options):
+    scores = np.linspace(0, 1, y.size)
+    return FairnessAudit.from_predictions(y, scores, groups=group, y_pred=predicted, **options)
+
+
+def shares(y, predicted):
+    """Numerator and denominator of each rate, by definition."""
+    y, predicted = y == 1, predicted == 1
+    everyone = np.ones_like(y)
+    of_rates = {
+        "selection_rate": (predicted, everyone),
+        "true_positive_rate": (predicted, y),
+        "false_positive_rate": (predicted, ~y),
+    }
+    return {rate: (int((a & b).sum()), int(b.sum())) for rate, (a, b) in of_rates.items()}
+
+
+def mover_ratio(a, of_a, b, of_b):
+    """Limits of a / b as printed by Donner and Zou, from limits of a and b."""
+    (low_a, high_a), (low_b, high_b) = of_a, of_b
+    ab = a * b
+    root = np.sqrt(ab**2 - low_a * high_b * (2 * a - low_a) * (2 * b - high_b))
+    low = (ab - root) / (high_b * (2 * b - high_b))
+    root = np.sqrt(ab**2 - high_a * low_b * (2 * a - high_a) * (2 * b - low_b))
+    return low, (ab + root) / (low_b * (2 * b - low_b))
+
+
+def test_ratios_of_any_shares_have_ordered_limits():
+    """The published formula is 0 / 0 if an upper limit is twice the share."""
+    n = np.array([1.0, 10.0, 1000.0])
+    one = limits_of.wilson(*np.broadcast_arrays(np.linspace(0, 1, 11)[:, None], n), 0.025)
+    flat = limits_of.Limits(*(part.ravel() for part in one))
+    rows = limits_of.Limits(*(part[:, None] for part in flat))
+    found = limits_of.ratio(rows, flat)
+    known = ~np.isnan(found.value)
+    assert (found.low[known] <= found.value[known] * (1 + 1e-12)).all()
+    assert (found.high[known] >= found.value[known] * (1 - 1e-12)).all()
+    assert (np.isnan(found.value) == (flat.value == 0)).all()
+    twice = limits_of.Limits(*map(np.array, (0.2, 0.1, 0.4)))
+    near = twice._replace(high=np.array(0.4 + 1e-9))
+    one = limits_of.Limits(*map(np.array, (0.3, 0.2, 0.4)))
+    exact = limits_of.ratio(one, twice)
+    np.testing.assert_allclose(exact.low, limits_of.ratio(one, near).low, rtol=1e-7)
+    assert 0 < exact.low < 1.5
+
+
+def test_weights_count_by_their_effective_number():
+    rng = np.random.default_rng(1)
+    y, predicted, group = decided(rng, [40, 60, 100])
+    plain = audit_of(y, predicted, group).by_group()
+    equal = audit_of(y, predicted, group, sample_weight=np.full(y.size, 1e90)).by_group()
+    np.testing.assert_allclose(equal, plain, rtol=1e-9)
+    weight = rng.gamma(1.0, size=y.size)
+    row = audit_of(y, predicted, group, sample_weight=weight).by_group().loc[1]
+    own = group == 1
+    value = np.average(predicted[own], weights=weight[own])
+    kish = weight[own].sum() ** 2 / (weight[own] ** 2).sum()
+    limits = proportion_confint(kish * value, kish, method="beta")
+    names = ["selection_rate", "selection_rate_ci_low", "selection_rate_ci_high"]
+    np.testing.assert_allclose(row[names].to_list(), [value, *limits])
+
+
+def limits_of_pairs(k, n, alpha, tail):
+    """Limits of the largest difference and of the smallest ratio, from all pairs one by one."""
+    deviates = (
+        differences.deviate_of_all_pairs(alpha, len(k)),
+        differences.deviate_of_furthest_pair(tail, len(k)),
+    )
+    found = []
+    for deviate in deviates:
+        of_one = 2 * limits_of._tail_of(deviate)
+        limits = [
+            proportion_confint(*of, alpha=of_one, method="beta") for of in zip(k, n, strict=True)
+        ]
+        pairs = []
+        for i, j in itertools.permutations(range(len(k)), 2):
+            (a, (la, ua)), (b, (lb, ub)) = ((k[g] / n[g], limits[g]) for g in (i, j))
+            reach = np.hypot(a - la, ub - b), np.hypot(ua - a, b - lb)
+            pairs.append(
+                [a - b - reach[0], a - b + reach[1], *mover_ratio(a, limits[i], b, limits[j])]
+            )
+        found.append(np.array(pairs))
+    together, alone = found
+    return (
+        (max(together[:, 0].max(), 0), min(alone[:, 1].max(), 1)),
+        (alone[:, 2].min(), min(together[:, 3].min(), 1)),
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gaps_of_decisions_have_the_limits_of_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    y, predicted, group = decided(rng, rng.integers(40, 300, 2 + seed))
+    sample = audit_of(y, predicted, group, min_per_class=1).samples["group"]
+    of_group = [shares(y[group == g], predicted[group == g]) for g in sample.groups]
+    odds = []
+    for rate, name in (
+        ("selection_rate", "demographic_parity"),
+        ("true_positive_rate", "true_positive_rate"),
+        ("false_positive_rate", "false_positive_rate"),
+    ):
+        counted = np.array([of[rate] for of in of_group])
+        if (counted[:, 0] == 0).any():
+            continue
+        difference, ratio = limits_of_pairs(*counted.T, 0.05, 0.025)
+        found = answer(QUESTIONS[f"{name}_difference"], sample)
+        assert [found.ci_low, found.ci_high] == pytest.approx(difference, abs=1e-9)
+        if name == "demographic_parity":
+            found = answer(QUESTIONS[f"{name}_ratio"], sample)
+            assert [found.ci_low, found.ci_high] == pytest.approx(ratio, abs=1e-9)
+        else:
+            odds.append(limits_of_pairs(*counted.T, 0.025, 0.0125)[0][:1] + difference[1:])
+    if len(odds) == 2:
+        found = answer(QUESTIONS["equalized_odds_difference"], sample)
+        assert [found.ci_low, found.ci_high] == pytest.approx(np.max(odds, axis=0), abs=1e-9)
+
+
+def test_limits_of_two_groups_fail_as_rarely_as_stated():
+    """The oracle adds up the probabilities of all numbers of events for which a limit fails."""
+    for n_rows in ((10, 10), (10, 400), (40, 40)):
+        n = np.array(n_rows, float)
+        k, other = (np.arange(size + 1) for size in n_rows)
+        one = limits_of.clopper_pearson(k / n[0], n[0], 0.05)
+        two = limits_of.clopper_pearson(other / n[1], n[1], 0.05)
+        rows = limits_of.Limits(*(part[:, None] for part in one))
+        difference, ratio = limits_of.difference(rows, two), limits_of.ratio(rows, two)
+        for p, q in itertools.product((0.003, 0.02, 0.1, 0.4, 0.6), (0.02, 0.1, 0.3, 0.6)):
+            probability = binom.pmf(k, n[0], p)[:, None] * binom.pmf(other, n[1], q)
+            for found, true in ((difference, p - q), (ratio, p / q)):
+                assert probability[found.low > true + 1e-12].sum() <= 0.0501
+                assert probability[found.high < true - 1e-12].sum() <= 0.0501
+
+
+def test_gaps_of_very_many_groups_have_wider_limits(monkeypatch):
+    rng = np.random.default_rng(0)
+    n_rows = rng.integers(20, 200, 300).astype(float)
+    values = rng.binomial(n_rows.astype(int), 0.3) / n_rows
+    estimates = limits_of.estimates_of_shares(values, n_rows)
+    arguments = estimates, n_rows.size, 0.05, 0.025
+    exact = [f(*arguments) for f in (limits_of.limits_of_difference, limits_of.limits_of_ratio)]
+    monkeypatch.setattr(limits_of, "MOST_GROUPS", 299)
+    monkeypatch.setattr(differences, "MOST_GROUPS", 299)
+    for near, function in zip(
+        exact, (limits_of.limits_of_difference, limits_of.limits_of_ratio), strict=True
+    ):
+        far = function(*arguments)
+        assert far.low <= near.low
+        assert near.high <= far.high
+        assert far.high - far.low < 2 * (near.high - near.low)
