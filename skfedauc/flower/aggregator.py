@@ -140,6 +140,10 @@ class GroupAUCAggregator:
         Action for missing or unexpected groups: a UserWarning with their labels, a ValueError with
         their labels, or nothing. `missing_groups` and the metric ``num-missing-groups`` record
         missing groups in all cases.
+    on_invalid : {"raise", "skip"}, default="raise"
+        A reply without counts, with damaged counts, beyond the limits, with other rows than it
+        declares or with groups of another source is a ValueError, or is left out with a warning,
+        and recorded in `invalid`.
     statistics : sequence of str, default=("pooled", "macro", "samples", "positives", "negatives", \
 "within", "worst", "difference")
         Names of statistics, as in `GroupAUC.statistic`. The aggregator omits statistics that the
@@ -160,6 +164,8 @@ class GroupAUCAggregator:
         from 1. Flower does not call the aggregator in a round without replies.
     missing_groups : dict of int to tuple
         Labels of the expected groups that are missing in each round.
+    invalid : dict of int to dict
+        The reason by the name of each reply that was skipped in each round.
 
     Raises
     ------
@@ -232,6 +238,7 @@ class GroupAUCAggregator:
         *,
         expected_groups: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
         on_missing: Literal["warn", "raise", "ignore"] = "warn",
+        on_invalid: Literal["raise", "skip"] = "raise",
         statistics: Sequence[StatisticName] = (
             "pooled",
             "macro",
@@ -255,6 +262,7 @@ class GroupAUCAggregator:
             )
         self.expected_groups, self._groups_of = _check_binding(expected_groups)
         self.on_missing = on_missing
+        self.on_invalid = _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
         for name in statistics:
             check_statistic(name)
         self.statistics = tuple(statistics)
@@ -264,6 +272,7 @@ class GroupAUCAggregator:
         self.limits = _LIMITS if limits is None else check_limits(limits)
         self.reports: dict[int, GroupAUC] = {}
         self.missing_groups: dict[int, tuple[Any, ...]] = {}
+        self.invalid: dict[int, dict[str, str]] = {}
         self._n_calls = 0
 
     def __call__(
@@ -295,7 +304,7 @@ class GroupAUCAggregator:
         ValueError
             If there are no replies. If a reply has no counts, damaged counts, counts above a limit,
             or another number of rows than its ``num-examples``; the message names the client. If
-            one counting arrived twice, or `disclosure` is None and replies have different levels.
+            `disclosure` is None and replies have different levels.
             If two replies have the same source name, or are from different rounds. If
             `expected_groups` is a mapping, and a reply has another source or groups of another
             source. With ``on_missing="raise"``, if groups are missing or unexpected.
@@ -307,16 +316,14 @@ class GroupAUCAggregator:
         contents = list(records)
         if not contents:
             raise ValueError("the aggregator needs at least one reply of a client; got none.")
-        replies = [
-            _read_reply(content, f"reply {number} of {len(contents)}", self.limits)
-            for number, content in enumerate(contents, 1)
-        ]
+        replies, invalid = self._valid(contents, weighted_by_key)
         server_round = self._round_of(replies)
-        for reply, content in zip(replies, contents, strict=True):
-            _check_metrics(reply, content, weighted_by_key)
-            self._check_own_groups(reply)
+        self.invalid[server_round] = invalid
         _check_sources(replies)
-        counts = _merged(replies, self.disclosure)
+        counts, repeated = _merged(replies, self.disclosure)
+        # A reply that was sent again counts once.
+        replies = [reply for reply in replies if reply.name not in repeated]
+        contents = [reply.content for reply in replies]
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
         metrics = _default_average(contents, weighted_by_key)
@@ -346,6 +353,33 @@ class GroupAUCAggregator:
         self.reports[server_round] = report
         self.missing_groups[server_round] = missing or ()
         return metrics
+
+    def _valid(
+        self, contents: list[RecordDict], weighted_by_key: str
+    ) -> tuple[list[_Reply], dict[str, str]]:
+        """Return the valid replies, and the reason by the name of each reply that is skipped."""
+        replies, invalid = [], {}
+        for number, content in enumerate(contents, 1):
+            name = f"reply {number} of {len(contents)}"
+            try:
+                reply = _read_reply(content, name, self.limits)
+                _check_metrics(reply, content, weighted_by_key)
+                self._check_own_groups(reply)
+            except ValueError as error:
+                if self.on_invalid == "raise":
+                    raise
+                invalid[name] = str(error)
+            else:
+                replies.append(reply)
+        if invalid:
+            shown = " ".join(invalid.values())
+            if not replies:
+                raise ValueError(f"all {len(invalid)} replies are invalid. {shown}")
+            _input.warn(
+                f"{len(invalid)} of {len(contents)} replies left out as invalid. {shown}",
+                UserWarning,
+            )
+        return replies, invalid
 
     def _round_of(self, replies: list[_Reply]) -> int:
         """Return the round of the replies, or the number of calls for replies without a round."""
@@ -421,6 +455,7 @@ class _Reply(NamedTuple):
     counts: ScoreCounts
     name: str
     server_round: int | None
+    content: Any
 
 
 def _read_reply(content: RecordDict, name: str, limits: Limits) -> _Reply:
@@ -453,7 +488,7 @@ def _read_reply(content: RecordDict, name: str, limits: Limits) -> _Reply:
     others = {found.name for found in counts.sources} - {source}
     if source is not None and others:
         raise ValueError(f"{name} has counts of another source, {_words.listed(others)}.")
-    return _Reply(counts, name, server_round)
+    return _Reply(counts, name, server_round, content)
 
 
 def _check_sources(replies: list[_Reply]) -> None:
@@ -474,11 +509,11 @@ def _check_sources(replies: list[_Reply]) -> None:
                 )
 
 
-def _merged(replies: list[_Reply], disclosure: Any) -> ScoreCounts:
-    """Merge the counts of all replies, or raise an error that names the first unsuitable reply."""
+def _merged(replies: list[_Reply], disclosure: Any) -> tuple[ScoreCounts, tuple[str, ...]]:
+    """Merge the counts of all replies, and return the names of the replies that were sent again."""
     try:
         parts = {reply.name: reply.counts for reply in replies}
-        return merge_named(parts, disclosure=disclosure)[0]
+        return merge_named(parts, disclosure=disclosure)
     except MergeError as error:
         raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
 

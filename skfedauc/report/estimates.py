@@ -97,11 +97,13 @@ class GroupEstimates:
     @property
     def by_group(self) -> Floats:
         """Value of each group; NaN if the group lacks a class."""
-        return measures.value_of(self.measure, self.index)
+        return self.index if self.measure.is_auc else measures.value_of(self.measure, self.index)
 
     @property
     def pooled_value(self) -> float:
         """Value of all rows together; NaN without rows of both classes."""
+        if self.measure.is_auc:
+            return self.pooled_index
         return float(measures.value_of(self.measure, np.array(self.pooled_index)))
 
     @functools.cached_property

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import functools
 import secrets
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,6 @@ from skfedauc.report import (
     Undefined,
     UndefinedPolicy,
 )
-from skfedauc.scoring.sharing import shared
 
 # Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one
 # group.
@@ -32,6 +33,31 @@ FOLDS_REMEDY = (
 _ONCE = " A search issues this warning once, for any number of folds and candidates."
 # What the warnings of a search reported, by scorer; scikit-learn copies scorers for each fit
 _REPORTED: dict[str, set[Any]] = {}
+# Results of the current scoring call, by method caller. All scorers of a multi-metric search share
+# one method caller, which lives as long as the call.
+_RESULTS: WeakKeyDictionary[Any, dict[Any, tuple[Any, Any]]] = WeakKeyDictionary()
+Result = TypeVar("Result")
+
+
+def shared(method_caller: Any, key: Any, kept: Any, compute: Callable[[], Result]) -> Result:
+    """Return the result of `compute`; scorers with an equal key share the result of one call.
+
+    Parameters
+    ----------
+    method_caller : object
+        Object that scikit-learn makes for each scoring call.
+    key : hashable
+        Everything that determines the result.
+    kept : object
+        Objects whose ids are part of the key. The ids are unique while these objects exist.
+    compute : callable
+        Function without arguments.
+    """
+    results = _RESULTS.setdefault(method_caller, {})
+    if key not in results:
+        results[key] = compute(), kept
+    found: Result = results[key][0]
+    return found
 
 
 def name_of_score(statistic: str, label: Any, measure: Measure | None) -> str:

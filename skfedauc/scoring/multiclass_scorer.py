@@ -13,8 +13,7 @@ from skfedauc.report import (
     Undefined,
     UndefinedPolicy,
 )
-from skfedauc.scoring.group_scorer import GroupAUCScorer
-from skfedauc.scoring.sharing import shared
+from skfedauc.scoring.group_scorer import GroupAUCScorer, shared
 
 
 class MulticlassGroupAUCScorer(GroupAUCScorer):

@@ -43,7 +43,7 @@ from sklearn.utils.fixes import parse_version
 
 from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer
 from skfedauc.counts import ScoreCounts
-from skfedauc.scoring import sharing
+from skfedauc.scoring import group_scorer
 
 FEW_WAYS = ["routed", "pandas column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
@@ -290,7 +290,7 @@ def test_nothing_is_kept_after_a_search(parts):
     way = counting_way("pandas column")
     cross_validation(way, group_auc_scoring(ALL, groups="site"))
     assert len(parts) == 3
-    assert len(sharing._RESULTS) == 0
+    assert len(group_scorer._RESULTS) == 0
 
 
 def test_scorer_called_twice_looks_twice(data):

@@ -292,11 +292,46 @@ def test_a_reply_without_the_number_of_examples_is_refused():
         GroupAUCAggregator()([content])
 
 
-def test_a_counting_that_arrives_twice_is_refused():
-    again = reply("bern")
-    message = r"replies cannot be merged: reply 1 of 3, .* and reply 3 of 3, from 'bern'"
-    with pytest.raises(ValueError, match=message):
-        GroupAUCAggregator()([again, reply("oslo"), again])
+def test_a_reply_that_is_sent_again_counts_once():
+    again, other = reply("bern"), reply("oslo")
+    aggregator, once = GroupAUCAggregator(), GroupAUCAggregator()
+    metrics = aggregator([again, other, again])
+    assert metrics == once([again, other])
+    assert metrics["num-clients"] == 2
+    assert aggregator.reports[1].counts == once.reports[1].counts
+
+
+def test_invalid_replies_are_skipped_and_recorded():
+    """A damaged reply, one with rows of another site, and one that declares other rows."""
+    garbage = reply("bern")
+    record = next(iter(garbage.config_records.values()))
+    record["score-counts"] = record["score-counts"][:200]
+    intruder = reply("kyiv", counts_of("oslo", n=20))
+    liar = reply("lima", metrics={"num-examples": 3})
+    replies = [reply("oslo"), garbage, intruder, liar]
+    sites = {site: [site] for site in ("oslo", "bern", "kyiv", "lima")}
+    aggregator = GroupAUCAggregator(
+        expected_groups=sites, on_invalid="skip", on_missing="ignore", statistics=["macro"]
+    )
+    with pytest.warns(UserWarning, match="^3 of 4 replies left out as invalid. reply 2 of 4, from"):
+        metrics = aggregator(replies)
+    alone = GroupAUCAggregator(statistics=["macro"])
+    assert metrics["auc-macro"] == alone([reply("oslo")])["auc-macro"]
+    assert aggregator.missing_groups[1] == ("bern", "kyiv", "lima")
+    reasons = aggregator.invalid[1]
+    assert list(reasons) == [f"reply {number} of 4" for number in (2, 3, 4)]
+    for reason, message in zip(
+        reasons.values(),
+        ("damaged counts", "does not give to 'kyiv': 'oslo'", "declares 3 rows"),
+        strict=True,
+    ):
+        assert message in reason
+    with pytest.raises(ValueError, match="has damaged counts"):
+        GroupAUCAggregator(expected_groups=sites)(replies)
+    with pytest.raises(ValueError, match="all 1 replies are invalid"):
+        aggregator([garbage])
+    # The results of earlier rounds remain.
+    assert list(aggregator.reports) == [1]
 
 
 def test_a_client_that_replies_twice_is_refused():
