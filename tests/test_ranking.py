@@ -128,7 +128,7 @@ def test_limits_are_quantiles_of_the_posterior(n_groups, tau, confidence_level):
 def test_limits_do_not_depend_on_the_groups_computed_at_once(monkeypatch):
     y, v = np.linspace(0.7, 0.9, 11), np.geomspace(1e-3, 1e-2, 11)
     expected = posterior_limits(y, v, 0.95)
-    monkeypatch.setattr(ranking, "_GROUPS_AT_ONCE", 4)
+    monkeypatch.setattr(ranking, "_NUMBERS_AT_ONCE", 128)
     assert_allclose(posterior_limits(y, v, 0.95), expected, atol=1e-7)
 
 

@@ -212,11 +212,26 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     Cells
     """
     n_groups = n_groups if cells.scores.size else 0  # Every group has rows.
-    return _compact(
-        _implementation.add_cells(
-            _columns(cells, _dtype([cells])), _array(groups, np.intp), n_groups
-        )
-    )
+    cell, starts = number_cells(cells.scores, groups, n_groups)
+    n_cells, dtype = int(starts[-1]), _dtype([cells])
+    scores = np.empty(n_cells)
+    scores[cell] = cells.scores + 0.0  # Convert -0.0 to 0.0.
+    counts = [_sums_by_cell(cell, column, n_cells, dtype) for column in cells[2:4]]
+    weights = None
+    if cells.weights is not None:
+        sums = [np.bincount(cell, column, n_cells) for column in cells.weights]
+        weights = np.array(sums, np.float64)
+    return _compact((starts, scores, *counts, weights))
+
+
+def _sums_by_cell(
+    cell: NDArray[np.intp], counts: Counts, n_cells: int, dtype: type[np.unsignedinteger[Any]]
+) -> Counts:
+    if dtype is np.uint32:  # As floats, these sums are exact.
+        return np.bincount(cell, counts, n_cells).astype(dtype)
+    sums = np.zeros(n_cells, dtype)
+    np.add.at(sums, cell, counts)
+    return sums
 
 
 def merge_cells(
@@ -227,7 +242,7 @@ def merge_cells(
     Parameters
     ----------
     parts : sequence of Cells
-        Cells of each state, either all with weights or all without weights.
+        Cells of each state in order of group and score, all with weights or all without weights.
     numbers : sequence of ndarray of intp
         New numbers of the groups of each part, in increasing order. Together, the numbers of all
         parts are ``range(n_groups)``.
@@ -246,10 +261,17 @@ def merge_cells(
             for half, of in zip(halves, mine, strict=True)
         ]
         numbers = mine
+    is_pair = len(parts) == 2 and all(part.scores.size for part in parts)
+    if not is_pair or _implementation is _numpy:
+        # Mostly few cells, for which sorting is faster than merging in pairs
+        groups = [of[part.groups] for of, part in zip(numbers, parts, strict=True)]
+        columns: Any = zip(*parts, strict=True)
+        joined = [None if of[0] is None else np.concatenate(of, axis=-1) for of in columns]
+        return add_cells(Cells(*joined), np.concatenate(groups), n_groups)
     dtype = _dtype(parts)
     states = [_columns(part, dtype) for part in parts]
-    groups = [_array(of_part, np.intp) for of_part in numbers]
-    return _compact(_implementation.merge_states(states, groups, n_groups))
+    of_groups = [_array(of_part, np.intp) for of_part in numbers]
+    return _compact(_implementation.merge_states(states, of_groups, n_groups))
 
 
 def number_cells(
@@ -392,8 +414,7 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
 
 def total(counts: NDArray[Any]) -> int:
     """Return the sum of counts."""
-    dtype = np.uint32 if counts.dtype == np.uint32 else np.uint64
-    return int(_implementation.total(_array(counts, dtype)))
+    return int(counts.sum(dtype=np.uint64))
 
 
 def compact_counts(counts: NDArray[Any]) -> Counts:

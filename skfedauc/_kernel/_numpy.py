@@ -41,26 +41,6 @@ def count_rows(
     return starts, scores[order][first], negatives, positives, sums
 
 
-def add_cells(cells: Tuple, groups: Array | None, n_groups: int) -> Tuple:
-    _, scores, negatives, positives, weights = cells
-    order, cell, first, starts = _sorted(scores, groups, n_groups)
-    counts = [np.add.reduceat(c[order], first, dtype=c.dtype) for c in (negatives, positives)]
-    if weights is not None:
-        weights = np.array([np.bincount(cell, column[order]) for column in weights], np.float64)
-    return starts, scores[order][first] + 0.0, *counts, weights
-
-
-def merge_states(parts: list[Tuple], numbers: list[Array], n_groups: int) -> Tuple:
-    groups = [
-        np.repeat(of_part, np.diff(cells[0])) for of_part, cells in zip(numbers, parts, strict=True)
-    ]
-    columns = [
-        None if column[0] is None else np.concatenate(column, axis=-1)
-        for column in zip(*parts, strict=True)
-    ]
-    return add_cells(tuple(columns), np.concatenate(groups), n_groups)
-
-
 def number_cells(scores: Array, groups: Array | None, n_groups: int, n_threads: int) -> Tuple:
     order, cell, _, starts = _sorted(scores, groups, n_groups)
     numbers = np.empty(scores.size, np.intp)
@@ -80,19 +60,21 @@ def placements(
 def _placements(
     scores: Array, positive: Array, groups: Array, n_groups: int, weights: Array
 ) -> Array:
-    cell, starts = number_cells(scores, groups, n_groups, 1)
-    place = 2 * cell + positive
-    amounts = np.bincount(place, weights, 2 * int(starts[-1])).reshape(-1, 2)
+    order, cell, first, starts = _sorted(scores, groups, n_groups)
+    ends = np.append(first, scores.size)
     total = np.bincount(2 * groups + positive, weights, 2 * n_groups).reshape(-1, 2)
-    with np.errstate(divide="ignore", invalid="ignore"):  # NaN without rows of the other class
-        half = np.repeat(0.5 / total, np.diff(starts), axis=0)
-        shares = [ranks_in_groups(starts, amounts[:, k]) * half[:, k] for k in (0, 1)]
-    values: Array = np.stack([1.0 - shares[1], shares[0]], axis=1).ravel()[place]
+    label, weights, group = positive[order], weights[order], groups[order]
+    shares = []
+    for of_class in (0, 1):
+        _, sums = _sums_in_groups(ends[starts], np.where(label == of_class, weights, 0.0))
+        up_to = sums[ends[1:] - 1]  # of each cell
+        under = np.append(0.0, up_to)[:-1]
+        under[starts[:-1][starts[:-1] < under.size]] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):  # NaN without rows of the class
+            shares.append((under + up_to)[cell] * (0.5 / total[:, of_class])[group])
+    values = np.empty(scores.size)
+    values[order] = np.where(label == 1, shares[0], 1.0 - shares[1])
     return values
-
-
-def total(counts: Array) -> int:
-    return int(counts.sum(dtype=np.uint64))
 
 
 def pair_sums(cells: Tuple, n_threads: int) -> Tuple:

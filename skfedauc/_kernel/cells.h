@@ -1,5 +1,6 @@
 // Cells: the distinct scores of each group, with the numbers of rows of each class.
 #pragma once
+#include <array>
 #include <numeric>
 #include <optional>
 #include <type_traits>

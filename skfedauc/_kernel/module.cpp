@@ -1,10 +1,10 @@
 // Functions for Python, whose arguments `skfedauc._kernel` checks.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include "placements.h"
 #include "sums.h"
@@ -80,12 +80,8 @@ static auto py_count_rows(Span<const Float> scores, Span<const std::uint8_t> pos
 }
 
 template <class Count>
-static auto py_add_cells(CellsView<Count> cells, Groups groups, std::size_t n_groups) {
-    return cells.weights ? add_cells<true>(cells, groups, n_groups) : add_cells<false>(cells, groups, n_groups);
-}
-
-template <class Count>
-static auto py_merge_states(std::vector<CellsView<Count>> states, std::vector<Integers> numbers, std::size_t n_groups) {
+static auto py_merge_states(std::array<CellsView<Count>, 2> states, std::array<Integers, 2> numbers,
+                            std::size_t n_groups) {
     return states[0].weights ? merge_states<true>(states, numbers, n_groups)
                              : merge_states<false>(states, numbers, n_groups);
 }
@@ -103,12 +99,8 @@ NB_MODULE(_compiled, module) {
     module.attr("INTERFACE") = 7;  // `__init__.py` has the same number
     def("count_rows", &py_count_rows<double>);
     def("count_rows", &py_count_rows<float>);
-    def("add_cells", &py_add_cells<std::uint32_t>);
-    def("add_cells", &py_add_cells<std::uint64_t>);
     def("merge_states", &py_merge_states<std::uint32_t>);
     def("merge_states", &py_merge_states<std::uint64_t>);
-    def("total", &total<std::uint32_t>);
-    def("total", &total<std::uint64_t>);
     def("number_cells", &number_cells);
     def("placements", &placements);
     def("ranks_in_groups", &ranks_in_groups);

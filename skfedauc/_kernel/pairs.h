@@ -1,11 +1,6 @@
-// Totals, ranks of cells, and pairs of groups.
+// Ranks of cells, and pairs of groups.
 #pragma once
 #include "states.h"
-
-template <class Count>
-std::uint64_t total(Span<const Count> counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::uint64_t(0));
-}
 
 // Return for each cell: twice the amount of the lower cells in the group, plus the amount of the cell.
 inline Buffer<double> ranks_in_groups(Integers starts, Doubles amounts) {

@@ -1,4 +1,4 @@
-// Cells of unsorted items, and cells of several sorted states.
+// Cells of unsorted items, and cells of two sorted states.
 #pragma once
 #include "cells.h"
 
@@ -54,184 +54,44 @@ inline std::pair<Buffer<std::int64_t>, Buffer<std::int64_t>> number_cells(
     return {std::move(cells), std::move(starts)};
 }
 
-// A cell as a record.
-template <bool weighted>
-struct Weights {};
-template <>
-struct Weights<true> { double weights[4]; };
-
-template <class Count, bool weighted>
-struct Counted : Weights<weighted> {
-    std::uint64_t key;
-    Count negatives, positives;
-
-    Counted() = default;
-    Counted(const CellsView<Count>& cells, std::size_t i)
-        : key(key_of(cells.scores[i])), negatives(cells.negatives[i]), positives(cells.positives[i]) {
-        if constexpr (weighted)
-            for (std::size_t c = 0; c < 4; ++c) this->weights[c] = (*cells.weights)[c * cells.scores.size + i];
-    }
-};
-
-// Write sorted cells from place `end` on, add up equal cells in order, and return the new end.
-template <class Count, bool weighted>
-std::size_t add_equal(Span<Counted<Count, weighted>> sorted, Cells<Count>& cells, std::size_t end) {
-    const std::size_t room = cells.scores.size();
-    Counted<Count, weighted> sum{};
-    for (std::size_t i = 0; i < sorted.size; ++i) {
-        const bool is_new = i == 0 || sorted[i].key != sorted[i - 1].key;
-        end += is_new;
-        cells.scores[end - 1] = score_of(sorted[i].key);
-        cells.negatives[end - 1] = sum.negatives = (is_new ? 0 : sum.negatives) + sorted[i].negatives;
-        cells.positives[end - 1] = sum.positives = (is_new ? 0 : sum.positives) + sorted[i].positives;
-        if constexpr (weighted)
-            for (std::size_t c = 0; c < 4; ++c) {
-                sum.weights[c] = (is_new ? 0 : sum.weights[c]) + sorted[i].weights[c];
-                (*cells.weights)[c * room + end - 1] = sum.weights[c];
-            }
-    }
-    return end;
-}
-
-// Sort cells by group and score, and add up equal cells in the original order.
+// Add up the cells of two states. Group i of state s has the number numbers[s][i] in the result.
 template <bool weighted, class Count>
-Cells<Count> add_cells(const CellsView<Count>& old, const Groups& groups, std::size_t n_groups) {
-    using Record = Counted<Count, weighted>;
-    Workers workers(1);
-    Buffer<Record> records(old.scores.size);
-    Pieces<Record> pieces(
-        workers, records.span(), n_groups, [&](std::size_t i) { return group_of(groups, i); },
-        [&](std::size_t i) { return old.scores[i]; }, [&](std::size_t i) { return Record(old, i); });
-    Cells<Count> cells(n_groups, old.scores.size, weighted);
-    std::vector<std::size_t> ends(pieces.places().size() - 1);
-    pieces.sort(workers, [&](std::size_t piece, Span<Record> sorted, std::size_t, std::size_t) {
-        ends[piece] = add_equal(sorted, cells, pieces.places()[piece]);
-    });
-    close_gaps(cells, pieces.places(), ends, [&](std::size_t group) { return pieces.first_piece(group); });
-    return cells;
-}
-
-// Cells of one group in one state.
-template <class Count>
-struct Stretch {
-    const CellsView<Count>* cells;
-    std::size_t begin, end;
-};
-
-// Two stretches to be merged into cells from place `end` on.
-template <class Count>
-struct Pair {
-    Stretch<Count> a, b;
-    std::size_t end;
-
-    // The loop has no branches, like `merge_both`.
-    bool has_both() const { return (a.begin < a.end) & (b.begin < b.end); }
-    // Cut off the upper half. The upper half has the higher scores. The cells of the upper half
-    // follow the cells of the lower half.
-    Pair cut() {
-        Pair upper = *this;
-        const std::size_t middle = a.begin + (a.end - a.begin) / 2;
-        const double* const scores = b.cells->scores.data;
-        const double limit = a.cells->scores[middle];
-        a.end = upper.a.begin = middle;
-        b.end = upper.b.begin = std::size_t(std::lower_bound(scores + b.begin, scores + b.end, limit) - scores);
-        upper.end = end + (a.end - a.begin) + (b.end - b.begin);
-        return upper;
-    }
-};
-
-// Merge each pair until one of its stretches is empty. Masks replace branches, because a processor
-// could not predict these branches. Each step waits for the last step of the same pair, so steps of
-// both pairs alternate.
-template <bool weighted, class Count>
-void merge_both(Pair<Count>& lower, Pair<Count>& upper, Cells<Count>& cells) {
-    const CellsView<Count> a = *lower.a.cells, b = *lower.b.cells;
-    const std::size_t room = cells.scores.size();
-    const auto step = [&](Pair<Count>& pair) {
-        const std::size_t i = pair.a.begin, j = pair.b.begin, to = pair.end++;
-        const double score_a = a.scores[i], score_b = b.scores[j];
-        const bool has_a = score_a <= score_b, has_b = score_b <= score_a;  // both for equal scores
+Cells<Count> merge_states(const std::array<CellsView<Count>, 2>& states, const std::array<Integers, 2>& numbers,
+                          std::size_t n_groups) {
+    const CellsView<Count> a = states[0], b = states[1];
+    const std::size_t room = a.scores.size + b.scores.size;
+    Cells<Count> cells(n_groups, room, weighted);
+    std::vector<std::size_t> begins(n_groups), ends(n_groups);
+    std::size_t next[2] = {0, 0}, to = 0;
+    // Return the end of the group in a state, which is the begin if the state lacks the group.
+    const auto end_of = [&](std::size_t s, std::size_t group) {
+        next[s] += next[s] < numbers[s].size && std::size_t(numbers[s][next[s]]) == group;
+        return std::size_t(states[s].starts[next[s]]);
+    };
+    // Masks replace branches, because a processor could not predict these branches.
+    const auto write = [&](std::size_t i, std::size_t j, bool has_a, bool has_b) {
         const Count mask_a = Count(0) - has_a, mask_b = Count(0) - has_b;
-        cells.scores[to] = has_a ? score_a : score_b;
+        cells.scores[to] = has_a ? a.scores[i] : b.scores[j];
         cells.negatives[to] = (mask_a & a.negatives[i]) + (mask_b & b.negatives[j]);
         cells.positives[to] = (mask_a & a.positives[i]) + (mask_b & b.positives[j]);
         for (std::size_t c = 0; c < (weighted ? 4 : 0); ++c)
             (*cells.weights)[c * room + to] = has_a * (*a.weights)[c * a.scores.size + i] +
                                               has_b * (*b.weights)[c * b.scores.size + j];
-        pair.a.begin += has_a;
-        pair.b.begin += has_b;
+        ++to;
     };
-    Pair<Count> low = lower, high = upper;  // in registers
-    while (low.has_both() & high.has_both()) {
-        step(low);
-        step(high);
+    for (std::size_t group = 0, i = 0, j = 0; group < n_groups; ++group) {
+        const std::size_t end_a = end_of(0, group), end_b = end_of(1, group);
+        begins[group] = to;
+        while ((i < end_a) & (j < end_b)) {
+            const bool has_a = a.scores[i] <= b.scores[j], has_b = b.scores[j] <= a.scores[i];  // both if equal
+            write(i, j, has_a, has_b);
+            i += has_a;
+            j += has_b;
+        }
+        for (; i < end_a; ++i) write(i, 0, true, false);
+        for (; j < end_b; ++j) write(0, j, false, true);
+        ends[group] = to;
     }
-    while (low.has_both()) step(low);
-    while (high.has_both()) step(high);
-    lower = low;
-    upper = high;
-}
-
-template <class Count>
-std::size_t copy_cells(const Stretch<Count>& of, Cells<Count>& cells, std::size_t end) {
-    const auto copy = [&](auto from, auto to, std::size_t c) {
-        std::copy_n(from.data + c * of.cells->scores.size + of.begin, of.end - of.begin, to.data + c * cells.scores.size() + end);
-    };
-    copy(of.cells->scores, cells.scores.span(), 0);
-    copy(of.cells->negatives, cells.negatives.span(), 0);
-    copy(of.cells->positives, cells.positives.span(), 0);
-    for (std::size_t c = 0; c < (cells.weights ? 4 : 0); ++c) copy(*of.cells->weights, cells.weights->span(), c);
-    return end + of.end - of.begin;
-}
-
-// Add up the cells of several states. Group i of state s has the number numbers[s][i] in the
-// result.
-template <bool weighted, class Count>
-Cells<Count> merge_states(const std::vector<CellsView<Count>>& states, const std::vector<Integers>& numbers,
-                          std::size_t n_groups) {
-    using Record = Counted<Count, weighted>;
-    Workers workers(1);
-    std::vector<Stretch<Count>> unsorted;
-    std::vector<std::size_t> groups, places(n_groups + 1);
-    for (std::size_t s = 0; s < states.size(); ++s)
-        for (std::size_t i = 0; i < numbers[s].size; ++i) {
-            unsorted.push_back({&states[s], std::size_t(states[s].starts[i]), std::size_t(states[s].starts[i + 1])});
-            groups.push_back(std::size_t(numbers[s][i]));
-            places[groups.back() + 1] += unsorted.back().end - unsorted.back().begin;
-        }
-    std::partial_sum(places.begin(), places.end(), places.begin());
-    Buffer<Stretch<Count>> stretches(unsorted.size());
-    const std::vector<std::size_t> first = scatter(
-        workers, stretches.span(), n_groups,
-        [&](std::size_t i) { return groups[i]; }, [&](std::size_t i) { return unsorted[i]; });
-    Cells<Count> cells(n_groups, places.back(), weighted);
-    Buffer<Record> scratch;
-    // Each group has two parts, with a gap between them if scores of the lower part are equal.
-    std::vector<std::size_t> begins(2 * n_groups), ends(2 * n_groups);
-    in_stretches(workers, places, [&](std::size_t group, std::size_t) {
-        const Span<Stretch<Count>> mine = stretches.span().part(first[group], first[group + 1]);
-        const std::size_t n = places[group + 1] - places[group];
-        std::size_t end = places[group];
-        if (mine.size > 2) {  // mostly few cells, for which sorting is faster than merging in pairs
-            if (scratch.size() < 2 * n) scratch = Buffer<Record>(2 * n);
-            const auto records = scratch.span().part(0, n);
-            Record* record = records.data;
-            for (const Stretch<Count>& of : mine)
-                for (std::size_t cell = of.begin; cell < of.end; ++cell) *record++ = Record(*of.cells, cell);
-            sort_records(records, scratch.span().part(n, 2 * n), false);
-            end = add_equal(records, cells, end);
-        } else if (mine.size == 2) {
-            Pair<Count> lower{mine[0], mine[1], end}, upper = lower.cut();
-            begins[2 * group + 1] = upper.end;
-            merge_both<weighted>(lower, upper, cells);
-            end = copy_cells(lower.b, cells, copy_cells(lower.a, cells, lower.end));
-            ends[2 * group + 1] = copy_cells(upper.b, cells, copy_cells(upper.a, cells, upper.end));
-        } else {
-            end = copy_cells(mine[0], cells, end);
-        }
-        begins[2 * group] = places[group];
-        ends[2 * group] = end;
-    });
-    close_gaps(cells, begins, ends, [](std::size_t group) { return 2 * group; });
+    close_gaps(cells, begins, ends, [](std::size_t group) { return group; });
     return cells;
 }

@@ -50,10 +50,12 @@ Ints = NDArray[np.int64]
 LEAST_GROUPS = 4
 # The posterior of tau2 is negligible outside of the interval of tau2 at this confidence level.
 _NEARLY_SURE = 1.0 - 1e-6
-# Nodes of the integral over tau2; steps to a quantile, and the error at which they end
-_N_NODES = 32
-_MOST_STEPS, _TOLERANCE = 30, 1e-8
-_GROUPS_AT_ONCE = 4096
+# Nodes of the integral over tau2. A posterior on a range of ``log(v + tau2)`` below `_NARROW` times
+# its distance from tau2 = 0 needs `_FEW_NODES` nodes only, for an error below 1e-12.
+_N_NODES, _FEW_NODES, _NARROW = 32, 6, 0.5
+# Steps to a quantile, the error of a deviate at which a last step follows, and numbers in memory
+_MOST_STEPS, _TOLERANCE = 30, 1e-4
+_NUMBERS_AT_ONCE = 1 << 15
 # Largest number of groups that each group is compared with, to rule it out as the worst
 _MOST_OTHERS = 256
 _AT_ONCE = 512
@@ -244,8 +246,9 @@ def posterior_limits(
     share, tau2, mean, mean_variance = _posterior(y, v, n)
     tail = (1.0 - confidence_level) / 2.0
     low, high = np.empty((2, y.size))
-    for start in range(0, y.size, _GROUPS_AT_ONCE):
-        here = slice(start, start + _GROUPS_AT_ONCE)
+    step = _NUMBERS_AT_ONCE // share.size
+    for start in range(0, y.size, step):
+        here = slice(start, start + step)
         of_mean = v[here] / (v[here] + tau2)
         centers = y[here] - of_mean * (y[here] - mean)
         deviations = np.sqrt(tau2 * of_mean + of_mean**2 * mean_variance)
@@ -255,25 +258,35 @@ def posterior_limits(
 
 
 def _posterior(y: Floats, v: Floats, n: Floats | float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the posterior on nodes of Gauss and Legendre's rule for ``log(v + tau2)``.
+    """Return the posterior of tau2 on a few nodes.
 
     The result holds the probability of each node, and columns of tau2, of the mean of the true
     values and of the variance of this mean.
     """
     typical = np.broadcast_to(n, v.shape).sum() / (n / v).sum()
     ends = np.log(np.square(reml_limits(y, v, _NEARLY_SURE, n)) + typical)
+
+    def tau2_at(points: Floats) -> Floats:
+        return np.maximum(np.exp(ends.mean() + np.ptp(ends) / 2.0 * points) - typical, 0.0)
+
+    # Gauss and Legendre's rule for the logarithm of ``v + tau2``
     points, lengths = np.polynomial.legendre.leggauss(_N_NODES)
-    variance = np.exp(ends.mean() + np.ptp(ends) / 2.0 * points)
-    nodes = np.maximum(variance - typical, 0.0)
-    found = np.empty((3, _N_NODES))
+    nodes = tau2_at(points)
+    likelihood = np.array([restricted_log_likelihood(y, v, tau2, n) for tau2 in nodes.tolist()])
+    # A uniform density of tau2 is proportional to the variance on the logarithmic scale.
+    share = lengths * (nodes + typical) * np.exp(likelihood - likelihood.max())
+    share /= share.sum()
+    if np.ptp(ends) < _NARROW * min(ends.mean() - np.log(typical), 1.0):
+        # Gauss's rule for the posterior: nodes are eigenvalues of its tridiagonal matrix.
+        polynomials = np.polynomial.legendre.legvander(points, _FEW_NODES - 1)
+        basis, _ = np.linalg.qr(np.sqrt(share)[:, None] * polynomials)
+        points, vectors = np.linalg.eigh(basis.T @ (points[:, None] * basis))
+        nodes, share = tau2_at(points), vectors[0] ** 2
+    total, mean = np.empty((2, nodes.size))
     for i, tau2 in enumerate(nodes.tolist()):
         weight = n / (v + tau2)
-        total, likelihood = weight.sum(), restricted_log_likelihood(y, v, tau2, n)
-        found[:, i] = likelihood, (weight * y).sum() / total, 1.0 / total
-    # A uniform density of tau2 is proportional to the variance on the logarithmic scale.
-    share = lengths * variance * np.exp(found[0] - found[0].max())
-    columns = (column[:, None] for column in (nodes, *found[1:]))
-    return share / share.sum(), *columns
+        total[i], mean[i] = weight.sum(), (weight * y).sum()
+    return share, nodes[:, None], (mean / total)[:, None], 1.0 / total[:, None]
 
 
 def _lower_quantiles(share: Floats, means: Floats, deviations: Floats, tail: float) -> Floats:
@@ -286,17 +299,20 @@ def _lower_quantiles(share: Floats, means: Floats, deviations: Floats, tail: flo
     # A quantile of a mixture is between the smallest and the largest quantile of its components.
     quantiles = means + deviate * deviations
     low, high = quantiles.min(axis=0), quantiles.max(axis=0)
-    found = average(quantiles)
+    found, over = average(quantiles), 1.0 / deviations
     for _ in range(_MOST_STEPS):
-        scaled = (found - means) / deviations
-        below = average(ndtr(scaled))
-        if np.abs(below - tail).max() < _TOLERANCE:
+        scaled = (found - means) * over
+        # Halley's step for the deviate of the probability, which is nearly linear. The error after
+        # a step is about the cube of the error before.
+        reached = ndtri(np.clip(average(ndtr(scaled)), 1e-12, 1.0 - 1e-12))
+        scale, error = np.exp(np.square(reached) / 2.0), reached - deviate
+        density = over * np.exp(-np.square(scaled) / 2.0)
+        slope = scale * average(density)
+        curvature = reached * slope**2 - scale * average(scaled * density * over)
+        step = found - ratio(2.0 * error * slope, 2.0 * slope**2 - error * curvature)
+        low, high = np.where(error < 0.0, found, low), np.where(error < 0.0, high, found)
+        is_inside = (low <= step) & (step <= high)
+        found = np.where(is_inside, step, (low + high) / 2.0)
+        if (is_inside & (np.abs(error) < _TOLERANCE)).all():
             break
-        low, high = np.where(below < tail, found, low), np.where(below < tail, high, found)
-        # Newton's step for the deviate of the probability, which is nearly linear
-        reached = ndtri(np.clip(below, 1e-12, 1.0 - 1e-12))
-        density = average(np.exp(-np.square(scaled) / 2.0) / deviations)
-        step = ratio((deviate - reached) * np.exp(-np.square(reached) / 2.0), density)
-        is_inside = (low <= found + step) & (found + step <= high)
-        found = np.where(is_inside, found + step, (low + high) / 2.0)
     return found

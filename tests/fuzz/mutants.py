@@ -58,9 +58,9 @@ OTHERS = [
     ),
     Mutant(
         "equal cells are not added up",
-        NUMPY,
-        "np.add.reduceat(c[order]",
-        "np.fmax.reduceat(c[order]",
+        "_kernel/__init__.py",
+        "np.bincount(cell, counts, n_cells)",
+        "np.bincount(cell, counts > 0, n_cells)",
     ),
     Mutant("characters collide", "_input/text.py", "- low + 1\n", "- low\n"),
     Mutant(
@@ -115,8 +115,8 @@ COMPILED = [
     Mutant(
         "of equal scores of two states one counts",
         "_kernel/states.h",
-        "has_b = score_b <= score_a",
-        "has_b = score_b < score_a",
+        "has_b = b.scores[j] <= a.scores[i]",
+        "has_b = b.scores[j] < a.scores[i]",
     ),
     Mutant(
         "scores beyond those of a sample are not clamped",
