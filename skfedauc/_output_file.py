@@ -8,7 +8,19 @@ import os
 import secrets
 from typing import Any
 
-from skfedauc._input.arguments import check_path
+from skfedauc._words import described
+
+
+def check_path(path: Any, name: str = "path") -> Any:
+    """Return the path of a file, or raise a TypeError or a ValueError.
+
+    Integers are no paths: Python would take them as open files.
+    """
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise TypeError(f"{name} must be the path of a file; got {described(path)}.")
+    if not os.fspath(path):
+        raise ValueError(f"{name} must be the path of a file; got an empty path.")
+    return path
 
 
 def check_target(path: str | os.PathLike[str], name: str = "path") -> None:

@@ -335,7 +335,7 @@ class XGBoostMetric(_GroupMetric):
             if other.startswith(_ERROR):
                 raise ValueError(f"the metric failed on worker {rank}. {other[1:].decode()}")
         parts = [ScoreCounts.from_bytes(part[1:]) for part in messages if part]
-        return self._value(ScoreCounts.merge(parts, repeated="allow") if parts else _no_rows())
+        return self._value(ScoreCounts.merge(parts) if parts else _no_rows())
 
 
 class LightGBMMetric(_GroupMetric):

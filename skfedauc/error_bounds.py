@@ -447,5 +447,6 @@ def _splits(
 def _random_predictions(members: list[Any], X: Any, random_state: Any) -> NDArray[Any]:
     """Return the prediction of a random member for each row."""
     predictions = np.stack([np.asarray(member.predict(X)) for member in members])
-    drawn = _input.check_random_state(random_state).randint(len(members), size=predictions.shape[1])
+    rng: Any = _input.check_random_state(random_state)
+    drawn = rng.randint(len(members), size=predictions.shape[1])
     return np.asarray(predictions[drawn, np.arange(drawn.size)])

@@ -63,7 +63,7 @@ _SINGLE_ROWS = (
 CHANGED: dict[str, str] = {
     "*null_difference": "the difference that equal groups would show is not simulated any more",
     **{
-        f"*/report ranking/ci_{end}": "limits of shrunken AUCs had an error of up to 1e-8, now 1e-13"
+        f"*/report ranking/ci_{end}": "the error of the limits was up to 1e-8, and is 1e-13"
         for end in ("low", "high")
     },
     "single_rows/report compare_groups*": _SINGLE_ROWS,

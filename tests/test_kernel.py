@@ -434,16 +434,16 @@ def test_a_misspelled_version_is_an_error():
 
 
 def test_many_rows_are_warned_of_once_if_the_kernel_is_not_compiled(monkeypatch):
-    from skfedauc.counts import counting
+    from skfedauc.counts import state
 
     monkeypatch.setattr(kernel, "_implementation", _numpy)
-    monkeypatch.setattr(counting, "_MANY_ROWS", 3)
-    counting._warn_of_slow_kernel.cache_clear()
+    monkeypatch.setattr(state, "_MANY_ROWS", 3)
+    state._warn_of_slow_kernel.cache_clear()
     ScoreCounts.from_predictions([0, 1], [0.1, 0.2])
     with pytest.warns(RuntimeWarning, match="without its compiled part"):
         ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3])
     ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3])
-    counting._warn_of_slow_kernel.cache_clear()
+    state._warn_of_slow_kernel.cache_clear()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ One function for each kind, with one form of message: "name must be ...; got val
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
@@ -129,24 +128,13 @@ def check_n_jobs(n_jobs: Any) -> int | None:
     return None if n_jobs is None else int(n_jobs)
 
 
-def check_path(path: Any, name: str = "path") -> Any:
-    """Return the path of a file, or raise a TypeError or a ValueError.
-
-    Integers are no paths: Python would take them as open files.
-    """
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise TypeError(f"{name} must be the path of a file; got {described(path)}.")
-    if not os.fspath(path):
-        raise ValueError(f"{name} must be the path of a file; got an empty path.")
-    return path
-
-
 def check_random_state(random_state: Any) -> np.random.RandomState:
     """Return a random number generator for None, an integer or a generator, as scikit-learn."""
     from sklearn.utils import check_random_state
 
     try:
-        return check_random_state(random_state)
+        generator: np.random.RandomState = check_random_state(random_state)
+        return generator
     except (ValueError, TypeError):
         raise ValueError(
             "random_state must be None, an integer from 0 to 2**32 - 1 or a numpy RandomState; "

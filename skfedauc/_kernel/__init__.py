@@ -266,7 +266,7 @@ def merge_cells(
         # Mostly few cells, for which sorting is faster than merging in pairs
         groups = [of[part.groups] for of, part in zip(numbers, parts, strict=True)]
         columns: Any = zip(*parts, strict=True)
-        joined = [None if of[0] is None else np.concatenate(of, axis=-1) for of in columns]
+        joined: Any = [None if of[0] is None else np.concatenate(of, axis=-1) for of in columns]
         return add_cells(Cells(*joined), np.concatenate(groups), n_groups)
     dtype = _dtype(parts)
     states = [_columns(part, dtype) for part in parts]

@@ -152,8 +152,8 @@ class Answer:
     def row(self, group: Any) -> dict[str, Any]:
         """Return the row of a group in the table."""
         assert self.table is not None
-        row: dict[str, Any] = self.table.iloc[self.groups.index(group)].to_dict()
-        return row
+        row = self.table.iloc[self.groups.index(group)]
+        return {str(name): value for name, value in row.items()}
 
     def __repr__(self) -> str:
         if self.missing:
@@ -196,14 +196,15 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
         question,
         sample.column,
         largest.estimate,
-        *limits,
+        largest.low,
+        largest.high,
         pvalue=min(contrast.pvalue() * n_claims, 1.0),
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
         verdict="differ" if is_apart else "undecided",
         highest=labels[2],
         lowest=labels[3],
-        shown=Shown(*labels[:2], *shown[2:]),
+        shown=Shown(labels[0], labels[1], *shown[2:]),
         groups=groups,
         table=pd.DataFrame(table, index=index_of(sample.report)),
         reference=None if question.is_with_others else groups[reference],
@@ -290,17 +291,20 @@ def change(
         "simultaneous_low": of_all[0],
         "simultaneous_high": of_all[1],
     }
+    estimate, low, high = gap
     return Answer(
         question,
         sample.column,
-        *gap,
+        estimate,
+        low,
+        high,
         pvalue=min(pvalue * n_claims, 1.0),
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
         verdict=_verdict_of_change(gap, before, after),
         highest=ends[0],
         lowest=ends[1],
-        shown=Shown(*ends, *gap),
+        shown=Shown(ends[0], ends[1], estimate, low, high),
         groups=groups,
         table=pd.DataFrame(table, index=index_of(sample.report)),
         before=before,

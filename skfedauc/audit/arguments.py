@@ -104,7 +104,7 @@ def check_primary(primary: Any) -> str:
 
 def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Return each column alone, and then the combinations of columns to be audited."""
-    chosen = [(column,) for column in columns]
+    chosen: list[tuple[str, ...]] = [(column,) for column in columns]
     is_list = isinstance(intersections, Sequence) and not isinstance(intersections, str)
     for names in intersections if is_list else [intersections]:
         is_known = isinstance(names, Sequence) and not isinstance(names, str)

@@ -62,7 +62,7 @@ class AuditComparison(Output):
             )
         if first.columns != second.columns or first.min_per_class != second.min_per_class:
             raise ValueError("a comparison needs audits with equal columns and min_per_class.")
-        self.audits, self.models = (first, second), tuple(models)
+        self.audits, self.models = (first, second), (models[0], models[1])
         self._by_row = first.by_row, second.by_row
 
     @property

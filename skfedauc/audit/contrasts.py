@@ -258,4 +258,4 @@ def _differences(
         of_pairs = None if correlation is None else correlation[:, reference]
         reach = reach_of_difference(of_one, np.full_like(of_one, own), of_pairs)
     found = one.value - other.value[reference] + sign * reach
-    return np.clip(found, -1.0, 1.0)
+    return np.asarray(np.clip(found, -1.0, 1.0))

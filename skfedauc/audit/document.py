@@ -206,7 +206,8 @@ def unbroken(text: str) -> str:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    lines, line, further = [], indent, indent + "  " * bool(indent)
+    lines: list[str] = []
+    line, further = indent, indent + "  " * bool(indent)
     for word in unbroken(text).split(" "):
         if line.strip() and len(line) + len(word) >= _WIDTH:
             lines, line = [*lines, line], further

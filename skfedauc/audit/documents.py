@@ -457,7 +457,8 @@ def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[s
             "answer": row["answer"],
         }
         for model, audit in zip(models, audits, strict=True)
-        for (column, name), row in audit.tolerances.to_dict("index").items()
+        for column, name in audit.tolerances.index
+        for row in [audit.tolerances.loc[(column, name)]]
     ]
     answers = [case["answer"] for case in cases]
     counts = {answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS}

@@ -589,8 +589,7 @@ class FairnessAudit(Output):
             for name in _CACHED:
                 vars(audit).pop(name, None)
             audit.report = GroupAUC(pairs, undefined="ignore", group_names=list(others))
-            is_clustered = isinstance(decisions, ClusterCounts)
-            audit.decisions = decisions.units if is_clustered else decisions
+            audit.decisions = decisions.units if isinstance(decisions, ClusterCounts) else decisions
             audit.crossed = list(dict.fromkeys(filter(None, chosen)))
             audit.samples = samples_of(audit.report, decisions, audit.crossed, self.min_per_class)
             audit.n_audits, audit.by_row = self.n_audits * len(parts), None

@@ -17,7 +17,10 @@ from skfedauc.audit.page import rendered
 class Output:
     """Outputs of an object with a document."""
 
-    document: Document
+    @property
+    def document(self) -> Document:
+        """Content of all outputs: the first screen, the appendix and the numbers."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return "\n".join(self.document.lines())

@@ -197,7 +197,7 @@ def _rate(
 
     def changes(models: TwoModels) -> Changes:
         rows = models.rows
-        mine = np.array(of, bool).any(axis=1)[rows.positive.astype(np.intp)]
+        mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         assert models.decisions is not None
         chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
         return Changes(

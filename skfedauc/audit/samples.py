@@ -356,7 +356,8 @@ def decided_by_group(decisions: Decisions) -> Decided:
     of_units, n_groups = Decided.of(decisions.units), decisions.n_groups
     found = [np.zeros((2, 2, n_groups), part.dtype) for part in of_units]
     for sums, part in zip(found, of_units, strict=True):
-        np.add.at(sums, (slice(None), slice(None), decisions.group_of), part)
+        for of_class, own in zip(sums.reshape(4, -1), part.reshape(4, -1), strict=True):
+            np.add.at(of_class, decisions.group_of, own)
     return Decided(*found)
 
 

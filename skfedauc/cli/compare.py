@@ -68,7 +68,7 @@ def compare(arguments: CompareArguments) -> Iterator[list[str]]:
     if contents and not arguments.json_is_printed:
         yield ["", *written(arguments.described_outputs)]
     of_second = f" of {shortened(comparison.models[1])}"
-    check_answers(answers_of(comparison.audits[1], of_second), arguments)
+    check_answers(answers_of(comparison.audits[1].tolerances, of_second), arguments)
 
 
 def _comparison(

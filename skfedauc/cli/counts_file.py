@@ -69,9 +69,7 @@ def holds_private_counts(path: str) -> bool:
     return isinstance(facts, dict) and facts.get("format") == PRIVATE_FORMAT
 
 
-def write_counts(
-    counts: ScoreCounts, path: str, source: str | None = None, **facts: str | None
-) -> None:
+def write_counts(counts: ScoreCounts, path: str, source: str | None = None, **facts: Any) -> None:
     """Write counts to a file, completely or not at all.
 
     Raises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skfedauc._output_file import write_whole
 from skfedauc._words import shortened
@@ -19,6 +19,9 @@ from skfedauc.cli.document import document_of
 from skfedauc.cli.errors import CommandError, OutputError, ToleranceError
 from skfedauc.cli.groupings import Grouping
 from skfedauc.cli.text import grouping_line, report_lines
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Largest number of tolerances in a message
 _MOST_NAMED = 5
@@ -99,7 +102,7 @@ def results(
     write_files(contents)
     if contents and not options.json_is_printed:
         yield ["", *written(options.described_outputs)]
-    check_answers(answers_of(audit), options)
+    check_answers(answers_of(audit.tolerances), options)
 
 
 # Audits --------------------------------------------------------------------------------
@@ -149,10 +152,13 @@ def needs_decisions(error: MissingDecisionsError) -> CommandError:
     )
 
 
-def answers_of(audit: FairnessAudit, more: str = "") -> list[tuple[str, str]]:
+def answers_of(tolerances: pd.DataFrame, more: str = "") -> list[tuple[str, str]]:
     """Return the names of tolerances, and their answers."""
-    table = audit.tolerances["answer"].to_dict()
-    return [(f"{gap} by {column}{more}", answer) for (column, gap), answer in table.items()]
+    answers = tolerances["answer"]
+    return [
+        (f"{gap} by {column}{more}", answer)
+        for (column, gap), answer in zip(answers.index, answers, strict=True)
+    ]
 
 
 def check_answers(answers: Iterable[tuple[str, str]], options: ReportOptions) -> None:

@@ -95,7 +95,7 @@ class Withheld(NamedTuple):
         ValueError
             If the part withholds groups or rows that the whole does not.
         """
-        numbers: dict[str, int | None] = {}
+        numbers: dict[str, Any] = {}
         for name in ("n_negatives", "n_positives", "most_negatives", "most_positives"):
             whole, own = getattr(self, name), getattr(part, name)
             numbers[name] = None if whole is None or own is None else whole - own

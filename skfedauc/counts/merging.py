@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -130,7 +129,6 @@ class Part:
             raise ValueError(f"{self.name} has changed while it was read.")
         return state
 
-    @functools.cached_property
     def digest(self) -> bytes:
         """Digest of the counts, which may read the file."""
         return self.state().digest()
@@ -167,13 +165,14 @@ def merged(
         Level to which the parts are reduced first; None for parts of one level.
     """
     _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
-    parts, invalid = list(parts), {}
+    parts = list(parts)
+    invalid: dict[str, str] = {}
     if on_invalid == "skip":
         parts, invalid = _valid(parts)
     if not parts:
         reasons = f" {invalid_in_words(invalid)}" if invalid else ""
         raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
-    entries = [Entry(part.name, part.sources, lambda part=part: part.digest) for part in parts]
+    entries = [Entry(part.name, part.sources, part.digest) for part in parts]
     kept = parts_to_add(entries, repeated, models)
     waiting: list[State] = []
     size = 0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.arguments import check_path
+from skfedauc._output_file import check_path
 from skfedauc._words import described
 
 # Values of the key `format` of the metadata

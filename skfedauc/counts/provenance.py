@@ -89,7 +89,7 @@ class Source(NamedTuple):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Source:
         """Return the source that `to_dict` describes; unknown facts are ignored."""
-        known = {name: facts.get(name) for name in cls._fields}
+        known: dict[str, Any] = {name: facts.get(name) for name in cls._fields}
         pairs = tuple(sorted((known["metadata"] or {}).items()))
         return cls(**{**known, "metadata": pairs})
 

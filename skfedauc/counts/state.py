@@ -429,7 +429,7 @@ def _wrong_withheld(withheld: Any) -> str | None:
     for number, limit in zip((negatives, positives), most, strict=True):
         if number is not None and limit != number:
             return wrong
-    if None not in most and sum(most) < n_groups:
+    if sum(MOST_ROWS if limit is None else limit for limit in most) < n_groups:
         return wrong
     if not n_groups and withheld.n_rows != 0:
         return wrong

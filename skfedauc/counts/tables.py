@@ -568,7 +568,7 @@ def count_in_table(
     negatives, positives = np.where(by_class, n_rows[kept], 0)
     # Adding 0.0 converts -0.0 to 0.0, because engines may count the two separately.
     of_cells = rows.scores.astype(np.float64) + 0.0
-    facts = {
+    facts: dict[str, Any] = {
         "labels": rows.labels,
         "group_names": _input.names_of(rows.labels, groups),
         "classes": rows.classes,

@@ -183,7 +183,8 @@ def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
     if labels is not None:
         codes, labels = _input.drop_unused(codes, labels)
     numbers = numbers.astype(np.int64)
-    cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), *counts[:, place], None)
+    negatives, positives = counts[:, place]
+    cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), negatives, positives, None)
     return added(
         cells,
         None if labels is None else codes,

@@ -343,10 +343,10 @@ class GroupAUCAggregator:
         own["num-undefined-groups"] = estimates_of(report).pairs.n_undefined
         if missing is not None:
             own["num-missing-groups"] = len(missing)
-        repeated = sorted(own.keys() & metrics.keys())
-        if repeated:
+        taken = sorted(own.keys() & metrics.keys())
+        if taken:
             raise ValueError(
-                f"the clients have metrics named {_words.listed(repeated)}, as the aggregator has; "
+                f"the clients have metrics named {_words.listed(taken)}, as the aggregator has; "
                 "rename the metrics of the clients."
             )
         metrics.update(own)

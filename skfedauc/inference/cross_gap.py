@@ -123,8 +123,9 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
     ends, freedom = [], np.full(len(counts), np.inf)
     for i in (0, 1) if is_binned else (0,):
         disparity, error = _disparities(states[i], states[1 - i])
-        if units[0] is not None and units[1] is not None:
-            of_clusters, freedom = _errors_of_clusters(units[i], units[1 - i])
+        mine, other = units[i], units[1 - i]
+        if mine is not None and other is not None:
+            of_clusters, freedom = _errors_of_clusters(mine, other)
             error = np.maximum(error, of_clusters)
         ends.append((disparity, error))
     (low, of_low), (high, of_high) = ends[0], ends[-1]
@@ -169,7 +170,7 @@ def _pvalues(statistic: Floats, freedom: Floats) -> Floats:
     from scipy.special import ndtr, stdtr
 
     away = -np.abs(statistic)
-    return 2.0 * np.where(np.isinf(freedom), ndtr(away), stdtr(freedom, away))
+    return np.asarray(2.0 * np.where(np.isinf(freedom), ndtr(away), stdtr(freedom, away)))
 
 
 # Independent rows ----------------------------------------------------------------------------

@@ -98,7 +98,8 @@ def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> Ga
 
     def limits(deviate: float) -> tuple[float, float]:
         ends = [np.subtract(gap.limits(deviate), gap.size) for gap in (after, before)]
-        below, above = reach_of_difference(*np.abs([ends[0], ends[1][::-1]]), correlation)
+        first, second = np.abs([ends[0], ends[1][::-1]])
+        below, above = reach_of_difference(first, second, correlation)
         return change - float(below), change + float(above)
 
     tail = -np.expm1(np.log(confidence_level) / n_pairs) / 2.0

@@ -103,7 +103,7 @@ def rate_changes(
         np.full(shares.shape, np.inf),
     )
     pvalue[n_rows == 0] = np.nan
-    return RateChanges(*shares, change.low, change.high, pvalue, values)
+    return RateChanges(shares[0], shares[1], change.low, change.high, pvalue, values)
 
 
 def _binomial_pvalue(events: Floats, trials: Floats) -> Floats:

@@ -267,7 +267,8 @@ def _posterior(y: Floats, v: Floats, n: Floats | float) -> tuple[Floats, Floats,
     ends = np.log(np.square(reml_limits(y, v, _NEARLY_SURE, n)) + typical)
 
     def tau2_at(points: Floats) -> Floats:
-        return np.maximum(np.exp(ends.mean() + np.ptp(ends) / 2.0 * points) - typical, 0.0)
+        tau2: Floats = np.exp(ends.mean() + np.ptp(ends) / 2.0 * points) - typical
+        return np.maximum(tau2, 0.0)
 
     # Gauss and Legendre's rule for the logarithm of ``v + tau2``
     points, lengths = np.polynomial.legendre.leggauss(_N_NODES)

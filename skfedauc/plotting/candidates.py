@@ -83,7 +83,7 @@ class CandidatesDisplay:
         self.scores = _input.check_floats(self.scores, "scores")
         self.gaps = _input.check_floats(self.gaps, "gaps")
         _input.check_length("gaps", self.gaps.size, "scores", self.scores.size)
-        self.front = _input.check_counts(self.front, "front")
+        self.front = _input.check_counts(self.front, "front").tolist()
         if self.chosen is not None:
             self.chosen = _input.check_whole_number(self.chosen, "chosen", 0)
         for name in ("score_name", "gap_name"):
