@@ -230,6 +230,7 @@ class MergeArguments(DisclosureOptions):
     replace: bool = False
     any_model: bool = False
     skip_invalid: bool = False
+    by_period: bool = False
 
     @property
     def inputs(self) -> list[str]:

@@ -28,6 +28,7 @@ _REMEDIES = {
     "Python, with the groups as text by groups.astype(str)",
     "repeated": "leave one file out, or pass --replace to keep the later one of two countings with "
     "the same source, model and period",
+    "period": "count again with --period, each period into a file of its own",
     "model": "leave one file out, or pass --any-model if the scores are comparable",
 }
 
@@ -58,6 +59,7 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
             repeated="replace" if arguments.replace else "raise",
             models="any" if arguments.any_model else "same",
             disclosure=rule_of(arguments),
+            by_period=arguments.by_period,
         )
     except MergeError as error:
         raise CommandError(_in_words(error)) from None

@@ -531,6 +531,7 @@ default=None
         models: Literal["same", "any"] = "same",
         on_invalid: Literal["raise", "skip"] = "raise",
         disclosure: str | Bins | Disclosure | None = None,
+        by_period: bool = False,
         limits: Limits | None = None,
     ) -> ScoreCounts:
         """Add up any number of score counts and files of score counts, each counting once.
@@ -554,6 +555,10 @@ default=None
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default=None
             Level to which all parts are reduced first; None if they have one level. Ranges over
             several of the `Bins` become their unions, so that certain intervals remain certain.
+        by_period : bool, default=False
+            Whether the period of each part, of `with_source`, becomes the last group column, so
+            that reports have AUCs by group and period. Parts that have the column ``period`` keep
+            it, so that new periods can be added to a sum.
         limits : Limits, default=None
             What is accepted of a file.
 
@@ -567,7 +572,8 @@ default=None
         ------
         MergeError
             If parts contradict each other: other positive labels, groups, levels or models, or rows
-            that would count twice. The message names the parts and the remedy.
+            that would count twice. If a part has no period, or several, with `by_period`. The
+            message names the parts and the remedy.
         ValueError
             If there are no parts, or a file is damaged.
         TypeError
@@ -594,7 +600,9 @@ default=None
         >>> ScoreCounts.merge([north, shops[1], north])
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
         """
-        counts, found = cls._merged(parts, repeated, models, on_invalid, disclosure, limits)
+        counts, found = cls._merged(
+            parts, repeated, models, on_invalid, disclosure, by_period, limits
+        )
         if found.invalid:
             _input.warn(invalid_in_words(found.invalid), UserWarning)
         return counts
@@ -607,6 +615,7 @@ default=None
         models: str = "same",
         on_invalid: str = "raise",
         disclosure: Any = None,
+        by_period: bool = False,
         limits: Limits | None = None,
     ) -> tuple[ScoreCounts, Merged]:
         """Return the sum, and which parts it lacks."""
@@ -617,7 +626,9 @@ default=None
             raise ValueError(
                 "merge takes no min_count: each site applies it once, before it sends counts."
             )
-        found = merged(_parts_of(parts, limits), repeated, models, on_invalid, rule)
+        parts = _parts_of(parts, limits)
+        periods = _input.check_flag(by_period, "by_period")
+        found = merged(parts, repeated, models, on_invalid, rule, with_periods=periods)
         return cls._of(found.state), found
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
