@@ -23,5 +23,5 @@ def test_readme_docstring_and_guide_say_so_alike():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for text in (readme, guide, ScoreCounts.__doc__):
         words = " ".join(text.split())
-        assert f"mostly distinct, and counts of distinct scores disclose {SENTENCE}" in words
+        assert f"counts of distinct scores disclose {SENTENCE}" in words
         assert "no features, no identifiers and no order of rows" in words

@@ -21,7 +21,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc import Bins, Disclosure, GroupAUC, ScoreCounts
 from skfedauc.privacy import PrivateCounts
 
 features = ["educ", "exper", "expersq"]
@@ -49,7 +49,7 @@ for state in states:
 
 sent = {
     "California": exact["California"],
-    "Texas": exact["Texas"].reduced(bins, min_count=10),
+    "Texas": exact["Texas"].reduced(Disclosure("bins", bins, min_count=10)),
     "Ohio": exact["Ohio"].reduced("summary"),
     "New York": PrivateCounts.from_counts(
         exact["New York"], bins, ["New York"], epsilon=1, source="New York"

@@ -41,8 +41,9 @@ class ScoreCounts:
     Build them with `from_predictions`, `from_table`, `from_batches` or `from_counts`, and pass them
     to `GroupAUC`. All attributes are read-only, and ``==`` compares only the counts.
 
-    Counts are not anonymous: floats are mostly distinct, so that exact counts disclose the group,
-    the score and the class of each row. A `Disclosure` says what a site coarsens or withholds.
+    Counts are not anonymous: floats are mostly distinct, and counts of distinct scores disclose
+    the group, the score and the class of every row. They hold no features, no identifiers and no
+    order of rows. A `Disclosure` says what a site coarsens or withholds.
 
     See Also
     --------
