@@ -94,7 +94,7 @@ def test_periods_of_each_level(level, error):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        (lambda: [parts_of(0)[0], ScoreCounts.from_predictions([0, 1], [0.2, 0.7], groups=["a"] * 2)],
+        (lambda: [parts_of(0)[0], ScoreCounts.from_counts(["a"], [0.2], [3], [2])],
          "part 1 has no period, and by_period=True needs one. Name each part"),
         (lambda: [parts_of(0)[0] + parts_of(0)[1]],
          "part 0 has the periods '2026-01' and '2026-02', and by_period=True needs one"),
