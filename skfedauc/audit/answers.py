@@ -94,8 +94,8 @@ class Answer:
     estimate, ci_low, ci_high : float
         The gap between groups, or its change, with the limits from which the verdict is read.
     pvalue : float
-        P value times `n_claims`, at most 1 (Bonferroni); below 5 % exactly if the verdict claims a
-        difference.
+        P value times ``n_claims``, at most 1 (Bonferroni). It is below 5 % exactly if the verdict
+        claims a difference.
     confidence_level : float
         Level of the interval, ``1 - 0.05 / n_claims``.
     n_claims : int
@@ -110,10 +110,10 @@ class Answer:
     groups : tuple
         Labels of the groups, in the order of the table.
     table : pandas.DataFrame or None
-        One row for each group: `n_rows`, `value`, its 95 % limits `ci_low` and `ci_high`, and the
-        `difference` from the `reference` with limits `simultaneous_low` and `simultaneous_high`,
-        which hold for all groups together. For two models `before`, `after`, and the `difference`
-        with both kinds of limits.
+        One row for each group: ``n_rows``, ``value``, its 95 % limits ``ci_low`` and ``ci_high``,
+        and the ``difference`` from the reference with ``simultaneous_low`` and
+        ``simultaneous_high``, which hold for all groups together. For two models ``before``,
+        ``after``, and the ``difference`` with both kinds of limits.
     reference : object
         The group with most rows; None for comparisons of each group with all others.
     expected : float

@@ -21,12 +21,15 @@ def document_of(
 
 
 def _grouping(grouping: Grouping) -> dict[str, Any]:
-    """Return the results of a report on all groups, also those that the audit leaves out."""
-    report = grouping.report
+    """Return the sizes and AUCs of all groups, and the statistics of the groups that are compared.
+
+    The answers of the audit are about the same groups.
+    """
+    report, compared = grouping.report, grouping.shown
     estimates = estimates_of(report)
     test, clusters = None, estimates.pairs.clusters
-    if not estimates.variances.shares_clusters:
-        test = report.test_equal_groups()
+    if not estimates_of(compared).variances.shares_clusters:
+        test = compared.test_equal_groups()
     counts, auc = report.counts, estimates.pairs.auc
     rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, auc, strict=True)
     return {
@@ -38,11 +41,14 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
         "withheld": _withheld(counts.disclosure.withheld),
         "n_groups": report.n_groups,
         "n_undefined": estimates.pairs.n_undefined,
+        "n_compared": compared.n_groups,
         "n_clusters": None if clusters is None else clusters.n_clusters,
         "n_shared_clusters": None if clusters is None else clusters.n_shared,
-        "statistics": {str(k): plain_number(v) for k, v in report.statistics().items()},
-        "bounds": _bounds(report),
-        "decomposition": {k: plain_number(v) for k, v in report.decomposition()._asdict().items()},
+        "statistics": {str(k): plain_number(v) for k, v in compared.statistics().items()},
+        "bounds": _bounds(compared),
+        "decomposition": {
+            k: plain_number(v) for k, v in compared.decomposition()._asdict().items()
+        },
         "test_equal_groups": None
         if test is None
         else {

@@ -153,14 +153,14 @@ class Disclosure:
         which is withheld if it is still too small.
     tell_withheld : {"number", "rows", "labels"}, default="rows"
         What is disclosed of groups left out: how many; also their rows of each class, or an upper
-        limit if the total is below `min_count` times the number of groups; or also their labels.
+        limit if the total is below ``min_count`` times the number of groups; or also their labels.
     withheld : Withheld, default=None
         The groups left out; set by `ScoreCounts.reduced`. None means none.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or has no effect without `min_count`.
+        If an argument is not as described, or has no effect without ``min_count``.
 
     See Also
     --------
@@ -171,7 +171,7 @@ class Disclosure:
 
     Notes
     -----
-    Apply `min_count` only once, at the site, before counts are sent or merged: two results from
+    Apply ``min_count`` only once, at the site, before counts are sent or merged: two results from
     overlapping rows can differ by a single row. Random errors do not mend this.
 
     Examples
@@ -232,9 +232,9 @@ def check_rule(rule: object) -> Disclosure:
     Raises
     ------
     ValueError, TypeError
-        If it is none of these, or `min_count` is below 3.
+        If it is none of these, or ``min_count`` is below 3.
     DisclosureError
-        If `min_count` comes with exact scores.
+        If ``min_count`` comes with exact scores.
     """
     if isinstance(rule, Disclosure):
         found = rule

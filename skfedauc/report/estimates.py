@@ -24,8 +24,7 @@ Floats = NDArray[np.float64]
 class GroupEstimates:
     """Values of a measure by group, and the pairs of rows that determine them.
 
-    An *index* is a measure on a linear scale from 0 to 1; see `skfedauc.inference.measures`. The
-    index of an AUC is the AUC.
+    An *index* is a measure on a linear scale from 0 to 1. The index of an AUC is the AUC.
 
     Parameters
     ----------
