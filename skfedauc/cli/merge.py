@@ -17,7 +17,7 @@ from skfedauc.cli.errors import CommandError
 from skfedauc.cli.spelling import warn_of_spellings
 from skfedauc.cli.terminal import print_warning
 from skfedauc.counts import MergeError, ScoreCounts
-from skfedauc.counts.score_counts import merge_named
+from skfedauc.counts.score_counts import merge_named, view_of
 
 # Remedies by the command line, by the reason of the error; the reason "disclosure" has its own.
 _REMEDIES = {
@@ -73,7 +73,7 @@ def merge(arguments: MergeArguments) -> Iterator[list[str]]:
 
 
 def _line(name: str, counts: ScoreCounts) -> str:
-    weighted = ", weighted" if counts.is_weighted else ""
+    weighted = ", weighted" if view_of(counts).is_weighted else ""
     disclosed = "" if counts.disclosure.level == "exact" else f", {level_in_words(counts)}"
     return (
         f"{name}: {names_of_sources(counts)}: {rows_by_class(counts)}{weighted}, "
