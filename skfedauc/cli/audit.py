@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skfedauc._words import shortened
-from skfedauc.cli.arguments import AuditArguments
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.columns import check_clusters
 from skfedauc.cli.counts_file import control_of, headline, n_by_class
 from skfedauc.cli.groupings import Counted
@@ -21,7 +21,7 @@ from skfedauc.cli.rows import (
 from skfedauc.cli.spelling import warn_of_spellings
 
 
-def audit(arguments: AuditArguments) -> Iterator[list[str]]:
+def audit(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files.
 
     Raises

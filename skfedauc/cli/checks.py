@@ -7,15 +7,7 @@ import os
 
 from skfedauc._output_file import check_target
 from skfedauc._words import enumerated, shortened
-from skfedauc.cli.arguments import (
-    Arguments,
-    AuditArguments,
-    CompareArguments,
-    CountArguments,
-    DisclosureOptions,
-    MergeArguments,
-    ReportOptions,
-)
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.errors import CommandError
 
 
@@ -27,32 +19,19 @@ def check(arguments: Arguments) -> None:
     CommandError
         If there are such arguments or files.
     """
-    if isinstance(arguments, AuditArguments | CompareArguments):
+    command = arguments.command
+    if command in ("audit", "compare"):
         _check_one_source(arguments.decisions, arguments.threshold)
-    if isinstance(arguments, ReportOptions):
+    if command in ("audit", "compare", "report"):
         _check_report_options(arguments)
-    if isinstance(arguments, AuditArguments):
-        if arguments.clusters is not None and arguments.clusters in (
-            *arguments.group,
-            arguments.within,
-        ):
-            raise CommandError(
-                f"--clusters {shortened(arguments.clusters)} is also the column of --group or "
-                "--within; pass the column of the clusters as --clusters only"
-            )
-        others = (arguments.within, arguments.clusters)
-        compared = [name for name in arguments.group_columns if name not in others]
-        if not compared:
-            raise CommandError(
-                f"--within {shortened(arguments.within)} is the only group column; pass the column "
-                "of the groups to be compared as --group"
-            )
-    if isinstance(arguments, CompareArguments):
+    if command == "audit":
+        _check_columns(arguments)
+    if command == "compare":
         _check_models(arguments)
-    if isinstance(arguments, CountArguments):
+    if command == "count":
         _check_missing(arguments)
         _check_small_counts(arguments)
-    if isinstance(arguments, DisclosureOptions):
+    if command in ("count", "merge"):
         # The import is local, because help and errors of usage do not need numpy.
         from skfedauc.cli.disclosure import rule_of
 
@@ -60,7 +39,25 @@ def check(arguments: Arguments) -> None:
     _check_targets(arguments)
 
 
-def _check_report_options(options: ReportOptions) -> None:
+def _check_columns(arguments: Arguments) -> None:
+    """Refuse a column that is both groups and clusters, and an audit without groups to compare."""
+    if arguments.clusters is not None and arguments.clusters in (
+        *arguments.group,
+        arguments.within,
+    ):
+        raise CommandError(
+            f"--clusters {shortened(arguments.clusters)} is also the column of --group or "
+            "--within; pass the column of the clusters as --clusters only"
+        )
+    others = (arguments.within, arguments.clusters)
+    if all(name in others for name in arguments.group_columns):
+        raise CommandError(
+            f"--within {shortened(arguments.within)} is the only group column; pass the column "
+            "of the groups to be compared as --group"
+        )
+
+
+def _check_report_options(options: Arguments) -> None:
     """Refuse two limits of one gap, and a condition of failure without a limit."""
     if options.fail_if is not None and not options.tolerance:
         raise CommandError("--fail-if needs --tolerance; pass it as well")
@@ -70,7 +67,7 @@ def _check_report_options(options: ReportOptions) -> None:
         raise CommandError(f"--tolerance has two limits of {shortened(repeated)}; pass one of them")
 
 
-def _check_models(arguments: CompareArguments) -> None:
+def _check_models(arguments: Arguments) -> None:
     """Refuse other numbers of models than two, and contradictory decisions."""
     scores, decisions = arguments.score, arguments.decisions
     if len(set(scores)) != 2 or len(scores) != 2:
@@ -95,7 +92,7 @@ def _check_one_source(decisions: str | list[str] | None, threshold: object) -> N
         )
 
 
-def _check_missing(arguments: CountArguments) -> None:
+def _check_missing(arguments: Arguments) -> None:
     """Refuse to drop rows that only some of the reports omit."""
     if arguments.missing == "drop" and len(arguments.group_columns) > 1:
         raise CommandError(
@@ -104,7 +101,7 @@ def _check_missing(arguments: CountArguments) -> None:
         )
 
 
-def _check_small_counts(arguments: CountArguments) -> None:
+def _check_small_counts(arguments: Arguments) -> None:
     """Refuse options of small counts that have no effect."""
     if arguments.min_count is None:
         for name in ("small_groups", "tell_withheld"):
@@ -131,10 +128,9 @@ def _check_targets(arguments: Arguments) -> None:
 
 def _inputs_of(arguments: Arguments) -> str:
     """Return a phrase for the files that the command reads."""
-    if isinstance(arguments, MergeArguments):
+    if arguments.command == "merge":
         return "one of the files to be merged; write to another file, or leave this one out"
-    is_of_rows = isinstance(arguments, AuditArguments | CompareArguments | CountArguments)
-    return "the predictions" if is_of_rows else "the counts"
+    return "the counts" if arguments.command == "report" else "the predictions"
 
 
 def _are_same(path: str, other: str) -> bool:

@@ -13,7 +13,7 @@ from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError
 from skfedauc.audit.output import as_json, page_of
-from skfedauc.cli.arguments import CompareArguments
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import (
@@ -27,7 +27,7 @@ from skfedauc.cli.results import (
 from skfedauc.cli.rows import Rows, rows_of, warn_of_labels
 
 
-def compare(arguments: CompareArguments) -> Iterator[list[str]]:
+def compare(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files.
 
     Raises
@@ -71,9 +71,7 @@ def compare(arguments: CompareArguments) -> Iterator[list[str]]:
     check_answers(answers_of(comparison.audits[1].tolerances, of_second), arguments)
 
 
-def _comparison(
-    rows: list[Rows], groups: pd.DataFrame, arguments: CompareArguments
-) -> AuditComparison:
+def _comparison(rows: list[Rows], groups: pd.DataFrame, arguments: Arguments) -> AuditComparison:
     """Return the comparison of the models.
 
     Raises
@@ -129,7 +127,7 @@ def _labels_of(decisions: Any, negative: Any, positive: Any) -> Any:
     return np.array([negative, positive])[np.asarray(decisions, np.intp)]
 
 
-def _headline(comparison: AuditComparison, arguments: CompareArguments) -> str:
+def _headline(comparison: AuditComparison, arguments: Arguments) -> str:
     facts = comparison.facts
     headline = (
         f"{arguments.file_name}: {counted(facts['n_rows'], 'row')}, "

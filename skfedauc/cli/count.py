@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from skfedauc._words import counted, shortened
-from skfedauc.cli.arguments import CountArguments
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import (
     check_files_can_be_used,
     groups_in_words,
@@ -23,7 +23,7 @@ from skfedauc.cli.withheld import check_some_remain, small_groups_in_words
 from skfedauc.counts import ScoreCounts
 
 
-def count(arguments: CountArguments) -> Iterator[list[str]]:
+def count(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the counts after the first lines.
 
     Raises
@@ -62,7 +62,7 @@ def count(arguments: CountArguments) -> Iterator[list[str]]:
     ]
 
 
-def _check_classes(counts: ScoreCounts, arguments: CountArguments) -> None:
+def _check_classes(counts: ScoreCounts, arguments: Arguments) -> None:
     """Refuse counts without rows, and warn if the rows have one class only."""
     n_rows = {"positive": counts.n_positives.sum(), "negative": counts.n_negatives.sum()}
     absent = [name for name, n in n_rows.items() if n == 0]

@@ -9,19 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._words import counted, shortened_text
-from skfedauc.cli.arguments import CountArguments, DisclosureOptions
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts import Bins, Disclosure, ScoreCounts
 from skfedauc.counts.ranges import n_distinct
 from skfedauc.counts.score_counts import view_of
 
+# Options that describe bins
+_OF_BINS = ("bins", "octaves", "parts", "edges")
 
-def rule_of(options: DisclosureOptions, **small: Any) -> Disclosure | None:
+
+def rule_of(options: Arguments, **small: Any) -> Disclosure | None:
     """Return what the options withhold or coarsen; None without ``--disclosure``.
 
     Parameters
     ----------
-    options : DisclosureOptions
+    options : Arguments
     **small
         Arguments of `Disclosure` on small numbers of rows; None for the default.
 
@@ -30,7 +33,11 @@ def rule_of(options: DisclosureOptions, **small: Any) -> Disclosure | None:
     CommandError
         If options contradict each other, or do not describe bins.
     """
-    given = {name: value for name, value in options.of_bins.items() if value is not None}
+    given = {
+        name: value
+        for name, value in vars(options).items()
+        if name in _OF_BINS and value is not None
+    }
     small = {name: value for name, value in small.items() if value is not None}
     if options.disclosure != "bins":
         if given:
@@ -73,7 +80,7 @@ def options_of(level: Disclosure) -> str:
     return f"--disclosure bins{rule}{numbers}"
 
 
-def reduced(counts: ScoreCounts, options: CountArguments, name: str) -> ScoreCounts:
+def reduced(counts: ScoreCounts, options: Arguments, name: str) -> ScoreCounts:
     """Return the counts at the level of disclosure of the options.
 
     With ``--min-count``, the result has no small number of rows.

@@ -5,21 +5,14 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from skfedauc.cli.arguments import (
-    Arguments,
-    AuditArguments,
-    CompareArguments,
-    CountArguments,
-    MergeArguments,
-    ReportArguments,
-    ShowArguments,
-)
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.errors import CommandError, OutputError, ToleranceError
 from skfedauc.cli.parser import parse
 from skfedauc.cli.terminal import print_error, print_lines, print_warning
@@ -84,35 +77,14 @@ def _run(arguments: Arguments | None) -> None:
 
 def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
     """Return the lines of the command in parts."""
-    match arguments:
-        case None:
-            from skfedauc.cli.demo import demo
+    if arguments is None:
+        from skfedauc.cli.demo import demo
 
-            return [demo()]
-        case AuditArguments():
-            from skfedauc.cli.audit import audit
-
-            return audit(arguments)
-        case CompareArguments():
-            from skfedauc.cli.compare import compare
-
-            return compare(arguments)
-        case CountArguments():
-            from skfedauc.cli.count import count
-
-            return count(arguments)
-        case MergeArguments():
-            from skfedauc.cli.merge import merge
-
-            return merge(arguments)
-        case ReportArguments():
-            from skfedauc.cli.report import report
-
-            return report(arguments)
-        case ShowArguments():
-            from skfedauc.cli.show import show
-
-            return show(arguments)
+        return [demo()]
+    # Each command is a function in a module of its name.
+    module = importlib.import_module(f"skfedauc.cli.{arguments.command}")
+    lines: Iterable[Sequence[str]] = getattr(module, arguments.command)(arguments)
+    return lines
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skfedauc.cli.arguments import MergeArguments
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import (
     groups_in_words,
     names_of_sources,
@@ -33,7 +33,7 @@ _REMEDIES = {
 }
 
 
-def merge(arguments: MergeArguments) -> Iterator[list[str]]:
+def merge(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the sum at the end.
 
     Raises

@@ -12,15 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import skfedauc
 from skfedauc._words import shortened, shortened_text
 from skfedauc.cli import options
-from skfedauc.cli.arguments import (
-    Arguments,
-    AuditArguments,
-    CompareArguments,
-    CountArguments,
-    MergeArguments,
-    ReportArguments,
-    ShowArguments,
-)
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.checks import check
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.terminal import PROG
@@ -30,7 +22,6 @@ class _Command(NamedTuple):
     about: str
     example: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    arguments: Callable[..., Arguments]
 
 
 _COMMANDS = {
@@ -38,37 +29,31 @@ _COMMANDS = {
         "Report the AUC over groups of the predictions in a file.",
         "skfedauc audit predictions.csv --label died --score risk --group hospital --group sex",
         options.add_audit,
-        AuditArguments,
     ),
     "compare": _Command(
         "Compare two models, or a model before and after a mitigation, on the same rows.",
         "skfedauc compare predictions.csv --label died --score before --score after --group sex",
         options.add_compare,
-        CompareArguments,
     ),
     "count": _Command(
         "Count the predictions in a file by group, score and class, and write the counts.",
         "skfedauc count oslo.csv --label died --score risk --group sex --source oslo -o oslo.skfa",
         options.add_count,
-        CountArguments,
     ),
     "merge": _Command(
         "Add up the counts of several files, such as the files of all sites.",
         "skfedauc merge oslo.skfa bern.skfa -o all.skfa",
         options.add_merge,
-        MergeArguments,
     ),
     "report": _Command(
         "Report the AUC over groups from counts, with the numbers of an audit of the rows.",
         "skfedauc report all.skfa --html report.html",
         options.add_report,
-        ReportArguments,
     ),
     "show": _Command(
         "Say what a file of counts holds and what it discloses.",
         "skfedauc show oslo.skfa",
         options.add_show,
-        ShowArguments,
     ),
 }
 
@@ -110,10 +95,10 @@ def parse(argv: Sequence[str] | None) -> Arguments | None:
     program, parsers = _parsers()
     _check_spelling(words, program, parsers)
     values = vars(program.parse_args(words))
-    command = values.pop("command")
-    if command is None:
+    if values["command"] is None:
         return None
-    arguments = _COMMANDS[command].arguments(**values)
+    every = dict.fromkeys(name for parser in parsers.values() for name in parser.names)
+    arguments = Arguments(**every | values)
     check(arguments)
     return arguments
 
@@ -126,14 +111,17 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **layout: Any) -> None:
         self.long_options: list[str] = []
+        self.names: list[str] = []
         super().__init__(
             formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **layout
         )
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
-        """Add an argument, and remember the long name."""
+        """Add an argument, and remember the long name and that of its value."""
         self.long_options += [name for name in names if name.startswith("--")]
-        return super().add_argument(*names, **settings)
+        action = super().add_argument(*names, **settings)
+        self.names.append(action.dest)
+        return action
 
     def error(self, message: str) -> NoReturn:
         if message.endswith("required: FILE") and "--json" in self.long_options:

@@ -22,17 +22,16 @@ import pandas as pd
 
 from skfedauc import _input
 from skfedauc._words import listed, shortened
-from skfedauc.cli.arguments import STDIN, CompareArguments, PredictionsArguments
+from skfedauc.cli.arguments import STDIN, Arguments
 from skfedauc.cli.errors import CommandError
 
-_Arguments = PredictionsArguments | CompareArguments
 # Largest content of a compressed file: this multiple of the size, or this number of bytes
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
 _BLOCK = 1 << 20
 
 
-def read_columns(arguments: _Arguments) -> pd.DataFrame:
+def read_columns(arguments: Arguments) -> pd.DataFrame:
     """Return the columns of the arguments, in the order of the rows of the file.
 
     Raises
@@ -61,7 +60,7 @@ def read_columns(arguments: _Arguments) -> pd.DataFrame:
     return table
 
 
-def _reader(path: str) -> Callable[[_Arguments], pd.DataFrame]:
+def _reader(path: str) -> Callable[[Arguments], pd.DataFrame]:
     """Return the function that reads files of this ending."""
     if path == STDIN:
         return READERS[".csv"]
@@ -105,7 +104,7 @@ def _hint(name: str, columns: list[str]) -> str:
 # Text ----------------------------------------------------------------------------------
 
 
-def _read_text(arguments: _Arguments, separator: str) -> pd.DataFrame:
+def _read_text(arguments: Arguments, separator: str) -> pd.DataFrame:
     """Return the needed columns of a text file, for the usual separator of such files."""
     return _TextFile(arguments).read(arguments.columns, separator)
 
@@ -113,7 +112,7 @@ def _read_text(arguments: _Arguments, separator: str) -> pd.DataFrame:
 class _TextFile:
     """A CSV or TSV file, possibly compressed, or standard input."""
 
-    def __init__(self, arguments: _Arguments) -> None:
+    def __init__(self, arguments: Arguments) -> None:
         self.path, self.name = arguments.file, arguments.file_name
         self.encoding = arguments.encoding or "utf-8"
         # The program reads the header before the rows, and can read a pipe only once.
@@ -251,7 +250,7 @@ def _expands(path: str, instead: str) -> str:
 # Parquet -------------------------------------------------------------------------------
 
 
-def _read_parquet(arguments: _Arguments) -> pd.DataFrame:
+def _read_parquet(arguments: Arguments) -> pd.DataFrame:
     if arguments.encoding is not None:
         raise CommandError("--encoding is for text files; a Parquet file defines its own")
     pyarrow, parquet = (importlib.import_module(f"pyarrow{name}") for name in ("", ".parquet"))
@@ -287,7 +286,7 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
 
 
 # Readers by the ending of a file's name, in the order of `arguments.ENDINGS`
-READERS: dict[str, Callable[[_Arguments], pd.DataFrame]] = {
+READERS: dict[str, Callable[[Arguments], pd.DataFrame]] = {
     ".csv": functools.partial(_read_text, separator=","),
     ".csv.gz": functools.partial(_read_text, separator=","),
     ".tsv": functools.partial(_read_text, separator="\t"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from skfedauc._input import MISSING
 from skfedauc._words import listed, shortened
-from skfedauc.cli.arguments import ReportArguments
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import (
     columns_of,
     control_of,
@@ -23,7 +23,7 @@ from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.score_counts import view_of
 
 
-def report(arguments: ReportArguments) -> Iterator[list[str]]:
+def report(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files.
 
     Raises
@@ -84,7 +84,7 @@ def report(arguments: ReportArguments) -> Iterator[list[str]]:
     yield from results(counted.groupings(), first_line, facts, arguments)
 
 
-def _check_clusters(arguments: ReportArguments, counts: ScoreCounts) -> None:
+def _check_clusters(arguments: Arguments, counts: ScoreCounts) -> None:
     """Raise an error unless the counts and the other arguments permit clusters."""
     columns = columns_of(counts)
     if arguments.clusters == arguments.within:

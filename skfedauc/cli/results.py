@@ -14,7 +14,7 @@ from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.output import as_json, page_of
 from skfedauc.audit.page import check_installed
 from skfedauc.audit.samples import bin_of_threshold
-from skfedauc.cli.arguments import ReportOptions
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.document import document_of
 from skfedauc.cli.errors import CommandError, OutputError, ToleranceError
 from skfedauc.cli.groupings import Grouping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 
 
-def check_options(options: ReportOptions) -> None:
+def check_options(options: Arguments) -> None:
     """Check options that need packages or the names of gaps, before reading the file.
 
     Raises
@@ -55,7 +55,7 @@ def results(
     groupings: Sequence[Grouping],
     headline: str,
     facts: Mapping[str, Any],
-    options: ReportOptions,
+    options: Arguments,
 ) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files.
 
@@ -68,7 +68,7 @@ def results(
         First line of the printed audit.
     facts : mapping of str to object
         First entries of the document.
-    options : ReportOptions
+    options : Arguments
 
     Raises
     ------
@@ -109,7 +109,7 @@ def results(
 
 
 def _audited(
-    groupings: Sequence[Grouping], options: ReportOptions
+    groupings: Sequence[Grouping], options: Arguments
 ) -> tuple[list[Grouping], FairnessAudit]:
     """Return the groupings, and one audit with a column for each of them.
 
@@ -161,14 +161,14 @@ def answers_of(tolerances: pd.DataFrame, more: str = "") -> list[tuple[str, str]
     ]
 
 
-def check_answers(answers: Iterable[tuple[str, str]], options: ReportOptions) -> None:
+def check_answers(answers: Iterable[tuple[str, str]], options: Arguments) -> None:
     """Raise an error if the answer to a tolerance is an answer that makes the command fail.
 
     Parameters
     ----------
     answers : iterable of tuples of two str
         Names of tolerances, and their answers.
-    options : ReportOptions
+    options : Arguments
     """
     if options.fail_if is None:
         return

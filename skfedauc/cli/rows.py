@@ -11,7 +11,7 @@ from pandas.api.types import is_numeric_dtype
 
 from skfedauc import _input
 from skfedauc._words import counted, shortened
-from skfedauc.cli.arguments import PredictionsArguments
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.columns import decisions_of, groups_of, labels_of, refuse, scores_of, weights_of
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.numerals import number, with_point
@@ -50,7 +50,7 @@ class Rows(NamedTuple):
     n_weight_0: int = 0
 
 
-def rows_of(table: pd.DataFrame, arguments: PredictionsArguments) -> Rows:
+def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
     """Convert a table to rows according to the arguments.
 
     Raises
@@ -97,7 +97,7 @@ def _n_weighted(table: pd.DataFrame, weight: str | None) -> int:
     return sum(number(with_point(str(cell))) != 0 for cell in table[weight])
 
 
-def _with_points(table: pd.DataFrame, arguments: PredictionsArguments) -> pd.DataFrame:
+def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
     """Replace the decimal commas of labels, scores, weights and decisions by points."""
     of_labels = [name for name in (arguments.label, arguments.decisions) if name is not None]
     of_numbers = [name for name in (arguments.score, arguments.weight) if name is not None]
@@ -117,7 +117,7 @@ def _with_points(table: pd.DataFrame, arguments: PredictionsArguments) -> pd.Dat
 # Counts --------------------------------------------------------------------------------
 
 
-def counts_of(rows: Rows, arguments: PredictionsArguments) -> ScoreCounts:
+def counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts:
     """Count the rows by group, with tuples as labels for several columns.
 
     Raises
@@ -128,7 +128,7 @@ def counts_of(rows: Rows, arguments: PredictionsArguments) -> ScoreCounts:
     return _counted(rows, rows.scores, f"column {shortened(arguments.score)}")
 
 
-def decision_counts_of(rows: Rows, arguments: PredictionsArguments) -> ScoreCounts | None:
+def decision_counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts | None:
     """Return the counts of the decisions by group, or None without decisions."""
     if rows.decisions is None:
         return None
@@ -152,7 +152,7 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
     return with_n_missing(counts_of_rows(checked, group_names=names), rows.n_missing)
 
 
-def weights_in_words(rows: Rows, arguments: PredictionsArguments) -> str:
+def weights_in_words(rows: Rows, arguments: Arguments) -> str:
     """Return the end of the headline, with the column of weights and the rows of weight 0."""
     if arguments.weight is None:
         return ""

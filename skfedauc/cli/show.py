@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
-from skfedauc.cli.arguments import ShowArguments
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import (
     MOST_LISTED,
     groups_in_words,
@@ -28,7 +28,7 @@ from skfedauc.counts import ScoreCounts, Source, Withheld
 from skfedauc.counts.score_counts import extremes_of, view_of
 
 
-def show(arguments: ShowArguments) -> Iterator[list[str]]:
+def show(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print.
 
     Raises

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skfedauc._words import counted, shortened_label
-from skfedauc.cli.arguments import CountArguments
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts import ScoreCounts, Withheld
 from skfedauc.counts.reducing import is_small, joined_label
@@ -17,7 +17,7 @@ from skfedauc.counts.reducing import is_small, joined_label
 _MOST_LISTED = 6
 
 
-def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: CountArguments) -> None:
+def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: Arguments) -> None:
     """Refuse counts without rows because ``--min-count`` withholds all groups.
 
     Raises
@@ -37,7 +37,7 @@ def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: CountA
 
 
 def small_groups_in_words(
-    exact: ScoreCounts, counts: ScoreCounts, arguments: CountArguments
+    exact: ScoreCounts, counts: ScoreCounts, arguments: Arguments
 ) -> Iterator[str]:
     """Yield lines on the groups that ``--min-count`` has joined or withheld, with labels.
 
@@ -47,7 +47,7 @@ def small_groups_in_words(
         Counts of all rows.
     counts : ScoreCounts
         Counts in the output file.
-    arguments : CountArguments
+    arguments : Arguments
     """
     if arguments.min_count is None:
         return
