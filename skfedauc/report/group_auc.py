@@ -540,8 +540,6 @@ class GroupAUC:
         unknown order counts one half in `value`. The ends of AUCs, averages and `bias_score` are
         possible values, so no narrower interval is certain; those of gaps follow by interval
         arithmetic. With sample weights, intervals allow for the rounding error of the sums.
-        ``GroupAUC(counts)`` of each of ``report.counts.extremes()`` has further results, such as
-        `cross_matrix`.
 
         Examples
         --------
