@@ -8,7 +8,8 @@ each bug:
     python tests/fuzz/mutants.py --all
 
 The script prints a table of the bugs with the number of cases until each bug was detected. The
-script fails if the cases do not detect a bug, or if the copy without a bug fails.
+script fails if the cases do not detect a bug, or if the copy without a bug fails. Bugs in code that
+random cases do not run are planted before a part of the test suite, which must fail.
 """
 
 from __future__ import annotations
@@ -134,6 +135,109 @@ COMPILED = [
 ]
 
 
+class Tested(NamedTuple):
+    """A bug in code that random cases do not run, and the tests that must fail with it."""
+
+    bug: Mutant
+    tests: str
+
+
+TESTED = [
+    Tested(
+        Mutant(
+            "placement values count ties as ranked",
+            NUMPY,
+            "(under + up_to)[cell]",
+            "(up_to + up_to)[cell]",
+        ),
+        "tests/test_kernel.py -k placement",
+    ),
+    Tested(
+        Mutant(
+            "covariances of two models are left out",
+            "inference/models.py",
+            "((one - other).sum(axis=0) for one, other",
+            "((one + other).sum(axis=0) for one, other",
+        ),
+        "tests/test_comparison.py -k cluster",
+    ),
+    Tested(
+        Mutant(
+            "clusters are not corrected for their number",
+            "inference/effects.py",
+            "def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:",
+            "def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:\n"
+            "    return np.ones_like(totals)\n",
+        ),
+        "tests/test_clusters.py",
+    ),
+    Tested(
+        Mutant(
+            "the verdict is read from another interval than the one shown",
+            "audit/answers.py",
+            "    is_apart = contrast.excludes_equality(limits)\n",
+            "    is_apart = contrast.excludes_equality(contrast.gap(0.9))\n",
+        ),
+        "tests/test_fairness_audit.py",
+    ),
+    Tested(
+        Mutant(
+            "secondary questions do not share their error rate",
+            "audit/answers.py",
+            "    alpha = (1.0 - LEVEL) / n_claims\n    contrast, n_rows",
+            "    alpha = 1.0 - LEVEL\n    contrast, n_rows",
+        ),
+        "tests/test_fairness_audit.py",
+    ),
+    Tested(
+        Mutant(
+            "a rate counts the rows without the decision",
+            "audit/questions.py",
+            "decided.rows(events).weight / total",
+            "1.0 - decided.rows(events).weight / total",
+        ),
+        "tests/test_rates.py tests/test_fairness_audit.py",
+    ),
+    Tested(
+        Mutant(
+            "a summary passes the door for scores",
+            "counts/disclosure.py",
+            'if Need.SCORES in need and rule.level == "summary":',
+            'if Need.SCORES in need and rule.level == "none":',
+        ),
+        "tests/test_summary.py",
+    ),
+    Tested(
+        Mutant(
+            "counts sent again are added again",
+            "counts/provenance.py",
+            "            continue  # a retry, which counts once\n",
+            "            pass\n",
+        ),
+        "tests/test_score_counts.py tests/test_saved_counts.py",
+    ),
+    Tested(
+        Mutant(
+            "a group with one row less than asked for is compared",
+            "pairs.py",
+            "n_smaller_class >= least)",
+            "n_smaller_class >= least - 1)",
+        ),
+        "tests/test_report.py tests/test_fairness_audit.py",
+    ),
+    Tested(
+        Mutant(
+            "a report reads predict_proba where scorers read decision_function",
+            "report/responses.py",
+            "        return Responses(probabilities, probabilities)\n    _input.warn(",
+            "        return Responses(probabilities, probabilities)\n    scores = probabilities\n"
+            "    _input.warn(",
+        ),
+        "tests/test_responses.py",
+    ),
+]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="bugs of all kinds; builds the kernel")
@@ -157,6 +261,14 @@ def main() -> None:
             print(f"{what:<45}{file:<26}{result:>13}  {reason}", flush=True)
             if (reason == "") == (mutant is not None):
                 survivors.append(what)
+        for mutant, tests in TESTED:
+            with planted(None, package):
+                before = tested(package.parent, tests) if arguments.all else ""
+            with planted(mutant, package):
+                reason = tested(package.parent, tests)
+            print(f"{mutant.what:<45}{mutant.file:<26}{'':>13}  {reason}", flush=True)
+            if before or not reason:
+                survivors.append(mutant.what)
     if survivors:
         sys.exit(f"not as it must be: {', '.join(survivors)}")
 
@@ -222,6 +334,29 @@ def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int
     if "failed: " not in run.stderr:  # the package could not be imported
         sys.exit(run.stderr)
     return n_cases, run.stderr.rpartition("failed: ")[2].strip()[:60]
+
+
+def tested(repository: pathlib.Path, tests: str) -> str:
+    """Return the first failure of the tests with the copy of the package; empty if they pass."""
+    source = (
+        "import sys; sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "
+        "'ScikitBuildRedirectingFinder']; import pytest, skfedauc; "
+        "skfedauc.__file__.startswith(sys.argv[1]) or sys.exit('not the copy'); "
+        "sys.exit(pytest.main(sys.argv[2:]))"
+    )
+    options = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "--rootdir", str(REPOSITORY)]
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", source, str(repository), *options, *tests.split()],
+        env={**os.environ, "PYTHONPATH": str(repository), "SKFEDAUC_KERNEL": "numpy"},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode > 1 or not run.stdout:  # nothing was tested
+        sys.exit(run.stdout + run.stderr)
+    failed = [line for line in run.stdout.splitlines() if line.startswith("FAILED")]
+    return failed[0].removeprefix("FAILED ")[:60] if failed else ""
 
 
 def check_cases(most: int) -> None:
