@@ -434,7 +434,7 @@ class Bins:
         >>> ScoreCounts.from_predictions([0, 1, 1], [0.01, 0.05, 0.8], disclosure=bins)
         ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 3 bins)
         """
-        state = getattr(counts, "_state", None)  # the class is defined from this one
+        state: Any = getattr(counts, "_state", None)  # the class is defined from this one
         if not hasattr(state, "ranges"):
             raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
         n_bins = _input.check_whole_number(n_bins, "n_bins", at_least=2)

@@ -223,8 +223,8 @@ class Extremes(NamedTuple):
 
     For exact counts, all attributes are the same object. For binned counts, `lowest` and `highest`
     are those of `skfedauc.counts.extremes_of`. The true AUC of the scores of `lowest` is at most
-    that of the exact scores, so a lower confidence limit for the former is one for the latter. Likewise for
-    `highest` and upper limits.
+    that of the exact scores, so a lower confidence limit for the former is one for the latter.
+    Likewise for `highest` and upper limits.
 
     Attributes
     ----------
