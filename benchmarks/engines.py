@@ -24,6 +24,7 @@ import numpy as np
 
 from benchmarks.report import describe, machine
 from skfedauc import ScoreCounts
+from skfedauc.counts import view_of
 
 OUT = Path("benchmarks/engines.md")
 COLUMNS = {"label": "ill", "score": "risk", "group": "site"}
@@ -220,7 +221,7 @@ def run_engine(engine: str, folder: Path) -> None:
     warnings.simplefilter("ignore")
     counts = ENGINES[engine](folder)
     digest = hashlib.sha256()
-    for array in (*counts.cells[:4], counts.labels):
+    for array in (*counts.cells[:4], view_of(counts).labels):
         assert array is not None
         digest.update(np.ascontiguousarray(array).tobytes())
     print(json.dumps({"digest": digest.hexdigest(), "n_cells": counts.cells.scores.size}))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.counts import extremes_of, view_of
 from skfedauc.counts.score_counts import select_groups
 
 OUTPUT = Path("benchmarks/joining.md")
@@ -96,7 +97,7 @@ def make_rows(design: Callable[..., tuple[Any, Any]], n: int, n_sites: int = 1) 
 
 def width(counts: ScoreCounts, exact: ScoreCounts) -> float:
     """Width of the certain interval of the pooled AUC, after checking that it holds the AUC."""
-    low, high = (GroupAUC(end, undefined="ignore").pooled for end in counts.extremes())
+    low, high = (GroupAUC(end, undefined="ignore").pooled for end in extremes_of(counts))
     auc = GroupAUC(exact, undefined="ignore").pooled
     if not low <= auc <= high:
         raise AssertionError(f"the AUC {auc} is outside the interval from {low} to {high}")
@@ -104,7 +105,7 @@ def width(counts: ScoreCounts, exact: ScoreCounts) -> float:
 
 
 def _macro_width(counts: ScoreCounts) -> float:
-    low, high = (GroupAUC(end, undefined="ignore").average("macro") for end in counts.extremes())
+    low, high = (GroupAUC(end, undefined="ignore").average("macro") for end in extremes_of(counts))
     return float(high - low)
 
 
@@ -117,7 +118,7 @@ def joined_together(counts: ScoreCounts, min_count: int) -> ScoreCounts:
     The ranges are the unions of the bins, and not rounded outwards.
     """
     columns: list[tuple[Any, ...]] = []
-    cells, ranges = counts.cells, counts.ranges
+    cells, ranges = counts.cells, view_of(counts).ranges
     for g, (start, stop) in enumerate(zip(cells.starts[:-1], cells.starts[1:], strict=True)):
         runs: list[list[int]] = []
         for cell in range(start, stop):

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import ScoreCounts
+from skfedauc.counts import view_of
 
 SIZES = [(1, 20), (2, 20), (3, 12), (4, 10), (6, 7), (8, 8), (8, 12)]
 
@@ -41,7 +42,10 @@ def n_left(n_positives: int, n_negatives: int) -> NDArray[np.int64]:
     scores = np.concatenate([negatives, np.array(places)], axis=1).ravel()
     counts = ScoreCounts.from_predictions(np.tile(labels, len(places)), scores, groups=groups)
     summary = counts.reduced("summary")
-    sums = np.column_stack([summary.concordance.u2, *summary.own_moments]).round(8) + 0.0
+    sums = (
+        np.column_stack([view_of(summary).concordance.u2, *view_of(summary).own_moments]).round(8)
+        + 0.0
+    )
     rows = list(map(tuple, sums.tolist()))
     found = Counter(rows)
     return np.array([found[row] for row in rows])

@@ -141,7 +141,16 @@ copybutton_exclude = ".linenos, .gp, .go"  # prompts and outputs are not copied
 
 # Generated in every build --------------------------------------------------------------------
 
-MODULES = ["boosting", "datasets", "error_bounds", "flower", "measures", "plotting", "privacy"]
+MODULES = [
+    "boosting",
+    "datasets",
+    "error_bounds",
+    "flower",
+    "measures",
+    "periods",
+    "plotting",
+    "privacy",
+]
 
 
 def skip_inherited(app, what, name, obj, skip, options):

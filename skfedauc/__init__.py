@@ -2,8 +2,9 @@
 
 `skfedauc.plotting` holds the displays. `skfedauc.boosting` holds metrics for XGBoost and LightGBM.
 `skfedauc.measures` holds measures in place of the AUC. `skfedauc.error_bounds` bounds error rates
-of classifiers that learn from few rows. `skfedauc.flower` connects to Flower, `skfedauc.privacy`
-adds noise for differential privacy, and `skfedauc.datasets` simulates data with known AUCs.
+of classifiers that learn from few rows. `skfedauc.periods` finds changes over time.
+`skfedauc.flower` connects to Flower, `skfedauc.privacy` adds noise for differential privacy, and
+`skfedauc.datasets` simulates data with known AUCs.
 
 The first use of a name imports its module. Therefore, a device needs only numpy to count rows, not
 scikit-learn. Labels that are neither integers nor booleans also need pandas.
@@ -90,6 +91,7 @@ _PUBLIC_MODULES = (
     "error_bounds",
     "flower",
     "measures",
+    "periods",
     "plotting",
     "privacy",
 )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     STATISTICS,
@@ -142,7 +143,7 @@ class _GroupMetric:
                 rows = rows._replace(labels=_input.some_labels(found.labels, rows.labels))
         else:
             rows = _input.check_rows(positive, scores, None, weights, warn_labels=False)
-        return ScoreCounts.of_rows(rows)
+        return counts_of_rows(rows)
 
     def _groups_of(self, dataset: Any, n_rows: int) -> Any:
         if dataset is None or self._function is None:

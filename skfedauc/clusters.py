@@ -12,7 +12,13 @@ from skfedauc._input.encoding import number_integers
 from skfedauc._words import all_shortened, described
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
-from skfedauc.counts.score_counts import select_groups, with_weights_over
+from skfedauc.counts.score_counts import (
+    counts_of_rows,
+    extremes_of,
+    select_groups,
+    view_of,
+    with_weights_over,
+)
 
 Numbers = NDArray[np.intp]
 
@@ -71,7 +77,7 @@ class ClusterCounts:
         unit, distinct = number_integers(codes.astype(np.int64) * n_clusters + rows.clusters)
         group_of, cluster_of = np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
         units = rows._replace(codes=unit, labels=np.arange(distinct.size))
-        return cls(ScoreCounts.of_rows(units, n_jobs), group_of, cluster_of, n_groups, n_clusters)
+        return cls(counts_of_rows(units, n_jobs), group_of, cluster_of, n_groups, n_clusters)
 
     @classmethod
     def of_counts(cls, counts: ScoreCounts, position: int) -> tuple[ScoreCounts, ClusterCounts]:
@@ -121,11 +127,11 @@ class ClusterCounts:
     def extremes(self) -> tuple[ClusterCounts, ClusterCounts]:
         """Return the counts of the same rows with the lowest and with the highest AUCs.
 
-        For exact scores, the method returns these counts twice; see `ScoreCounts.extremes`.
+        For exact scores, the method returns these counts twice; see `skfedauc.counts.extremes_of`.
         """
-        if self.units.has_exact_aucs:
+        if view_of(self.units).has_exact_aucs:
             return self, self
-        lowest, highest = (self.with_units(end) for end in self.units.extremes())
+        lowest, highest = (self.with_units(end) for end in extremes_of(self.units))
         return lowest, highest
 
     def with_units(self, units: ScoreCounts) -> ClusterCounts:

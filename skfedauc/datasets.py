@@ -21,6 +21,7 @@ from sklearn.utils import Bunch
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 
 __all__ = ["make_group_scores", "make_uniform_scores"]
 
@@ -236,7 +237,7 @@ def make_uniform_scores(
     )
     order = _input.check_random_state(random_state).permutation(n_samples)
     # The negatives' scores are never 0 or 1, so the scores do not look like labels.
-    (u2,) = ScoreCounts.from_predictions(y_true, y_score).concordance.u2.tolist()
+    (u2,) = view_of(ScoreCounts.from_predictions(y_true, y_score)).concordance.u2.tolist()
     return Bunch(
         y_true=y_true[order],
         y_score=y_score[order],

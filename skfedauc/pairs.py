@@ -15,7 +15,7 @@ from skfedauc._memory import usable_memory
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
-from skfedauc.counts.score_counts import sums_among_all
+from skfedauc.counts.score_counts import counts_of_rows, extremes_of, sums_among_all, view_of
 from skfedauc.ranks import sum_of_others, u2_over_others
 
 Floats = NDArray[np.float64]
@@ -95,7 +95,7 @@ class GroupPairs:
             Names of the columns that the groups come from.
         """
         clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)
-        return cls(ScoreCounts.of_rows(rows, n_jobs, group_names), clusters=clusters)
+        return cls(counts_of_rows(rows, n_jobs, group_names), clusters=clusters)
 
     @functools.cached_property
     def positions(self) -> tuple[NDArray[np.intp], ...]:
@@ -221,7 +221,7 @@ class GroupPairs:
     @property
     def is_binned(self) -> bool:
         """True for binned scores, whose AUCs have certain intervals."""
-        return not all(part.has_exact_aucs for part in (self.counts, *self.parts))
+        return not all(view_of(part).has_exact_aucs for part in (self.counts, *self.parts))
 
     def extremes(self) -> tuple[GroupPairs, GroupPairs]:
         """Return the pairs with the lowest and with the highest AUCs that the ranges permit.
@@ -234,8 +234,8 @@ class GroupPairs:
 
     @functools.cached_property
     def _ends(self) -> tuple[GroupPairs, GroupPairs]:
-        of_parts = zip(*(part.extremes() for part in self.parts), strict=True)
-        ends = zip(self.counts.extremes(), of_parts, strict=True)
+        of_parts = zip(*(extremes_of(part) for part in self.parts), strict=True)
+        ends = zip(extremes_of(self.counts), of_parts, strict=True)
         clusters = (None, None) if self.clusters is None else self.clusters.extremes()
         lowest, highest = (
             GroupPairs(
@@ -278,12 +278,12 @@ class GroupPairs:
     @property
     def positives(self) -> NDArray[Any]:
         """Weight of the positives of each group; the number of positives without weights."""
-        return self.counts.concordance.positives
+        return view_of(self.counts).concordance.positives
 
     @property
     def negatives(self) -> NDArray[Any]:
         """Weight of the negatives of each group; the number of negatives without weights."""
-        return self.counts.concordance.negatives
+        return view_of(self.counts).concordance.negatives
 
     def has_per_class(self, least: int) -> NDArray[np.bool_]:
         """Return whether each group has at least this number of rows of each class."""
@@ -308,15 +308,15 @@ class GroupPairs:
         if self.has_overlaps:
             low, high = (end.u2 for end in self.extremes())
             return _middle(low, high)
-        return self._added([part.concordance.u2 for part in self.parts])
+        return self._added([view_of(part).concordance.u2 for part in self.parts])
 
     @functools.cached_property
     def of_group(self) -> Floats:
         """Weight of the pairs of each group."""
         return self._added(
             [
-                part.concordance.positives.astype(np.float64)
-                * part.concordance.negatives.astype(np.float64)
+                view_of(part).concordance.positives.astype(np.float64)
+                * view_of(part).concordance.negatives.astype(np.float64)
                 for part in self.parts
             ]
         )
@@ -343,8 +343,10 @@ class GroupPairs:
             return (low + high) / 2, pairs
         u2, pairs = 0, 0
         for part in self.parts:
-            u2 += _exact_sum(part.concordance.u2)
-            pairs += _exact_dot(part.concordance.positives, part.concordance.negatives)
+            u2 += _exact_sum(view_of(part).concordance.u2)
+            pairs += _exact_dot(
+                view_of(part).concordance.positives, view_of(part).concordance.negatives
+            )
         return u2, pairs
 
     # All pairs --------------------------------------------------------------------------------
@@ -362,11 +364,13 @@ class GroupPairs:
         for part in self.parts:
             if len(part) == 0:
                 continue
-            found = part.concordance
+            found = view_of(part).concordance
             # From 2**32 rows on, 64 bits may not hold the sums.
             n_rows = int(part.n_negatives.sum() + part.n_positives.sum())
-            exact = part.is_weighted or n_rows < 1 << 32
-            of_all = sums_among_all(part).u2[1] if exact else part.regroup(None).concordance.u2
+            exact = view_of(part).is_weighted or n_rows < 1 << 32
+            of_all = (
+                sums_among_all(part).u2[1] if exact else view_of(part.regroup(None)).concordance.u2
+            )
             u2 += _exact_sum(of_all)
             pairs += found.negatives.sum().item() * found.positives.sum().item()
         return u2, pairs
@@ -401,7 +405,7 @@ class GroupPairs:
             return _middle(low, high), largest
         sums = np.zeros((2, 2, 2, self.n_groups))
         for part, positions in zip(self.parts, self.positions, strict=True):
-            found = part.concordance
+            found = view_of(part).concordance
             own = np.stack([found.negatives, found.positives]).astype(np.float64)
             sums[0][..., positions] += u2_over_others(part.cells).astype(np.float64)
             sums[1][..., positions] += 2.0 * own[:, None] * sum_of_others(own)
@@ -474,7 +478,7 @@ def _middle(low: NDArray[Any], high: NDArray[Any]) -> Floats:
 
 
 def _cross_sums(counts: ScoreCounts) -> tuple[Floats, Floats]:
-    found = counts.concordance
+    found = view_of(counts).concordance
     pairs = np.outer(found.positives, found.negatives.astype(np.float64))
     return cross_concordance(counts.cells), pairs
 

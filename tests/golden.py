@@ -45,6 +45,7 @@ from skfedauc import (
 from skfedauc.audit.answers import answer as audited_answer
 from skfedauc.audit.questions import QUESTIONS as AUDITED
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
+from skfedauc.counts import view_of
 from skfedauc.datasets import make_group_scores, make_uniform_scores
 from skfedauc.error_bounds import error_rate_bound
 from skfedauc.report import AVERAGES, null_difference_of, spread_of
@@ -248,17 +249,17 @@ def counts(data: Data) -> Iterator[tuple[str, Any]]:
     found = data.counts
     yield "n_positives", found.n_positives
     yield "n_negatives", found.n_negatives
-    yield "concordance", lambda: found.concordance
-    yield "without_groups", lambda: found.regroup(None).concordance
-    yield "regroup", lambda: found.regroup(lambda group: group[-1]).concordance
+    yield "concordance", lambda: view_of(found).concordance
+    yield "without_groups", lambda: view_of(found.regroup(None)).concordance
+    yield "regroup", lambda: view_of(found.regroup(lambda group: group[-1])).concordance
     yield "table", lambda: found.to_counts().describe()
     yield "summary", lambda: GroupAUC(found.reduced("summary")).by_group
     yield "bins", lambda: GroupAUC(found.reduced("bins")).bounds()
     yield "small", lambda: GroupAUC(found.reduced(rule("bins", min_count=5))).bounds("groups")
     yield "few cells", lambda: found.reduced(max_cells=20).to_counts().select_dtypes("number")
     yield "vector", lambda: found.to_vector(Bins.at([0.25, 0.5, 0.75]), found.groups)
-    yield "mapped", lambda: found.map_scores(lambda score: np.round(score, 1)).concordance
-    yield "merged", lambda: merged(data).concordance
+    yield "mapped", lambda: view_of(found.map_scores(lambda score: np.round(score, 1))).concordance
+    yield "merged", lambda: view_of(merged(data)).concordance
     yield "file", lambda: GroupAUC(ScoreCounts.from_bytes(found.to_bytes())).statistics()
 
 

@@ -47,6 +47,9 @@ BINS = Bins.of_probabilities(4, 8)
 # environment of the engines.
 HAS_OPENDP = importlib.util.find_spec("opendp") is not None
 PRIVATE = HAS_OPENDP and PrivateCounts.from_counts(COUNTS, BINS, ["a", "b"], epsilon=1.0)
+BY_PERIOD = ScoreCounts.from_predictions(
+    Y, SCORE, groups=pd.Series(np.repeat(["2026-01", "2026-02"], N // 2), name="period")
+)
 FOLDER = tempfile.TemporaryDirectory()
 PATH = os.path.join(FOLDER.name, "a_file")
 SEARCH = GridSearchCV(
@@ -151,6 +154,8 @@ OWN = {
     "measures.Specificity": {"sensitivity": 0.9},
     "error_bounds.error_rate_bound": {"n_errors": [3], "n_rows": [50]},
     "error_bounds.fit_with_error_bound": {"estimator": LogisticRegression()},
+    "periods.compare_periods": {"counts": BY_PERIOD, "reference": "2026-01"},
+    "periods.find_change": {"counts": BY_PERIOD},
     "measures.PartialAUC": {"max_fpr": 0.5},
     "boosting.XGBoostMetric": {"groups": lambda data: GROUPS},
     "boosting.LightGBMMetric": {"groups": lambda data: GROUPS},

@@ -29,6 +29,7 @@ from skfedauc import (
     ScoreCounts,
     cross_validate_group_auc,
 )
+from skfedauc.counts import view_of
 from skfedauc.plotting import GroupRocCurveDisplay, GroupScoreDisplay
 
 METRICS = {
@@ -171,7 +172,7 @@ def test_binned_scores_have_edges_as_thresholds():
     sweep = audit.sweep()
     assert 10 < len(sweep.gaps) < np.unique(score).size
     pd.testing.assert_frame_equal(sweep.rates, exact.sweep(sweep.thresholds).rates)
-    low, high = counts.ranges
+    low, high = view_of(counts).ranges
     with pytest.raises(
         DisclosureError, match=r"are unknown: it is within a bin or range of scores"
     ):

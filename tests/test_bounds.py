@@ -12,6 +12,7 @@ from rules import rule, without_small
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit.samples import bin_of_threshold
 from skfedauc.cli.main import main
+from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.equal_groups import nearest_to_equal
@@ -234,7 +235,7 @@ COARSE = Bins.of_probabilities(octaves=4, parts=4)
 @pytest.mark.parametrize("over", ["rows", "groups"])
 def test_limits_are_those_of_both_extremes(method, over):
     counts = binned(wide_case(), COARSE)
-    report, (lowest, highest) = GroupAUC(counts), map(GroupAUC, counts.extremes())
+    report, (lowest, highest) = GroupAUC(counts), map(GroupAUC, extremes_of(counts))
     found = report.confidence_intervals(method=method, of="statistics", over=over)
     low, high = (
         end.confidence_intervals(method=method, of="statistics", over=over)
@@ -285,7 +286,7 @@ def test_the_interval_of_the_difference_covers_both_extremes():
     low, high = report.bounds().loc["difference", ["low", "high"]]
     assert 0 < test.ci_low < low <= test.difference <= high < test.ci_high
     # Rows in which group 0 is at its lowest AUC and the other groups are at their highest.
-    lowest, highest = counts.extremes()
+    lowest, highest = extremes_of(counts)
     mixed = ScoreCounts.merge([select(lowest, [0]), select(highest, [1, 2])])
     of_mixed = GroupAUC(mixed).test_difference()
     assert test.ci_low == pytest.approx(of_mixed.ci_low, abs=1e-12)
@@ -302,7 +303,7 @@ def select(counts, groups):
 @pytest.mark.parametrize("reference", [None, "rest", 1])
 def test_comparisons_are_at_least_as_cautious_as_with_any_mixture_of_ends(reference):
     counts = binned(wide_case(2, shift=2.0), COARSE)
-    ends = counts.extremes()
+    ends = extremes_of(counts)
     found = GroupAUC(counts).compare_groups(reference)
     n_clear = 0
     for chosen in itertools.product((0, 1), repeat=3):
@@ -354,7 +355,7 @@ def test_disparities_are_tested_at_the_possible_value_nearest_to_zero():
     shifted = np.clip(case.scores + 0.2 * (np.array(case.groups) == 0), 0, 1)
     counts = binned(case._replace(scores=shifted), COARSE)
     found = cross_gaps(counts)
-    lowest, highest = counts.extremes()
+    lowest, highest = extremes_of(counts)
     biases = [GroupAUC(end).bias_by_group for end in (lowest, highest)]
     ends = [
         (biases[0]["bnsp_auc"] - biases[1]["bpsn_auc"]).to_numpy(),
@@ -623,6 +624,8 @@ def test_values_of_overlapping_ranges_are_in_the_middle_of_their_intervals():
     assert abs(np.mean(errors)) < 0.1
     both = ScoreCounts.merge([sent, sent.regroup(lambda label: "other")])
     report = GroupAUC(both)
-    cross = GroupAUC(both.extremes()[0]).cross_matrix + GroupAUC(both.extremes()[1]).cross_matrix
+    cross = (
+        GroupAUC(extremes_of(both)[0]).cross_matrix + GroupAUC(extremes_of(both)[1]).cross_matrix
+    )
     np.testing.assert_allclose(report.cross_matrix, cross / 2, atol=1e-12)
     assert report.compare_groups().loc[("all", "other"), "auc"] == report.by_group["auc"].iloc[0]

@@ -22,6 +22,7 @@ from skfedauc import (
     rows_needed,
 )
 from skfedauc.clusters import ClusterCounts
+from skfedauc.counts import extremes_of
 from skfedauc.inference import limits
 from skfedauc.inference.effects import Rows, cluster_effects
 from skfedauc.inference.quantiles import normal_quantile
@@ -673,7 +674,7 @@ def test_intervals_of_binned_scores_contain_those_of_both_extremes():
     report = GroupAUC(counts, clusters="patient")
     found = report.confidence_intervals()
     lowest, highest = (
-        GroupAUC(end, group_names=NAMES, clusters="patient") for end in counts.extremes()
+        GroupAUC(end, group_names=NAMES, clusters="patient") for end in extremes_of(counts)
     )
     assert_allclose(found["ci_low"], lowest.confidence_intervals()["ci_low"], rtol=1e-9)
     assert_allclose(found["ci_high"], highest.confidence_intervals()["ci_high"], rtol=1e-9)

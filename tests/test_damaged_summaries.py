@@ -9,7 +9,7 @@ from file_format import file_of, parts_of, resealed
 from rules import restored
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import Disclosure
+from skfedauc.counts import Disclosure, extremes_of, view_of
 
 COARSE = Bins.of_probabilities(octaves=3, parts=4)
 ODD = [np.nan, np.inf, -1.0, 0.0, 7.0, 1e300]
@@ -123,7 +123,7 @@ def test_all_odd_numbers_are_refused_or_give_possible_aucs(weighted):
                 assert "data " in str(error)  # noqa: PT017
                 continue
             n_accepted += 1
-            for of in (counts, *counts.extremes()):
+            for of in (counts, *extremes_of(counts)):
                 report = GroupAUC(of, undefined="ignore")
                 auc = report.by_group["auc"].dropna()
                 assert ((auc >= 0) & (auc <= 1)).all()
@@ -198,12 +198,12 @@ def test_damaged_pickles_are_refused(place, values, message):
     counts = counts_of().reduced("summary")
     assert restored(counts, sealed=True) == counts
     with pytest.raises(ValueError, match=f"the pickled ScoreCounts is damaged: {message}"):
-        restored(counts, sealed=True, content=changed(counts.summary, place, values))
+        restored(counts, sealed=True, content=changed(view_of(counts).summary, place, values))
 
 
 def test_damaged_pickles_of_sums_are_refused():
     counts = counts_of(weighted=True).reduced("summary")
-    summary = counts.summary
+    summary = view_of(counts).summary
     for wrong, message in (
         (summary._replace(sums=None), "its sums are incomplete"),
         (summary._replace(lowest=summary.sums), "its sums are incomplete"),

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from statsmodels.stats.proportion import proportion_confint
 
 from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc
+from skfedauc.counts import extremes_of
 from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
 from skfedauc.inference.rates import lower_limit, upper_limit
 
@@ -94,7 +95,7 @@ def test_limits_of_binned_scores_contain_both_extremes():
     for of in ("groups", "statistics"):
         table = GroupAUC(counts).confidence_intervals(method="exact", of=of)
         assert (table["ci_low"] < table["ci_high"]).all()
-    lowest, highest = counts.extremes()
+    lowest, highest = extremes_of(counts)
     table = GroupAUC(counts).confidence_intervals(method="exact")
     low = GroupAUC(lowest).confidence_intervals(method="exact")["ci_low"]
     high = GroupAUC(highest).confidence_intervals(method="exact")["ci_high"]

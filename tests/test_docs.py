@@ -71,6 +71,7 @@ for module in (
     skfedauc.error_bounds,
     skfedauc.flower,
     skfedauc.measures,
+    skfedauc.periods,
     skfedauc.plotting,
     skfedauc.privacy,
 ):
@@ -204,6 +205,7 @@ SET_UP = [
     "python -m benchmarks.bins --keras PYTHON --spark PYTHON",
     "python -m benchmarks.error_bounds",
     "python -m benchmarks.inference",
+    "python -m benchmarks.periods",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under three sanitizers",
     ".ci/32bit /var/tmp/32bit              # tests with 32-bit addresses, as in browsers, as root",

@@ -9,7 +9,7 @@ import pytest
 from rules import restored, rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import Withheld
+from skfedauc.counts import Withheld, extremes_of, view_of
 from skfedauc.counts.reducing import withheld_of
 from skfedauc.counts.score_counts import select_groups, with_n_missing
 
@@ -43,7 +43,7 @@ def is_between(counts, y, scores, groups=None):
         chosen.append(groups == label)
         states.append(select_groups(counts, [g]).regroup(None))
     for rows, state in zip(chosen, states, strict=True):
-        lowest, highest = (end.concordance for end in state.extremes())
+        lowest, highest = (view_of(end).concordance for end in extremes_of(state))
         u2, _ = pairs(scores[rows & y], scores[rows & ~y])
         assert (lowest.n_positives, lowest.n_negatives) == ((rows & y).sum(), (rows & ~y).sum())
         if not lowest.u2[0] <= u2 <= highest.u2[0]:
@@ -52,7 +52,7 @@ def is_between(counts, y, scores, groups=None):
 
 
 def width(counts):
-    low, high = (GroupAUC(end).pooled for end in counts.extremes())
+    low, high = (GroupAUC(end).pooled for end in extremes_of(counts))
     return high - low
 
 
@@ -94,7 +94,7 @@ def test_ends_of_ranges_are_edges_and_no_score_of_a_row_remains(bins):
     rng = np.random.default_rng(1)
     y, scores = rng.random(500) < 0.4, rng.beta(2, 5, 500)
     counts = ScoreCounts.from_predictions(y, scores).reduced(rule(bins, min_count=7))
-    low, high = counts.ranges
+    low, high = view_of(counts).ranges
     assert (low == bins.ranges_of(bins.numbers_of(low))[0]).all()
     assert (high == bins.ranges_of(bins.numbers_of(high))[1]).all()
     sent = np.concatenate([low, high, counts.cells.scores])
@@ -120,7 +120,9 @@ def test_the_ends_do_not_tell_the_extreme_scores():
     rest = np.r_[np.linspace(0.30, 0.45, 9), np.linspace(0.6, 0.9, 10)]
     sent = {
         str(
-            ScoreCounts.from_predictions(y, np.r_[x, rest]).reduced(rule(bins, min_count=10)).ranges
+            view_of(
+                ScoreCounts.from_predictions(y, np.r_[x, rest]).reduced(rule(bins, min_count=10))
+            ).ranges
         )
         for x in (0.26, 0.27, 0.29)
     }
@@ -132,7 +134,7 @@ def test_a_bin_with_enough_rows_stays_alone():
     scores = np.r_[np.zeros(20), np.full(20, 0.6), np.full(20, 0.6), np.ones(20)]
     counts = ScoreCounts.from_predictions(y, scores).reduced(rule("bins", min_count=20))
     assert counts.cells.scores.size == 3
-    assert counts.ranges[:, [0, 2]].tolist() == [[0, 1], [0, 1]]
+    assert view_of(counts).ranges[:, [0, 2]].tolist() == [[0, 1], [0, 1]]
     assert counts.cells.negatives.tolist() == [20, 20, 0]
 
 
@@ -314,7 +316,7 @@ def test_weights_are_added_up():
     for counts in (exact.reduced(rule("bins", min_count=5)), exact.reduced(max_cells=20)):
         totals = [c.cells.weights.sum(axis=1) for c in (exact, counts)]
         assert np.allclose(*totals, rtol=1e-12)
-        lowest, highest = (GroupAUC(end).pooled for end in counts.extremes())
+        lowest, highest = (GroupAUC(end).pooled for end in extremes_of(counts))
         assert lowest <= GroupAUC(exact).pooled <= highest
 
 
@@ -352,7 +354,7 @@ def test_bounds_hold_for_every_number_of_withheld_rows_up_to_the_limit(least):
     table = GroupAUC(counts).bounds(withheld=True).dropna()
     assert {"pooled", "macro", "samples", "positives", "negatives", "within"} <= set(table.index)
     # All withheld rows are placed where the AUC is smallest or largest, in one group of their own.
-    known = counts.extremes()
+    known = extremes_of(counts)
     found = []
     for n_positives in range(1, withheld.most_positives + 1):
         for end, sign in zip(known, (-1.0, 1.0), strict=True):
@@ -519,7 +521,7 @@ def test_cells_without_a_pair_of_classes_are_joined_first():
     # All negatives are below all positives, so that joins of one class lose nothing.
     y, scores = np.repeat([0, 1], 500), np.arange(1000) / 1000
     counts = ScoreCounts.from_predictions(y, scores).reduced(max_cells=2)
-    assert counts.ranges.tolist() == [[0.0, 0.5], [0.499, 0.999]]
+    assert view_of(counts).ranges.tolist() == [[0.0, 0.5], [0.499, 0.999]]
     assert width(counts) == 0
 
 
@@ -588,9 +590,9 @@ def test_joined_counts_are_merged_with_bins_on_request():
         ScoreCounts.merge([exact, joined], disclosure="exact")
     # Ranges that end at scores would disclose more than bins.
     cells = ScoreCounts.merge([exact.reduced(max_cells=9)], disclosure="bins")
-    low, high = (Bins.of_probabilities().numbers_of(ends) for ends in cells.ranges)
-    assert (Bins.of_probabilities().ranges_of(low)[0] == cells.ranges[0]).all()
-    assert (Bins.of_probabilities().ranges_of(high)[1] == cells.ranges[1]).all()
+    low, high = (Bins.of_probabilities().numbers_of(ends) for ends in view_of(cells).ranges)
+    assert (Bins.of_probabilities().ranges_of(low)[0] == view_of(cells).ranges[0]).all()
+    assert (Bins.of_probabilities().ranges_of(high)[1] == view_of(cells).ranges[1]).all()
     assert is_between(cells, y, scores, groups)
 
 

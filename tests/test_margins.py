@@ -8,6 +8,7 @@ from oracles import comparisons
 from scipy import optimize, stats
 
 from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
+from skfedauc.counts import extremes_of
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 
@@ -222,7 +223,7 @@ def test_binned_scores_use_the_extremes():
     case = rows_of(4)
     counts = ScoreCounts.from_predictions(*case[:2], groups=case[2])
     counts = counts.reduced(Bins.at([-1.0, 0.0, 0.55, 1.0, 2.0]))
-    lowest, highest = counts.extremes()
+    lowest, highest = extremes_of(counts)
     binned = GroupAUC(counts)
     worst, equivalence = both_tests(binned)
     assert worst.limit == pytest.approx(both_tests(GroupAUC(lowest))[0].limit, abs=1e-12)

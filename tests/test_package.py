@@ -27,7 +27,7 @@ LAYERS = [
     {"pairs"},
     {"inference", "datasets", "mitigation"},
     {"report", "privacy", "error_bounds"},
-    {"metrics", "comparison", "flower", "planning"},
+    {"metrics", "comparison", "flower", "planning", "periods"},
     {"scoring", "boosting"},
     {"model_selection"},
     {"plotting"},
@@ -114,7 +114,8 @@ def test_every_public_name_resolves():
         _ = skfedauc.GroupAUCDisplay
     with pytest.raises(AttributeError, match=r"import it from skfedauc\.datasets"):
         _ = skfedauc.make_group_scores
-    public = {"boosting", "datasets", "error_bounds", "flower", "measures", "plotting", "privacy"}
+    public = {"boosting", "datasets", "error_bounds", "flower", "measures", "periods"}
+    public |= {"plotting", "privacy"}
     assert public <= set(dir(skfedauc))
 
 

@@ -21,6 +21,7 @@ from rules import rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
+from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.variances import variances_of
 from skfedauc.privacy import PrivateCounts, drawing, merging
@@ -439,7 +440,7 @@ DERIVED = {
     "state": lambda counts: restored_by_state(counts),
     "merge": lambda counts: (
         ScoreCounts.merge([counts_of().reduced(counts.disclosure.bins or "exact"), counts])
-        if counts.ranges is None
+        if view_of(counts).ranges is None
         else counts + counts.regroup(str)
     ),
     "select": lambda counts: select_groups(counts, range(len(counts))),
@@ -841,7 +842,7 @@ def data():
     state = State(
         rng.integers(-3, 9, shape),
         rng.integers(-3, 9, shape),
-        counts.labels,
+        view_of(counts).labels,
         BINS,
         (Release("0" * 32, "oslo", 1.0, 1, counts.groups),),
     )

@@ -16,6 +16,7 @@ from skfedauc import (
     ScoreCounts,
     cross_validate_group_auc,
 )
+from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference import differences, ranking
 from skfedauc.inference.ranking import empirical_bayes, posterior_limits
@@ -315,7 +316,7 @@ def test_a_summary_has_the_table_of_its_counts():
 def test_limits_of_binned_scores_are_those_of_both_extremes(disclosure):
     counts = counts_of().reduced(COARSE)
     report = GroupAUC(counts if disclosure is COARSE else counts.reduced(disclosure))
-    lowest, highest = (GroupAUC(end).ranking() for end in report.counts.extremes())
+    lowest, highest = (GroupAUC(end).ranking() for end in extremes_of(report.counts))
     table = report.ranking()
     assert (table["ci_low"] <= lowest["ci_low"]).all()
     assert (table["ci_high"] >= highest["ci_high"]).all()

@@ -12,6 +12,7 @@ from typing import Any
 from skfedauc import _words
 from skfedauc.audit.answers import Audited
 from skfedauc.counts import ScoreCounts, version_of_package
+from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.report import estimates_of
 
 # Facts of an audit that differ between models on the same rows
@@ -64,9 +65,9 @@ def facts_of(audit: Audited, declared: Mapping[str, Any]) -> dict[str, Any]:
         "n_withheld_groups": counts.disclosure.withheld.n_groups,
         "n_clusters": None if clusters is None else clusters.n_clusters,
         "n_shared_clusters": None if clusters is None else clusters.n_shared,
-        "is_weighted": counts.is_weighted,
+        "is_weighted": view_of(counts).is_weighted,
         "disclosure": counts.disclosure.level,
-        "identifier": counts.identifier,
+        "identifier": identifier_of(counts),
         "date": audit.date,
         "versions": versions(),
     }
@@ -91,7 +92,7 @@ def versions() -> dict[str, str]:
 
 def classes_of(counts: ScoreCounts) -> tuple[Any, Any]:
     """Return the labels of the positive and of the negative class, or None for unknown labels."""
-    seen, positive = counts.classes
+    seen, positive = view_of(counts).classes
     if positive is None:
         return None, None
     others = [label for label in seen if label != positive]

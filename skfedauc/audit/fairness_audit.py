@@ -655,7 +655,7 @@ class FairnessAudit(Output):
     def facts(self) -> dict[str, Any]:
         """Declared and counted facts of the audit, as plain values.
 
-        The random `identifier` is that of the score counts (see `ScoreCounts.identifier`), so the
+        The random `identifier` is that of the score counts (see `ScoreCounts.sources`), so the
         file of ``audit.report.counts.save(path)`` has the same one.
 
         Examples

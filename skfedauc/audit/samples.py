@@ -18,7 +18,7 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ClassRows
-from skfedauc.counts.score_counts import select_groups, with_weights_over
+from skfedauc.counts.score_counts import extremes_of, select_groups, view_of, with_weights_over
 from skfedauc.inference.calibration import (
     ClusterCells,
     Slopes,
@@ -56,7 +56,7 @@ class Decided(NamedTuple):
     @classmethod
     def of(cls, decisions: ScoreCounts) -> Decided:
         """Count the rows of decisions, whose scores are 0 and 1."""
-        counts = with_weights_over(decisions, decisions.weight_exponent)
+        counts = with_weights_over(decisions, view_of(decisions).weight_exponent)
         starts, scores, negatives, positives, weights = counts.cells
         n = np.array([negatives, positives])
         amounts = (n, n, n) if weights is None else (n, weights[:2], weights[2:])
@@ -150,7 +150,7 @@ class Sample:
     def has_probabilities(self) -> bool:
         """Whether scores are exact probabilities, and not only 0 and 1."""
         counts = self.report.counts
-        if counts.ranges is not None or not are_exact_probabilities(counts):
+        if view_of(counts).ranges is not None or not are_exact_probabilities(counts):
             return False
         return not are_decisions(counts)
 
@@ -284,7 +284,7 @@ def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
             "decisions= with counts of the decisions, or threshold=None to audit the ranking alone."
         )
     # All scores of a bin are on the same side of the threshold.
-    exact, _ = counts.extremes()
+    exact, _ = extremes_of(counts)
     return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
 
 
@@ -293,9 +293,10 @@ def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, floa
 
     The bin contains the lower end, and does not contain the upper end.
     """
-    if counts.ranges is None:
+    ranges = view_of(counts).ranges
+    if ranges is None:
         return None
-    low, high = counts.ranges
+    low, high = ranges
     divided = (low < threshold) & (threshold <= high)
     if not divided.any():
         return None
@@ -304,7 +305,8 @@ def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, floa
 
 def default_threshold(counts: ScoreCounts) -> float | None:
     """Return 0.5 for probabilities, or None for other scores and if a bin has both decisions."""
-    scores = counts.cells.scores if counts.ranges is None else np.concatenate(counts.ranges)
+    ranges = view_of(counts).ranges
+    scores = counts.cells.scores if ranges is None else np.concatenate(ranges)
     are_probabilities = not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
     return 0.5 if are_probabilities and bin_of_threshold(counts, 0.5) is None else None
 

@@ -13,6 +13,7 @@ from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.errors import CommandError
 from skfedauc.counts import Bins, Disclosure, ScoreCounts
 from skfedauc.counts.ranges import n_distinct
+from skfedauc.counts.score_counts import view_of
 
 # Options that describe bins
 _OF_BINS = ("bins", "octaves", "parts", "edges")
@@ -125,9 +126,9 @@ def level_in_words(counts: ScoreCounts) -> str:
 def scores_in_words(counts: ScoreCounts) -> str:
     """Return the number of scores or bins, and the lowest and the highest score."""
     is_exact = counts.disclosure.level == "exact"
-    scores = counts.cells.scores
-    if counts.ranges is not None and counts.disclosure.bins is None:
-        found = counted(n_distinct(counts.ranges), "range")
+    scores, ranges = counts.cells.scores, view_of(counts).ranges
+    if ranges is not None and counts.disclosure.bins is None:
+        found = counted(n_distinct(ranges), "range")
     else:
         found = counted(np.unique(scores).size, "distinct score" if is_exact else "bin")
     if not scores.size:
@@ -150,7 +151,7 @@ def noun_of(counts: ScoreCounts) -> str:
 def _is_open(counts: ScoreCounts) -> NDArray[np.bool_]:
     """Return whether each cell lacks a lower limit, and whether each cell lacks an upper limit."""
     largest = sys.float_info.max
-    low, high = counts.ranges  # type: ignore[misc]
+    low, high = view_of(counts).ranges  # type: ignore[misc]
     return np.stack([low == -largest, high == largest])
 
 
@@ -161,9 +162,10 @@ def _width(width: float, n_open: int) -> str:
 
 def ranges_in_words(counts: ScoreCounts) -> list[str]:
     """Return sentences on the precision to which binned counts disclose the scores of rows."""
-    if counts.ranges is None or not counts.cells.scores.size:
+    ranges = view_of(counts).ranges
+    if ranges is None or not counts.cells.scores.size:
         return []
-    low, high = counts.ranges
+    low, high = ranges
     n_rows = counts.cells.negatives.astype(np.int64) + counts.cells.positives.astype(np.int64)
     n_points, noun = int(n_rows[low == high].sum()), noun_of(counts)
     is_open = _is_open(counts)
@@ -186,7 +188,7 @@ def ranges_in_words(counts: ScoreCounts) -> list[str]:
     elif noun == "bin":
         sentences.append("No bin is a single score, so the file gives back no score.")
     if noun == "range":
-        n_ends = np.unique(counts.ranges[~is_open]).size
+        n_ends = np.unique(ranges[~is_open]).size
         sentences.append(
             f"The ranges have {counted(n_ends, 'distinct end')}. These may be scores of rows, "
             "unless the scores were binned before ranges were joined. The file does not record "

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 
 Integers = NDArray[np.int64]
 
@@ -44,7 +45,7 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
     counts : ScoreCounts
         Counts with cells. Exact scores are ranges of one score.
     """
-    cells, ranges = counts.cells, counts.ranges
+    cells, ranges = counts.cells, view_of(counts).ranges
     negatives, positives = cells.negatives.astype(np.int64), cells.positives.astype(np.int64)
     n_rows, has_both = negatives + positives, (negatives > 0) & (positives > 0)
     if ranges is None or counts.disclosure.bins is not None:  # No ranges of a group overlap.

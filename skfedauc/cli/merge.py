@@ -17,7 +17,7 @@ from skfedauc.cli.errors import CommandError
 from skfedauc.cli.spelling import warn_of_spellings
 from skfedauc.cli.terminal import print_warning
 from skfedauc.counts import MergeError, ScoreCounts
-from skfedauc.counts.score_counts import merge_named
+from skfedauc.counts.score_counts import merge_named, view_of
 
 # Remedies by the command line, by the reason of the error; the reason "disclosure" has its own.
 _REMEDIES = {
@@ -28,6 +28,7 @@ _REMEDIES = {
     "Python, with the groups as text by groups.astype(str)",
     "repeated": "leave one file out, or pass --replace to keep the later one of two countings with "
     "the same source, model and period",
+    "period": "count again with --period, each period into a file of its own",
     "model": "leave one file out, or pass --any-model if the scores are comparable",
 }
 
@@ -58,6 +59,7 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
             repeated="replace" if arguments.replace else "raise",
             models="any" if arguments.any_model else "same",
             disclosure=rule_of(arguments),
+            by_period=arguments.by_period,
         )
     except MergeError as error:
         raise CommandError(_in_words(error)) from None
@@ -71,7 +73,7 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
 
 
 def _line(name: str, counts: ScoreCounts) -> str:
-    weighted = ", weighted" if counts.is_weighted else ""
+    weighted = ", weighted" if view_of(counts).is_weighted else ""
     disclosed = "" if counts.disclosure.level == "exact" else f", {level_in_words(counts)}"
     return (
         f"{name}: {names_of_sources(counts)}: {rows_by_class(counts)}{weighted}, "

@@ -121,6 +121,12 @@ def add_merge(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out files that are absent or damaged, with a warning (default: an error)",
     )
+    parser.add_argument(
+        "--by-period",
+        action="store_true",
+        help="make the period of each file the last group column, so that report shows AUCs by "
+        "group and period (default: add the rows of all periods)",
+    )
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:

@@ -20,6 +20,7 @@ from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_options, results
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, lacking
+from skfedauc.counts.score_counts import view_of
 
 
 def report(arguments: Arguments) -> Iterator[list[str]]:
@@ -53,7 +54,7 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
         )
     if arguments.clusters is not None:
         _check_clusters(arguments, counts)
-    has_weights = counts.is_weighted
+    has_weights = view_of(counts).is_weighted
     grouped_by = [name for name in columns if name != arguments.clusters]
     counted = Counted(
         counts,

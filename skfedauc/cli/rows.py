@@ -17,7 +17,7 @@ from skfedauc.cli.errors import CommandError
 from skfedauc.cli.numerals import number, with_point
 from skfedauc.cli.terminal import print_warning
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.score_counts import with_n_missing
+from skfedauc.counts.score_counts import counts_of_rows, with_n_missing
 
 
 class Rows(NamedTuple):
@@ -149,7 +149,7 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
         names = _input.names_of(checked.labels, rows.groups)
     except (ValueError, TypeError) as error:
         raise CommandError(str(error).removesuffix(".")) from error
-    return with_n_missing(ScoreCounts.of_rows(checked, group_names=names), rows.n_missing)
+    return with_n_missing(counts_of_rows(checked, group_names=names), rows.n_missing)
 
 
 def weights_in_words(rows: Rows, arguments: Arguments) -> str:

@@ -25,6 +25,7 @@ from skfedauc.cli.disclosure import level_in_words, noun_of, ranges_in_words, sc
 from skfedauc.cli.known_classes import known_classes
 from skfedauc.cli.withheld import withheld_in_words
 from skfedauc.counts import ScoreCounts, Source, Withheld
+from skfedauc.counts.score_counts import extremes_of, view_of
 
 
 def show(arguments: Arguments) -> Iterator[list[str]]:
@@ -71,7 +72,7 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
         yield f"Withheld: the number of {more}rows without a group label, because it is small"
     is_summary = counts.disclosure.level == "summary"
     noun = noun_of(counts)
-    if counts.is_weighted:
+    if view_of(counts).is_weighted:
         by = "group and class" if is_summary else f"group, {noun} and class"
         yield f"Weights: sums of the rows' weights and of their squares, by {by}"
     else:
@@ -93,7 +94,7 @@ def _contents(counts: ScoreCounts, path: str) -> Iterator[str]:
 
 def _accuracy(counts: ScoreCounts) -> Iterator[str]:
     """Yield a line with the certain interval of the pooled AUC, if both classes have rows."""
-    ends = [end.regroup(None).concordance for end in counts.extremes()]
+    ends = [view_of(end.regroup(None)).concordance for end in extremes_of(counts)]
     if not len(counts) or 0 in (counts.n_negatives.sum(), counts.n_positives.sum()):
         return
     low, high = (float((of.u2 / (2.0 * of.negatives * of.positives))[0]) for of in ends)
@@ -119,7 +120,7 @@ def _source_lines(sources: Sequence[Source]) -> Iterator[str]:
 
 
 def _classes(counts: ScoreCounts) -> str:
-    seen, positive = counts.classes
+    seen, positive = view_of(counts).classes
     if positive is None:
         return "names unknown"
     negatives = [label for label in seen if label != positive]
@@ -147,7 +148,7 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
     yield from _of_summary(counts) if counts.disclosure.level == "summary" else _of_cells(counts)
     if counts.groups:
         yield _smallest_group(counts, counts.groups)
-    names = ["the labels of the classes"] if counts.classes.seen else []
+    names = ["the labels of the classes"] if view_of(counts).classes.seen else []
     names += ["the labels of the groups"] if counts.groups is not None else []
     names += ["the names of the group columns"] if counts.group_names else []
     names += ["the names of the sources"] if any(s.name for s in counts.sources) else []
@@ -177,7 +178,7 @@ def _of_summary(counts: ScoreCounts) -> Iterator[str]:
         "Anyone who knows the ranks and the scores of all rows of a group learns the class of each "
         "row."
     )
-    yield from _weights(rows, counts.is_weighted)
+    yield from _weights(rows, view_of(counts).is_weighted)
     has_one_class = rows.min(axis=0) == 0
     yield (
         f"{int(has_one_class.sum()):,} of {n_groups} hold rows of one class: anyone who knows a "

@@ -11,7 +11,14 @@ from skfedauc.counts.multiclass import (
     check_multi_class,
 )
 from skfedauc.counts.provenance import MergeError, Source
-from skfedauc.counts.score_counts import ScoreCounts, left_out
+from skfedauc.counts.score_counts import (
+    ScoreCounts,
+    counts_of_rows,
+    extremes_of,
+    identifier_of,
+    left_out,
+    view_of,
+)
 
 __all__ = [
     "Bins",
@@ -30,7 +37,11 @@ __all__ = [
     "Source",
     "Withheld",
     "check_multi_class",
+    "counts_of_rows",
+    "extremes_of",
+    "identifier_of",
     "left_out",
     "needs",
     "version_of_package",
+    "view_of",
 ]

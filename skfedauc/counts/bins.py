@@ -434,10 +434,11 @@ class Bins:
         >>> ScoreCounts.from_predictions([0, 1, 1], [0.01, 0.05, 0.8], disclosure=bins)
         ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 3 bins)
         """
-        if not hasattr(counts, "cells") or not hasattr(counts, "ranges"):
+        state: Any = getattr(counts, "_state", None)  # the class is defined from this one
+        if not hasattr(state, "ranges"):
             raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
         n_bins = _input.check_whole_number(n_bins, "n_bins", at_least=2)
-        edges = quantile_edges(counts.cells, counts.ranges, n_bins)
+        edges = quantile_edges(counts.cells, state.ranges, n_bins)
         if not edges.size:
             raise ValueError(
                 "counts must have rows of at least two scores or bins, or there is nothing to cut; "

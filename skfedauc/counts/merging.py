@@ -24,7 +24,7 @@ from skfedauc.counts.provenance import (
     without_sources,
 )
 from skfedauc.counts.ranges import merge_with_ranges
-from skfedauc.counts.reducing import at_level, common_level, with_groups
+from skfedauc.counts.reducing import at_level, by_period, common_level, with_groups
 from skfedauc.counts.state import State, check_n_rows, check_weight_sums
 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
@@ -152,7 +152,13 @@ class Merged(NamedTuple):
 
 
 def merged(
-    parts: Iterable[Part], repeated: str, models: str, on_invalid: str, rule: Disclosure | None
+    parts: Iterable[Part],
+    repeated: str,
+    models: str,
+    on_invalid: str,
+    rule: Disclosure | None,
+    *,
+    with_periods: bool = False,
 ) -> Merged:
     """Add up parts, each counting of rows once.
 
@@ -163,6 +169,8 @@ def merged(
         As in `ScoreCounts.merge`.
     rule : Disclosure or None
         Level to which the parts are reduced first; None for parts of one level.
+    with_periods : bool, default=False
+        Whether the period of each part becomes a group column.
     """
     _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
     parts = list(parts)
@@ -176,7 +184,7 @@ def merged(
     kept = parts_to_add(entries, repeated, models)
     waiting: list[State] = []
     size = 0
-    for part, state in _agreeing([parts[number] for number in kept], rule):
+    for part, state in _agreeing([parts[number] for number in kept], rule, with_periods):
         waiting.append(state)
         if not part.is_in_memory:
             size += state.n_cells + _CELLS_PER_PART
@@ -200,13 +208,17 @@ def _valid(parts: Sequence[Part]) -> tuple[list[Part], dict[str, str]]:
     return valid, invalid
 
 
-def _agreeing(parts: Sequence[Part], rule: Disclosure | None) -> Iterator[tuple[Part, State]]:
+def _agreeing(
+    parts: Sequence[Part], rule: Disclosure | None, with_periods: bool
+) -> Iterator[tuple[Part, State]]:
     """Yield the counts of each part at the level of the result, after checking that they agree."""
     agreement = Agreement()
     unnamed = any(source.name is None for part in parts for source in part.sources)
     alike = _Alike() if unnamed else None
     for part in parts:
         state = part.state()
+        if with_periods:
+            state = by_period(state, part.name)
         agreement.check(part.name, state)
         if alike is not None:
             alike.check(part, state)

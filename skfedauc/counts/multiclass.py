@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure
-from skfedauc.counts.score_counts import ScoreCounts
+from skfedauc.counts.score_counts import ScoreCounts, counts_of_rows
 
 MultiClass: TypeAlias = Literal["ovr", "ovo"]
 
@@ -158,7 +158,7 @@ class MulticlassCounts:
         MulticlassCounts
         """
         parts = {
-            key: ScoreCounts.of_rows(rows.of(key), None, rows.names).reduced(disclosure)
+            key: counts_of_rows(rows.of(key), None, rows.names).reduced(disclosure)
             for key in keys_of(rows.by_class, rows.multi_class)
         }
         return cls(tuple(rows.by_class), rows.multi_class, parts)

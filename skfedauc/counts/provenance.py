@@ -26,7 +26,7 @@ class MergeError(ValueError):
     reason : str, default=""
         What differs: the positive label, more than two class "labels", whether there are "groups",
         the group "columns", the "kinds" of group labels, the level of "disclosure", the "model",
-        "summaries" of one group, or "repeated" for rows that would count twice.
+        the "period", "summaries" of one group, or "repeated" for rows that would count twice.
     level : Disclosure, default=None
         Level to which both parts can be reduced.
     message : str, default=None

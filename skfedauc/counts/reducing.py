@@ -21,6 +21,7 @@ from skfedauc.counts.disclosure import (
     needs,
 )
 from skfedauc.counts.moments import Summary, check_exponent, own_moments, pair_sums, rows_by_class
+from skfedauc.counts.provenance import MergeError
 from skfedauc.counts.ranges import join_nearest, join_small, united_bins
 from skfedauc.counts.state import MOST_ROWS, State, changed
 
@@ -295,6 +296,41 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
     if codes.size == 0:
         return state._replace(labels=labels[:0])
     return changed(state, state.content, codes, labels=labels)
+
+
+def by_period(state: State, name: str) -> State:
+    """Return the counts of one period with the period as the last group column.
+
+    Counts that have such a column are returned unchanged.
+
+    Raises
+    ------
+    MergeError
+        If the sources name no period, or several, whose rows cannot be told apart.
+    """
+    if state.group_names[-1:] == ("period",):
+        return state
+    periods = {source.period for source in state.sources}
+    if len(periods) != 1 or None in periods or not state.is_complete:
+        known = sorted(period for period in periods if period is not None)
+        found = f"the periods {_words.listed(known, ' and ')}" if known else "no period"
+        raise MergeError(
+            f"{name} has {found}, and by_period=True needs one",
+            "Name each part before merging, by counts.with_source(name, period='2026-10').",
+            "period",
+        )
+    (period,) = periods
+    orders = (*state.orders, ()) if state.orders else ()
+    if state.labels is None:
+        state = regrouped(state, {None: period})
+        return state._replace(group_names=("period",))
+    labels = [label if isinstance(label, tuple) else (label,) for label in state.labels.tolist()]
+    n_columns = len(labels[0]) if labels else 1
+    names = state.group_names or tuple(f"group_{i + 1}" for i in range(n_columns))
+    if not state.group_names and n_columns == 1:
+        names = ("group",)
+    to = dict(zip(state.labels.tolist(), ((*label, period) for label in labels), strict=True))
+    return regrouped(state, to)._replace(group_names=(*names, "period"), orders=orders)
 
 
 def _order_of_renamed(

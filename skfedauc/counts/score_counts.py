@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells, Concordance, PlacementSums, concordance, placement_sums
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.counts import reducing
+from skfedauc.counts import provenance, reducing
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
 from skfedauc.counts.files import Limits, check_limits, content_of, read_content, read_sources
 from skfedauc.counts.merging import Merged, Part, difference, invalid_in_words, merged
-from skfedauc.counts.moments import ClassRows, OwnMoments, Summary, own_moments, rows_by_class
+from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.parquet import check_bytes, read_file
-from skfedauc.counts.provenance import Source, identifier_of, in_order, new_source
-from skfedauc.counts.ranges import Ranges, n_distinct
+from skfedauc.counts.provenance import Source, in_order, new_source
+from skfedauc.counts.ranges import n_distinct
 from skfedauc.counts.state import State, checked, state_of_rows
 from skfedauc.counts.tables import Columns, count_table, state_of_table, table_of
 
@@ -31,6 +31,81 @@ if TYPE_CHECKING:
 
 # Lock for giving counts their identifier
 _IDENTIFYING = threading.Lock()
+
+
+class View:
+    """What the other parts of the package read of score counts, computed once.
+
+    Parameters
+    ----------
+    state : State
+    n_jobs : int or None
+        Number of threads that add up placement values.
+
+    Attributes
+    ----------
+    state : State
+        Its labels, classes, orders, ranges, summary and `is_weighted` are attributes here as well.
+    """
+
+    def __init__(self, state: State, n_jobs: int | None) -> None:
+        self.state, self._n_jobs = state, n_jobs
+        self.labels, self.classes, self.orders = state.labels, state.classes, state.orders
+        self.ranges, self.summary = state.ranges, state.summary
+        self.is_weighted = state.content.weights is not None
+
+    @property
+    def has_exact_aucs(self) -> bool:
+        """Whether the AUCs of the groups are exact; False for binned counts and their summaries."""
+        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
+
+    @property
+    def weight_exponent(self) -> int:
+        """Binary exponent of the mean weight, by which inference divides; 0 for usual weights."""
+        return self.state.weight_exponent
+
+    @functools.cached_property
+    def concordance(self) -> Concordance:
+        """Rows and concordant pairs of each group, as a named tuple of read-only arrays.
+
+        `u2` is twice Mann-Whitney's U: the AUC of a group is ``u2 / (2 * negatives * positives)``.
+        """
+        if self.summary is not None:
+            return self.summary.concordance
+        found = concordance(self.state.cells, self._n_jobs)
+        for array in found:
+            array.flags.writeable = False
+        return found
+
+    @functools.cached_property
+    def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
+        """Numbers, weights and squared weights of the negatives and of the positives by group."""
+        if self.summary is not None:
+            return self.summary.rows_by_class
+        return rows_by_class(self.state.cells, self.concordance)
+
+    @functools.cached_property
+    def own_moments(self) -> OwnMoments:
+        """Sums by group that determine the variance of the group's AUC."""
+        if self.summary is not None:
+            return self.summary.sums.moments
+        # The sums among all rows come with the sums within groups.
+        among_all = vars(self).get("_sums")
+        sums = among_all or placement_sums(self.state.cells, n_jobs=self._n_jobs)
+        return own_moments(sums[0], *self.rows_by_class)
+
+    @functools.cached_property
+    def _sums(self) -> tuple[PlacementSums, PlacementSums]:
+        cells = self.state.cells
+        within, among_all = placement_sums(cells, among_all=True, n_jobs=self._n_jobs)
+        assert among_all is not None
+        return within, among_all
+
+    @property
+    def sums_among_all(self) -> PlacementSums:
+        """Sums by group of placement values among the rows of all groups."""
+        needs(self.state.disclosure, Need.SCORES, "comparing rows of several groups")
+        return self._sums[1]
 
 
 class ScoreCounts:
@@ -82,9 +157,10 @@ class ScoreCounts:
     True
     """
 
-    __slots__ = ("__dict__", "_state")
+    __slots__ = ("__dict__", "_n_jobs", "_state")
 
     _state: State
+    _n_jobs: int | None
 
     def __init__(self) -> None:
         raise TypeError(
@@ -100,7 +176,7 @@ class ScoreCounts:
             if array is not None:
                 array.flags.writeable = False
         object.__setattr__(counts, "_state", state)
-        vars(counts)["n_jobs"] = n_jobs
+        object.__setattr__(counts, "_n_jobs", n_jobs)
         return counts
 
     @classmethod
@@ -117,7 +193,7 @@ class ScoreCounts:
 
     def _with(self, state: State) -> ScoreCounts:
         """Return score counts with a state; return the same object for an unchanged state."""
-        return self if state is self._state else ScoreCounts._of(state, _n_jobs_of(self))
+        return self if state is self._state else ScoreCounts._of(state, self._n_jobs)
 
     # Building ------------------------------------------------------------------------
 
@@ -434,28 +510,6 @@ default=None
         )
         return cls._of(state)
 
-    @classmethod
-    def of_rows(
-        cls, rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
-    ) -> ScoreCounts:
-        """Count validated rows.
-
-        Parameters
-        ----------
-        rows : Rows
-            Validated rows.
-        n_jobs : int, default=None
-            Number of threads, as in `from_predictions`.
-        group_names : tuple of str, default=()
-            Names of the group columns.
-
-        Returns
-        -------
-        ScoreCounts
-            Counts of the rows.
-        """
-        return cls._of(state_of_rows(rows, n_jobs, group_names), n_jobs)
-
     # Provenance and merging ------------------------------------------------------------
 
     def with_source(
@@ -532,6 +586,7 @@ default=None
         models: Literal["same", "any"] = "same",
         on_invalid: Literal["raise", "skip"] = "raise",
         disclosure: str | Bins | Disclosure | None = None,
+        by_period: bool = False,
         limits: Limits | None = None,
     ) -> ScoreCounts:
         """Add up any number of score counts and files of score counts, each counting once.
@@ -555,6 +610,10 @@ default=None
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default=None
             Level to which all parts are reduced first; None if they have one level. Ranges over
             several of the `Bins` become their unions, so that certain intervals remain certain.
+        by_period : bool, default=False
+            Whether the period of each part, of `with_source`, becomes the last group column, so
+            that reports have AUCs by group and period. Parts that have the column ``period`` keep
+            it, so that new periods can be added to a sum.
         limits : Limits, default=None
             What is accepted of a file.
 
@@ -568,7 +627,8 @@ default=None
         ------
         MergeError
             If parts contradict each other: other positive labels, groups, levels or models, or rows
-            that would count twice. The message names the parts and the remedy.
+            that would count twice. If a part has no period, or several, with `by_period`. The
+            message names the parts and the remedy.
         ValueError
             If there are no parts, or a file is damaged.
         TypeError
@@ -595,7 +655,9 @@ default=None
         >>> ScoreCounts.merge([north, shops[1], north])
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
         """
-        counts, found = cls._merged(parts, repeated, models, on_invalid, disclosure, limits)
+        counts, found = cls._merged(
+            parts, repeated, models, on_invalid, disclosure, by_period, limits
+        )
         if found.invalid:
             _input.warn(invalid_in_words(found.invalid), UserWarning)
         return counts
@@ -608,6 +670,7 @@ default=None
         models: str = "same",
         on_invalid: str = "raise",
         disclosure: Any = None,
+        by_period: bool = False,
         limits: Limits | None = None,
     ) -> tuple[ScoreCounts, Merged]:
         """Return the sum, and which parts it lacks."""
@@ -618,7 +681,9 @@ default=None
             raise ValueError(
                 "merge takes no min_count: each site applies it once, before it sends counts."
             )
-        found = merged(_parts_of(parts, limits), repeated, models, on_invalid, rule)
+        parts = _parts_of(parts, limits)
+        periods = _input.check_flag(by_period, "by_period")
+        found = merged(parts, repeated, models, on_invalid, rule, with_periods=periods)
         return cls._of(found.state), found
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
@@ -1028,9 +1093,14 @@ default=None
     # Counts ----------------------------------------------------------------------------------
 
     @functools.cached_property
+    def _view(self) -> View:
+        return View(self._state, self._n_jobs)
+
+    @functools.cached_property
     def groups(self) -> tuple[Any, ...] | None:
         """Sorted labels of the groups; None for rows without groups."""
-        return None if self.labels is None else tuple(self.labels.tolist())
+        labels = self._state.labels
+        return None if labels is None else tuple(labels.tolist())
 
     @property
     def group_names(self) -> tuple[str, ...]:
@@ -1040,12 +1110,12 @@ default=None
     @property
     def n_positives(self) -> NDArray[np.int64]:
         """Number of positives by group, without rows of weight 0; of shape (n_groups,)."""
-        return self.concordance.n_positives
+        return self._view.concordance.n_positives
 
     @property
     def n_negatives(self) -> NDArray[np.int64]:
         """Number of negatives by group, without rows of weight 0; of shape (n_groups,)."""
-        return self.concordance.n_negatives
+        return self._view.concordance.n_negatives
 
     @property
     def n_missing(self) -> int:
@@ -1110,103 +1180,6 @@ default=None
         needs(self.disclosure, Need.SCORES, "to_counts")
         return table_of(self._state)
 
-    # For other parts of the package ------------------------------------------------------------
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """Sorted labels of the groups as a read-only array; None for rows without groups."""
-        return self._state.labels
-
-    @property
-    def classes(self) -> _input.Classes:
-        """Labels of the classes, and the positive label."""
-        return self._state.classes
-
-    @property
-    def orders(self) -> tuple[tuple[Any, ...], ...]:
-        """Ordered categories of the group columns; see `State`."""
-        return self._state.orders
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows have weights."""
-        return self._state.content.weights is not None
-
-    @property
-    def summary(self) -> Summary | None:
-        """Rows and pairs of rows by group in a summary; None for other counts."""
-        return self._state.summary
-
-    @property
-    def has_exact_aucs(self) -> bool:
-        """Whether the AUCs of the groups are exact; False for binned counts and their summaries."""
-        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
-
-    @property
-    def ranges(self) -> Ranges | None:
-        """Lowest and highest score of the rows of each cell, of shape (2, n_cells), or None."""
-        return self._state.ranges
-
-    @property
-    def identified_sources(self) -> tuple[Source, ...]:
-        """Sources of all rows; rows without one get a random identifier, which is kept."""
-        return self._identified().sources
-
-    @property
-    def identifier(self) -> str:
-        """Random identifier of these counts, which discloses nothing, and which `save` keeps."""
-        return identifier_of(self._identified().sources)
-
-    def extremes(self) -> tuple[ScoreCounts, ScoreCounts]:
-        """Return exact counts with the lowest and with the highest AUCs that the ranges permit.
-
-        Returns
-        -------
-        lowest, highest : ScoreCounts
-            Exact counts of the same rows, or summaries of exact counts.
-
-        See Also
-        --------
-        GroupAUC.bounds : The lowest and highest AUCs.
-        """
-        low, high = self._state.extremes
-        return self._with(low), self._with(high)
-
-    @functools.cached_property
-    def concordance(self) -> Concordance:
-        """Rows and concordant pairs of each group, as a named tuple of read-only arrays.
-
-        `u2` is twice Mann-Whitney's U: the AUC of a group is ``u2 / (2 * negatives * positives)``.
-        """
-        if self.summary is not None:
-            return self.summary.concordance
-        found = concordance(self.cells, _n_jobs_of(self))
-        for array in found:
-            array.flags.writeable = False
-        return found
-
-    @functools.cached_property
-    def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
-        """Numbers, weights and squared weights of the negatives and of the positives by group."""
-        if self.summary is not None:
-            return self.summary.rows_by_class
-        return rows_by_class(self.cells, self.concordance)
-
-    @functools.cached_property
-    def own_moments(self) -> OwnMoments:
-        """Sums by group that determine the variance of the group's AUC."""
-        if self.summary is not None:
-            return self.summary.sums.moments
-        # The sums among all rows come with the sums within groups.
-        kept = vars(self).get("placement_sums")
-        sums = kept or placement_sums(self.cells, n_jobs=_n_jobs_of(self))
-        return own_moments(sums[0], *self.rows_by_class)
-
-    @property
-    def weight_exponent(self) -> int:
-        """Binary exponent of the mean weight, by which inference divides; 0 for usual weights."""
-        return self._state.weight_exponent
-
     # Object --------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -1248,21 +1221,23 @@ default=None
             raise AttributeError("ScoreCounts is immutable; its state cannot be set.")
         counts: ScoreCounts = ScoreCounts.from_bytes(state["content"])
         object.__setattr__(self, "_state", counts._state)
+        object.__setattr__(self, "_n_jobs", None)
 
     def _n_distinct(self) -> str:
         """Return the number of distinct scores, bins or ranges in words."""
         rule = self.disclosure
         if rule.level == "summary":
             return "summary by group"
-        if self.ranges is not None and rule.bins is None:
-            return _words.counted(n_distinct(self.ranges), "range")
+        ranges = self._state.ranges
+        if ranges is not None and rule.bins is None:
+            return _words.counted(n_distinct(ranges), "range")
         noun = "distinct score" if rule.level == "exact" else "bin"
         return _words.counted(np.unique(self.cells.scores).size, noun)
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
-        groups = "no groups" if self.labels is None else _words.counted(len(self), "group")
-        weighted = ", weighted" if self.is_weighted else ""
+        groups = "no groups" if self.groups is None else _words.counted(len(self), "group")
+        weighted = ", weighted" if self._view.is_weighted else ""
         counted = _words.counted
         return (
             f"ScoreCounts({groups}, {counted(positives + negatives, 'row')}: "
@@ -1405,18 +1380,46 @@ def with_weights_over(counts: ScoreCounts, exponent: int) -> ScoreCounts:
     return counts._with(counts._state.over(exponent))  # noqa: SLF001
 
 
-def _n_jobs_of(counts: ScoreCounts) -> int | None:
-    """Return the number of threads that counted the rows, which also add up placement values."""
-    n_jobs: int | None = vars(counts).get("n_jobs")
-    return n_jobs
+# For other parts of the package ------------------------------------------------------------------
+
+
+def view_of(counts: ScoreCounts) -> View:
+    """Return labels, classes, ranges and sums over the cells of score counts."""
+    return counts._view  # noqa: SLF001
+
+
+def counts_of_rows(
+    rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
+) -> ScoreCounts:
+    """Count validated rows.
+
+    Parameters
+    ----------
+    rows : Rows
+    n_jobs : int, default=None
+        Number of threads, as in `ScoreCounts.from_predictions`.
+    group_names : tuple of str, default=()
+        Names of the group columns.
+    """
+    return ScoreCounts._of(state_of_rows(rows, n_jobs, group_names), n_jobs)  # noqa: SLF001
+
+
+def extremes_of(counts: ScoreCounts) -> tuple[ScoreCounts, ScoreCounts]:
+    """Return exact counts with the lowest and with the highest AUCs that the ranges permit."""
+    low, high = counts._state.extremes  # noqa: SLF001
+    return counts._with(low), counts._with(high)  # noqa: SLF001
+
+
+def identified_sources(counts: ScoreCounts) -> tuple[Source, ...]:
+    """Return the sources of all rows; rows without one get a random identifier, which is kept."""
+    return counts._identified().sources  # noqa: SLF001
+
+
+def identifier_of(counts: ScoreCounts) -> str:
+    """Return a random identifier of the counts, which discloses nothing, and which `save` keeps."""
+    return provenance.identifier_of(identified_sources(counts))
 
 
 def sums_among_all(counts: ScoreCounts) -> PlacementSums:
     """Return sums by group of placement values among the rows of all groups, computed once."""
-    kept = vars(counts)  # where cached properties keep their values
-    if "placement_sums" not in kept:
-        needs(counts.disclosure, Need.SCORES, "comparing rows of several groups")
-        sums = placement_sums(counts.cells, among_all=True, n_jobs=_n_jobs_of(counts))
-        kept["placement_sums"] = sums
-    found: PlacementSums = kept["placement_sums"][1]
-    return found
+    return view_of(counts).sums_among_all

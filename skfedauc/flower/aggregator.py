@@ -20,7 +20,7 @@ from skfedauc.counts import (
 )
 from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
-from skfedauc.counts.score_counts import merge_named
+from skfedauc.counts.score_counts import merge_named, view_of
 from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def counts_record(
     """
     if not isinstance(counts, ScoreCounts):
         raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
-    if counts.labels is None:
+    if view_of(counts).labels is None:
         raise ValueError(
             "counts must have groups, so that the server knows whose rows they count; pass "
             "groups= to ScoreCounts.from_predictions, or name the group of all rows by "
@@ -537,7 +537,7 @@ def _check_metrics(reply: _Reply, content: RecordDict, weighted_by_key: str) -> 
     counts = reply.counts
     least = int(counts.n_negatives.sum() + counts.n_positives.sum())
     # Counts leave out rows of weight 0, withheld groups and rows without a group label.
-    has_fewer = counts.is_weighted or counts.disclosure.withheld != Withheld()
+    has_fewer = view_of(counts).is_weighted or counts.disclosure.withheld != Withheld()
     most = math.inf if has_fewer else least + counts.n_missing
     declared = record.get(_DECLARED, least)
     if not least <= declared <= most:

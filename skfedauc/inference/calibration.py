@@ -33,6 +33,7 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ratio
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.rates import ClusterSums, Limits, wilson
 
 Floats = NDArray[np.float64]
@@ -56,7 +57,7 @@ def cells_of_probabilities(counts: ScoreCounts, result: str) -> Cells:
     """Return the cells of counts of probabilities; errors name the `result` that needs them."""
     needs(counts.disclosure, Need.SCORES, result)
     cells = counts.cells
-    if counts.ranges is not None:
+    if view_of(counts).ranges is not None:
         raise DisclosureError(
             f"{result} needs disclosure='exact'; these counts hold ranges of scores, and the mean "
             "score of a range is unknown. Count the rows with exact scores."

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ratio
-from skfedauc.counts.score_counts import with_weights_over
+from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements
 from skfedauc.inference.variances import (
     Clusters,
@@ -66,7 +66,7 @@ def variances_of_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Varia
         Counts of the same rows by group and cluster.
     """
     independent = variances_of(counts)
-    rows = rows_of(clusters, counts.weight_exponent)
+    rows = rows_of(clusters, view_of(counts).weight_exponent)
     (of_classes,), units = cluster_effects(rows, placements(rows)[0])
     of_classes[:, ~independent.defined[units.group]] = 0.0
     effects = of_classes.sum(axis=0)
@@ -115,7 +115,7 @@ def _shared(
     if not kept.any():
         return np.full(kept.shape, np.nan)
     (x, y), (p, q) = of_classes, units.share
-    own = with_weights_over(counts, counts.weight_exponent).own_moments
+    own = view_of(with_weights_over(counts, view_of(counts).weight_exponent)).own_moments
     squared = own.negatives_squared, own.positives_squared
     # Parts of the variance due to pairs of rows of a cluster, and the weight of such pairs
     parts = units.by_group(np.array([x**2, y**2, 2.0 * x * y]))
@@ -138,7 +138,7 @@ def pooled_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Pooled:
     of_rows = pooled_of(counts, variances_of(counts))
     if not together.defined.any():
         return of_rows._replace(rows=together)
-    rows = rows_of(clusters, counts.weight_exponent)
+    rows = rows_of(clusters, view_of(counts).weight_exponent)
     (of_classes,), units = cluster_effects(rows, placements(rows)[1], among_all=True)
     of_clusters = units.by_cluster(of_classes.sum(axis=0))
     return of_rows._replace(rows=together, fixed=float((of_clusters**2).sum()))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.inference.pair_moments import binormal_moments
 from skfedauc.inference.quantiles import normal_quantile
@@ -192,5 +193,5 @@ def _aucs_of_test_sets(scores: Floats, m: int) -> Floats:
         scores.ravel(),
         groups=np.repeat(np.arange(n_sets), n_rows),
     )
-    auc: Floats = counts.concordance.u2 / (2.0 * m * (n_rows - m))
+    auc: Floats = view_of(counts).concordance.u2 / (2.0 * m * (n_rows - m))
     return auc

@@ -28,7 +28,7 @@ from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
-from skfedauc.counts.score_counts import sums_among_all, with_weights_over
+from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
 from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
@@ -117,8 +117,8 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
         clusters have rows of a class, in the group or in the other groups, or if the numbers of
         groups and of cells have a product above 20 million.
     """
-    is_binned = counts.ranges is not None
-    states = counts.extremes() if is_binned else (counts, counts)
+    is_binned = view_of(counts).ranges is not None
+    states = extremes_of(counts) if is_binned else (counts, counts)
     units = clusters.extremes() if clusters is not None and is_binned else (clusters, clusters)
     ends, freedom = [], np.full(len(counts), np.inf)
     for i in (0, 1) if is_binned else (0,):
@@ -153,7 +153,7 @@ def pair_errors(counts: ScoreCounts) -> Floats:
     ndarray of float64, shape (n_groups, n_groups)
         Symmetric, with NaN for pairs with a group that lacks a class.
     """
-    rows = with_weights_over(counts, counts.weight_exponent).rows_by_class
+    rows = view_of(with_weights_over(counts, view_of(counts).weight_exponent)).rows_by_class
     variance = np.zeros((len(counts), len(counts)))
     for of_row, of_class in zip(_row_variances(counts), rows, strict=True):
         of_group = of_row * ratio(1.0, of_class.effective)
@@ -182,8 +182,10 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
     `counts` gives the AUC of each group's positives, and `others`, which has the same rows, gives
     the AUC of the other groups' positives.
     """
-    counts, others = (with_weights_over(one, one.weight_exponent) for one in (counts, others))
-    own = counts.rows_by_class
+    counts, others = (
+        with_weights_over(one, view_of(one).weight_exponent) for one in (counts, others)
+    )
+    own = view_of(counts).rows_by_class
     of_others = own[0].others(), own[1].others()
     above, of_above = _above_others(counts.cells, 1, own[1], of_others[0])
     below, of_below = _above_others(others.cells, 0, own[0], of_others[1])
@@ -206,7 +208,7 @@ def _variance_if_equal(
 
 def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
     """Variances of the placement values of a negative and of a positive, over all groups."""
-    counts = with_weights_over(counts, counts.weight_exponent)
+    counts = with_weights_over(counts, view_of(counts).weight_exponent)
     negatives, positives, own = moments_of_all_rows(strata_of(counts, 0), sums_among_all(counts))
     sides = (own.negatives_squared, negatives), (own.positives_squared, positives)
     of_negative, of_positive = (ratio(of, rows.pairs) * rows.effective for of, rows in sides)
@@ -290,8 +292,8 @@ def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floa
     AUC of the other groups' positives.
     """
     error, freedom = np.full((2, own.n_groups), np.nan)
-    first = rows_of(own, own.units.weight_exponent)
-    second = first if others is own else rows_of(others, others.units.weight_exponent)
+    first = rows_of(own, view_of(own.units).weight_exponent)
+    second = first if others is own else rows_of(others, view_of(others.units).weight_exponent)
     n_cells = max(of.units.cells.scores.size for of in (own, others))
     if own.n_groups * n_cells > _MOST_VISITS:
         return error, freedom

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
-from skfedauc.counts.score_counts import with_weights_over
+from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
 from skfedauc.inference.limits import limits
 from skfedauc.inference.quantiles import t_quantile
@@ -87,8 +87,8 @@ class GroupCurves(NamedTuple):
     @classmethod
     def of(cls, counts: ScoreCounts) -> GroupCurves:
         """Return the curves of the groups of score counts."""
-        counts = with_weights_over(counts, counts.weight_exponent)
-        cells, groups, by_class = counts.cells, counts.cells.groups, counts.rows_by_class
+        counts = with_weights_over(counts, view_of(counts).weight_exponent)
+        cells, groups, by_class = counts.cells, counts.cells.groups, view_of(counts).rows_by_class
         amounts = [column.astype(np.float64) for column in cells.amounts]
         squares = amounts if cells.weights is None else cells.weights[2:]
         (left, right), (bottom, top) = (
@@ -101,7 +101,7 @@ class GroupCurves(NamedTuple):
             *(left, right, bottom, top),
             *by_class,
             *(squares[0], squares[1]),
-            counts.is_weighted,
+            view_of(counts).is_weighted,
         )
 
     def corners(self, group: int) -> RocCurve | None:

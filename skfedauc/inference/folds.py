@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ClassRows, ratio
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.pair_moments import PairMoments
 from skfedauc.inference.variances import Floats, Pooled, Variances, pooled_of, variances_of
 from skfedauc.pairs import GroupPairs
@@ -26,7 +27,7 @@ def folds_of(pairs: GroupPairs) -> Variances:
 
 def pooled_folds(pairs: GroupPairs) -> Pooled:
     """Return the variances of the pooled AUC of pairs within folds; not known for random groups."""
-    exponent = pairs.counts.weight_exponent
+    exponent = view_of(pairs.counts).weight_exponent
     folds = [
         pooled_of(part, of_part, exponent)
         for part, of_part in zip(pairs.parts, _parts(pairs), strict=True)
@@ -42,7 +43,7 @@ def pooled_folds(pairs: GroupPairs) -> Pooled:
 
 
 def _parts(pairs: GroupPairs) -> list[Variances]:
-    exponent = pairs.counts.weight_exponent
+    exponent = view_of(pairs.counts).weight_exponent
     return [variances_of(part, exponent) for part in pairs.parts]
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from skfedauc._kernel import number_cells
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures
 from skfedauc.inference.curves import GroupCurves, LogitErrors
 from skfedauc.inference.effects import Floats, Rows
@@ -77,7 +78,7 @@ def measure_values(measure: Measure, rows: Rows, counts: Sequence[ScoreCounts]) 
     counts : sequence of ScoreCounts
         Counts of the rows with the scores of each model, by group or without groups.
     """
-    codes = rows.codes if counts[0].labels is not None else None
+    codes = rows.codes if view_of(counts[0]).labels is not None else None
     curves = [GroupCurves.of(of_model) for of_model in counts]
     values = np.empty(rows.scores.shape)
     for of_model, of_curves, scores in zip(values, curves, rows.scores, strict=True):

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import PlacementSums
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, is_rounding_error, ratio
-from skfedauc.counts.score_counts import sums_among_all, with_weights_over
+from skfedauc.counts.score_counts import sums_among_all, view_of, with_weights_over
 from skfedauc.inference.effects import (
     LEAST_EFFECTIVE,
     Numbers,
@@ -222,9 +222,9 @@ class Extremes(NamedTuple):
     """Variances of the counts, and of the same rows with the lowest and with the highest AUCs.
 
     For exact counts, all attributes are the same object. For binned counts, `lowest` and `highest`
-    are those of `ScoreCounts.extremes`. The true AUC of the scores of `lowest` is at most that of
-    the exact scores, so a lower confidence limit for the former is one for the latter. Likewise for
-    `highest` and upper limits.
+    are those of `skfedauc.counts.extremes_of`. The true AUC of the scores of `lowest` is at most
+    that of the exact scores, so a lower confidence limit for the former is one for the latter.
+    Likewise for `highest` and upper limits.
 
     Attributes
     ----------
@@ -255,9 +255,13 @@ def variances_of(counts: ScoreCounts, exponent: int | None = None) -> Variances:
         Fourth powers of very small or large weights underflow or overflow, and no result depends on
         the scale. All folds must have the same exponent.
     """
-    counts = with_weights_over(counts, counts.weight_exponent if exponent is None else exponent)
-    rows = counts.rows_by_class
-    return _of_sums(group_aucs(counts.concordance.u2, *rows), *rows, counts.own_moments)
+    counts = with_weights_over(
+        counts, view_of(counts).weight_exponent if exponent is None else exponent
+    )
+    rows = view_of(counts).rows_by_class
+    return _of_sums(
+        group_aucs(view_of(counts).concordance.u2, *rows), *rows, view_of(counts).own_moments
+    )
 
 
 def _of_sums(auc: Floats, negatives: ClassRows, positives: ClassRows, own: OwnMoments) -> Variances:
@@ -434,8 +438,10 @@ class Stratum(NamedTuple):
 
 def strata_of(counts: ScoreCounts, exponent: int | None = None) -> tuple[Stratum, Stratum]:
     """Return the sums of the negatives and of the positives."""
-    counts = with_weights_over(counts, counts.weight_exponent if exponent is None else exponent)
-    found, rows = sums_among_all(counts), counts.rows_by_class
+    counts = with_weights_over(
+        counts, view_of(counts).weight_exponent if exponent is None else exponent
+    )
+    found, rows = sums_among_all(counts), view_of(counts).rows_by_class
     n, p = (of_class.weight for of_class in rows)
     u2 = found.u2.astype(np.float64)
     auc = float(_pooled_auc(u2, rows)[0])
@@ -458,9 +464,11 @@ def _all_of(rows: ClassRows) -> ClassRows:
 
 def all_rows(counts: ScoreCounts, exponent: int | None = None) -> Variances:
     """Return the variances of all rows as one sample, from the sums of the groups."""
-    if not all(of_class.n.any() for of_class in counts.rows_by_class):
+    if not all(of_class.n.any() for of_class in view_of(counts).rows_by_class):
         return variances_of(counts.regroup(None), exponent)
-    counts = with_weights_over(counts, counts.weight_exponent if exponent is None else exponent)
+    counts = with_weights_over(
+        counts, view_of(counts).weight_exponent if exponent is None else exponent
+    )
     strata, found = strata_of(counts, 0), sums_among_all(counts)
     auc = _pooled_auc(found.u2.astype(np.float64), (strata[0].rows, strata[1].rows))
     return _of_sums(auc, *moments_of_all_rows(strata, found))

@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 
 from skfedauc import _input, _sklearn
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.score_counts import select_groups, with_n_missing
+from skfedauc.counts.score_counts import counts_of_rows, select_groups, with_n_missing
 from skfedauc.report import GroupAUC
 
 
@@ -77,7 +77,7 @@ class FittedOnRows:
             model.positive,
             warn_labels=False,
         )
-        counts = ScoreCounts.of_rows(checked)
+        counts = counts_of_rows(checked)
         # Rows without a label have the group code -1.
         lacks_label = np.array([code < 0 for code in counts.groups or ()], np.bool_)
         if not lacks_label.any():

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.curves import GroupCurves, RocCurve, mean_curve
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -38,7 +39,7 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
     """
     found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
     for state in states:
-        curves, of_state = GroupCurves.of(state), state.concordance
+        curves, of_state = GroupCurves.of(state), view_of(state).concordance
         for g, label in enumerate(groups if state.groups is None else state.groups):
             curve = curves.corners(g)
             if curve is not None:

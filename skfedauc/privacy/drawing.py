@@ -7,6 +7,7 @@ from typing import Any
 from skfedauc import _input, _words
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.provenance import new_source
+from skfedauc.counts.score_counts import view_of
 from skfedauc.counts.vectors import Grid
 from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
 from skfedauc.privacy.releases import Release
@@ -56,7 +57,7 @@ def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
     Counts without rows have no positive label unless the user named one.
     """
     (label,) = _input.Classes.of([pos_label], None).seen
-    found = counts.classes.pos_label
+    found = view_of(counts).classes.pos_label
     if pos_label is None or label != label:
         raise ValueError(
             f"pos_label must be the positive label that all sites agree on, such as 1; got "

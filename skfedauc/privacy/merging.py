@@ -12,6 +12,7 @@ from skfedauc._words import all_shortened, counted, listed
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.provenance import Source, in_order
+from skfedauc.counts.score_counts import identified_sources, view_of
 from skfedauc.privacy.releases import Release
 from skfedauc.privacy.state import State, wrong_total
 
@@ -47,26 +48,26 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
 
 def _exact_state(counts: ScoreCounts, bins: Bins) -> State:
     needs(counts.disclosure, Need.SCORES, "PrivateCounts.merge")
-    if counts.is_weighted:
+    if view_of(counts).is_weighted:
         raise ValueError(
             "these counts have sample weights, and private counts have none; count the rows again "
             "without sample_weight."
         )
-    cells = counts.reduced(bins).cells
-    shape = 1 if counts.labels is None else counts.labels.size, bins.n_bins or 0
+    cells, labels = counts.reduced(bins).cells, view_of(counts).labels
+    shape = 1 if labels is None else labels.size, bins.n_bins or 0
     negatives, positives = np.zeros((2, *shape), np.int64)
     place = cells.groups, bins.numbers_of(cells.scores)  # each cell has a different bin
     negatives[place], positives[place] = cells.negatives, cells.positives
     return State(
         negatives,
         positives,
-        counts.labels,
+        labels,
         bins,
         (),
         counts.group_names,
-        counts.classes.pos_label,
+        view_of(counts).classes.pos_label,
         # Unsaved counts get a source, so that `merge` can refuse the same counts in another part.
-        counts.identified_sources,
+        identified_sources(counts),
         counts.groups or (),
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts.moments import ratio
-from skfedauc.counts.score_counts import with_weights_over
+from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference import agreement
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import strata_of
@@ -78,7 +78,10 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
         raise ValueError("agreement needs a group with rows of both classes.")
     pooled = estimates.pairs.pooled_auc
     sides = agreement.class_agreement(counts)
-    strata, own = strata_of(counts), with_weights_over(counts, counts.weight_exponent).own_moments
+    strata, own = (
+        strata_of(counts),
+        view_of(with_weights_over(counts, view_of(counts).weight_exponent)).own_moments,
+    )
     rows, class_rows = [], (variances.negatives, variances.positives)
     for name in AVERAGES:
         share = shares(estimates, name)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.curves import GroupCurves, RocCurve, area_between, null_areas
 from skfedauc.inference.differences import adjusted
 from skfedauc.pairs import GroupPairs
@@ -67,7 +68,7 @@ def abroca_table(
     counts = pairs.counts_for("abroca")
     pairs.check_has_scores("abroca")
     n_resamples = _input.check_whole_number(n_resamples, "n_resamples", 0)
-    if n_resamples and counts.is_weighted:
+    if n_resamples and view_of(counts).is_weighted:
         raise ValueError(
             "n_resamples must be 0 if rows have weights: the p value of the area is only "
             "available for rows without weights."

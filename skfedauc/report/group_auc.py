@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from skfedauc import _input, _sklearn
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import heterogeneity, intervals, limits
 from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
@@ -177,7 +178,7 @@ class GroupAUC:
             )
         counts = pairs.counts
         given = counts.group_names if group_names is None else group_names
-        names = _input.check_group_names(given, counts.labels)
+        names = _input.check_group_names(given, view_of(counts).labels)
         if clusters is not None:
             pairs.counts_for("clusters=")
             if pairs.clusters is not None or pairs.rows_repeat:
@@ -530,7 +531,6 @@ class GroupAUC:
         --------
         ScoreCounts.disclosure : What was withheld.
         ScoreCounts.reduced : Counts by bins.
-        ScoreCounts.extremes : Exact counts of the same rows with the lowest and highest AUCs.
 
         Notes
         -----
@@ -540,8 +540,6 @@ class GroupAUC:
         unknown order counts one half in `value`. The ends of AUCs, averages and `bias_score` are
         possible values, so no narrower interval is certain; those of gaps follow by interval
         arithmetic. With sample weights, intervals allow for the rounding error of the sums.
-        ``GroupAUC(counts)`` of each of ``report.counts.extremes()`` has further results, such as
-        `cross_matrix`.
 
         Examples
         --------
@@ -1264,7 +1262,7 @@ class GroupAUC:
         """Index of group labels, named `name` or by the columns that the labels come from."""
         import pandas as pd
 
-        labels = self.counts.labels
+        labels = view_of(self.counts).labels
         if labels is None:
             return pd.Index(["all"] * self.n_groups, name=name or "group")
         if labels.size and isinstance(labels[0], tuple):

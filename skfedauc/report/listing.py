@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
 
 def order_of(counts: ScoreCounts) -> NDArray[np.intp] | None:
     """Return the numbers of the groups in the order of the categories, or None without an order."""
-    orders, groups = counts.orders, counts.groups
+    orders, groups = view_of(counts).orders, counts.groups
     if not any(orders) or not groups:
         return None
     columns = list(zip(*groups, strict=True)) if isinstance(groups[0], tuple) else [groups]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _sklearn, _words
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals, limits
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.class_intervals import ClassIntervals
@@ -544,7 +545,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         With "ovo", a report lacks the groups without rows of its two classes.
         """
         reports = list(self.values())
-        labels = [part.labels for part in self.counts.parts.values() if part.labels is not None]
+        of_parts = [view_of(part).labels for part in self.counts.parts.values()]
+        labels = [own for own in of_parts if own is not None]
         filled = [report for report in reports if report.n_groups] or reports[:1]
         if not labels:
             return index_of(filled[0]), [np.arange(report.n_groups) for report in reports]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skfedauc import _words
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.pairs import GroupPairs
 
 # Largest number of groups to name
@@ -69,7 +69,7 @@ def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
     left_out = tuple(
         (labels[g], int(counts.n_positives[g]), int(counts.n_negatives[g])) for g in others
     )
-    if clusters is not None and counts.labels is not None:
+    if clusters is not None and view_of(counts).labels is not None:
         clusters = clusters.select_groups(kept)
     large = GroupPairs(
         # The remaining groups tell whether a group has enough rows.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skfedauc import _words
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.moments import ratio
+from skfedauc.counts.score_counts import view_of
 
 Floats = NDArray[np.float64]
 
@@ -130,11 +131,11 @@ def check_thresholds(thresholds: Any) -> Floats:
 
 def _default(counts: ScoreCounts, threshold: float | None) -> Floats:
     """Return all distinct scores, or quantiles, and the threshold of the decisions."""
-    cells = counts.cells
-    scores = cells.scores if counts.ranges is None else counts.ranges[0]
+    cells, ranges = counts.cells, view_of(counts).ranges
+    scores = cells.scores if ranges is None else ranges[0]
     distinct, place = np.unique(scores, return_inverse=True)
-    if counts.ranges is not None:
-        low, high = counts.ranges
+    if ranges is not None:
+        low, high = ranges
         is_edge = ~_is_divided(distinct, low, high)
         # The lowest score of all rows is always an edge.
         kept = np.flatnonzero(is_edge)
@@ -162,9 +163,10 @@ def _is_divided(thresholds: Floats, low: Floats, high: Floats) -> NDArray[np.boo
 
 
 def _check_edges(counts: ScoreCounts, thresholds: Floats) -> None:
-    if counts.ranges is None:
+    ranges = view_of(counts).ranges
+    if ranges is None:
         return
-    is_divided = _is_divided(thresholds, *counts.ranges)
+    is_divided = _is_divided(thresholds, *ranges)
     if is_divided.any():
         raise DisclosureError(
             f"the decisions at the threshold {thresholds[is_divided][0]:g} are unknown: it is "
@@ -188,8 +190,8 @@ def rates_at(
     -------
     rates, n_rows : dict of ndarray, shape (n_thresholds, n_groups)
     """
-    cells = counts.cells
-    scores = cells.scores if counts.ranges is None else counts.ranges[0]
+    cells, ranges = counts.cells, view_of(counts).ranges
+    scores = cells.scores if ranges is None else ranges[0]
     # Number of thresholds above the score of each cell
     place = thresholds.size - np.searchsorted(thresholds, scores, side="right")
     place += cells.groups * (thresholds.size + 1)

@@ -9,6 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 
@@ -142,7 +143,7 @@ def _named(labels: Sequence[Any]) -> str:
 
 def of_one_label(counts: ScoreCounts) -> str:
     """Return a phrase for messages if the only label of the rows is not pos_label; else ""."""
-    classes = counts.classes
+    classes = view_of(counts).classes
     if len(classes.seen) != 1 or not classes.lacks_positive or counts.n_positives.any():
         return ""
     return (

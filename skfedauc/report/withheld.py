@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skfedauc.counts.score_counts import view_of
 from skfedauc.report.estimates import GroupEstimates
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
             "these counts hold only the number of withheld groups. Reduce with "
             "Disclosure(small_groups='join') or Disclosure(tell_withheld='rows')."
         )
-    if counts.is_weighted:
+    if view_of(counts).is_weighted:
         raise ValueError(
             "withheld=True needs counts without sample weights: the weights of withheld rows are "
             "unknown."

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
@@ -257,7 +257,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             warns_once=True,
             reported=self._reported(),
         )
-        return GroupEstimates(GroupPairs(ScoreCounts.of_rows(rows)), policy)
+        return GroupEstimates(GroupPairs(counts_of_rows(rows)), policy)
 
     def _reported(self) -> set[Any] | None:
         """Return what warnings of a search reported; None for a call outside of a search."""

@@ -10,6 +10,7 @@ from rules import rule
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.known_classes import known_classes
 from skfedauc.cli.main import main
+from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import with_n_missing
 from skfedauc.report import first_lines_of
 
@@ -171,7 +172,7 @@ def test_show_of_other_levels(frame, counted, tmp_path, printed_by):
 def test_show_does_not_say_that_ends_of_ranges_are_no_scores(frame, tmp_path, printed_by, reduced):
     counts = of_rows(frame.assign(g="a")).reduced(**reduced)
     counts.save(tmp_path / "ranges.skfa")
-    ends = np.unique(counts.ranges)
+    ends = np.unique(view_of(counts).ranges)
     if "max_cells" in reduced:
         assert set(ends) <= set(frame["s"])
     printed = printed_by("show", tmp_path / "ranges.skfa")
@@ -459,7 +460,9 @@ def test_options_of_small_counts_that_are_refused(written, tmp_path, error_of, o
 
 def known_by_brute_force(counts):
     """Known classes, from every score at which a range begins or ends, and the next ones."""
-    low, high = [counts.cells.scores] * 2 if counts.ranges is None else counts.ranges
+    low, high = (
+        [counts.cells.scores] * 2 if view_of(counts).ranges is None else view_of(counts).ranges
+    )
     groups = counts.cells.groups
     has_rows = counts.cells.negatives > 0, counts.cells.positives > 0
     n_cells = n_rows = n_in_part = 0
@@ -537,5 +540,5 @@ def test_show_of_ranges_that_overlap(frame, counted, printed_by):
         f"- The class of up to {n_in_part} more rows follows as well, if their score is in no "
         "range with rows of the other class."
     ) in lines
-    n_ranges = len(set(zip(*counts.ranges.tolist(), strict=True)))
+    n_ranges = len(set(zip(*view_of(counts).ranges.tolist(), strict=True)))
     assert any(line.startswith(f"Scores: {n_ranges} ranges from ") for line in lines)

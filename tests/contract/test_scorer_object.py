@@ -41,8 +41,9 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.fixes import parse_version
 
-from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer
-from skfedauc.counts import ScoreCounts
+from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer, pairs
+from skfedauc.counts import counts_of_rows
+from skfedauc.model_selection import fold_counts
 from skfedauc.scoring import group_scorer
 
 FEW_WAYS = ["routed", "pandas column", "aligned series"]
@@ -194,13 +195,14 @@ class Counting(ClassifierMixin, BaseEstimator):
 def parts(monkeypatch):
     """List of the score counts that are built from rows."""
     CALLS.clear()
-    built, of_rows = [], ScoreCounts.of_rows.__func__
+    built = []
 
-    def counted(cls, *args, **kwargs):
-        built.append(of_rows(cls, *args, **kwargs))
+    def counted(*args, **kwargs):
+        built.append(counts_of_rows(*args, **kwargs))
         return built[-1]
 
-    monkeypatch.setattr(ScoreCounts, "of_rows", classmethod(counted))
+    for module in (pairs, group_scorer, fold_counts):
+        monkeypatch.setattr(module, "counts_of_rows", counted)
     return built
 
 

@@ -1,0 +1,351 @@
+"""AUCs by period: the change from a reference period, and since when the AUC is another one.
+
+`ScoreCounts.merge` with ``by_period=True`` makes the period of each part a group column, so that
+`GroupAUC` and its displays show AUCs by period. The functions here compare the periods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import select_groups
+from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.variances import Variances, variances_of
+from skfedauc.report import GroupAUC
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare_periods", "find_change"]
+
+Floats = NDArray[np.float64]
+
+# The k-th possible start of a change has the share L / ((L + k - 1)(L + k)) of the error. The
+# shares of all starts add up to 1, and fall slowly: with 24, from .04 to .007 in 36 periods.
+_SLOWNESS = 24
+
+
+def compare_periods(
+    counts: ScoreCounts, reference: Any, *, confidence_level: float = 0.95
+) -> pd.DataFrame:
+    """Compare the AUC of each period with that of a reference period, in each group.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts by period: of ``ScoreCounts.merge(files, by_period=True)``, or with ``period`` as the
+        last group column.
+    reference : label
+        The reference period. Groups without rows in it are left out.
+    confidence_level : float, default=0.95
+        As in `GroupAUC.compare_groups`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `GroupAUC.compare_groups`, with a row for each group and other period. Limits
+        and p values for all comparisons together are for the periods of one group.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If no group has the reference period, or an argument is not as described.
+
+    See Also
+    --------
+    find_change : Test for a change at any time, which may be repeated each month.
+
+    Notes
+    -----
+    Rows of different periods must be independent. The comparison is for one look at a fixed number
+    of periods: repeated after each month, it errs too often, and `find_change` does not.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfedauc import ScoreCounts
+    >>> from skfedauc.datasets import make_group_scores
+    >>> from skfedauc.periods import compare_periods
+    >>> rows = make_group_scores("same_positives", 200, 800, shifts=[0, 0, 1], random_state=0)
+    >>> months = {"device 1": "2026-01", "device 2": "2026-02", "device 3": "2026-03"}
+    >>> period = pd.Series(rows.groups, name="period").map(months)
+    >>> counts = ScoreCounts.from_predictions(rows.y_true, rows.y_score, groups=period)
+    >>> compare_periods(counts, "2026-01")[["auc", "difference", "pvalue_adjusted"]].round(3)
+               auc  difference  pvalue_adjusted
+    period
+    2026-02  0.742      -0.030            0.469
+    2026-03  0.490      -0.282            0.000
+    """
+    import pandas as pd
+
+    label = _input.as_label(reference)
+    tables = []
+    for _, numbers, periods in _series(counts):
+        if label in periods:
+            report = GroupAUC(select_groups(counts, numbers), undefined="ignore")
+            own = (counts.groups or ())[numbers[periods.index(label)]]
+            own = [own] if own == "rest" else own
+            tables.append(report.compare_groups(own, confidence_level=confidence_level))
+    if not tables:
+        found = sorted({period for *_, periods in _series(counts) for period in periods})
+        raise ValueError(
+            f"reference must be a period of the counts; got {_words.shortened(reference)}, and the "
+            f"periods are {_words.all_shortened(found[:5])}{', ...' * (len(found) > 5)}."
+        )
+    return pd.concat(tables)
+
+
+def find_change(
+    counts: ScoreCounts,
+    *,
+    n_reference: int = 1,
+    shift: float = 0.05,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Test in each group whether the AUC has changed at any time, and find since when.
+
+    The test may be repeated whenever a period is added, without end: if the AUC of no group
+    changes, the error rate of all looks, starts and groups together is at most 5 %.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts by period: of ``ScoreCounts.merge(files, by_period=True)``, or with ``period`` as the
+        last group column. Periods are in the order of their labels, such as "2026-01", "2026-02".
+    n_reference : int, default=1
+        Number of first periods in which no change is looked for. The reference must be long: with a
+        single month, its own sampling error hides most changes.
+    shift : float, default=0.05
+        Size of a change that the test is to find fast. It affects the delay, not the error rate.
+    confidence_level : float, default=0.95
+        One minus the error rate, and the level of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per group, or the row "all" without other group columns: `since`, the period with
+        which a change most likely began; `found`, the period at whose end it was established, or
+        None; `auc_before` and `auc_after`, the averages of the periods before `since` and from then
+        on, and their `difference`, with `ci_low` and `ci_high`; `pvalue`, the smallest of all looks
+        so far; and `n_periods`, the periods that have an AUC.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the last group column is not ``period``, if no group has more than `n_reference` periods
+        with an AUC, or an argument is not as described.
+
+    See Also
+    --------
+    compare_periods : Each period compared with a reference period, for a single look.
+
+    Notes
+    -----
+    For each possible start, the test compares the average AUC of the periods from it on with that
+    before it. Periods with m positives and n negatives have the weight ``m n / (m + n)``, and a
+    common variance per weight, estimated from all periods so far. Averages, as opposed to the AUC
+    of all rows together, do not change if only the scores of both classes move.
+
+    The evidence of a start is a likelihood ratio, averaged over normal changes with standard
+    deviation `shift` [1]_. Its expectation is at most 1 at all looks together without a change, so
+    that it exceeds 1 / a with probability a at most [2]_; each start has a share of the error,
+    which falls slowly with time. This holds for normal AUCs with known variances. The benchmark
+    ``benchmarks/periods.md`` has the simulated error rates and delays: over 36 months, at most 4.5
+    % of series without a change, with 5 positives a month and an AUC of .98.
+
+    `difference` and its limits belong to the last period, `pvalue` to the clearest of all looks: if
+    a change goes away again, `pvalue` remains. Rows of different periods must be independent, as
+    they are not if the same patients return.
+
+    References
+    ----------
+    .. [1] Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm. The
+       Annals of Mathematical Statistics 41(5). https://doi.org/10.1214/aoms/1177696786
+    .. [2] Howard, S. R., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
+       nonparametric, nonasymptotic confidence sequences. The Annals of Statistics 49(2).
+       https://doi.org/10.1214/20-AOS1991
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfedauc import ScoreCounts
+    >>> from skfedauc.datasets import make_group_scores
+    >>> from skfedauc.periods import find_change
+    >>> parts = []
+    >>> for month in range(1, 13):
+    ...     separation = 1.2 if month < 9 else 0.9
+    ...     rows = make_group_scores(
+    ...         "identical", 200, 800, separation=separation, shifts=[0, 0], random_state=month
+    ...     )
+    ...     counts = ScoreCounts.from_predictions(rows.y_true, rows.y_score)
+    ...     parts.append(counts.with_source("oslo", period=f"2026-{month:02}"))
+    >>> counts = ScoreCounts.merge(parts, by_period=True)
+    >>> change = find_change(counts, n_reference=4).loc["all"]
+    >>> print(change["since"], change["found"])
+    2026-09 2026-09
+    """
+    import pandas as pd
+
+    confidence_level = check_confidence_level(confidence_level)
+    n_reference = _input.check_whole_number(n_reference, "n_reference")
+    shift = _input.check_number(shift, "shift", above=0, below=1)
+    series = list(_series(counts))
+    variances = variances_of(counts)
+    alpha = (1.0 - confidence_level) / max(len(series), 1)
+    rows = {}
+    for group, numbers, periods in series:
+        used = np.flatnonzero(variances.defined[numbers])
+        looks = _Looks.of(variances, numbers[used], n_reference, shift)
+        if looks is not None:
+            rows[group] = looks.row([periods[i] for i in used], alpha, len(series))
+    if not rows:
+        raise ValueError(
+            f"find_change needs a group with more than n_reference={n_reference} periods that have "
+            "rows of both classes. Pass a smaller n_reference, or merge more periods."
+        )
+    names = counts.group_names[:-1] or ("group",)
+    index: Any = pd.Index(list(rows), name=names[0])
+    if len(names) > 1:
+        index = pd.MultiIndex.from_tuples(list(rows), names=names)
+    columns = zip(_Row._fields, zip(*rows.values(), strict=True), strict=True)
+    kinds = {"since": object, "found": object}  # None stays None among texts
+    return pd.DataFrame(
+        {name: pd.Series(values, index, kinds.get(name)) for name, values in columns}
+    )
+
+
+def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[Any]]]:
+    """Yield each group, the numbers of its periods in ``counts.groups``, and the periods."""
+    if not isinstance(counts, ScoreCounts):
+        raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+    if counts.group_names[-1:] != ("period",):
+        raise ValueError(
+            "counts must have the last group column 'period'; got the group columns "
+            f"{_words.all_shortened(counts.group_names) or 'none'}. Merge counts with periods by "
+            "ScoreCounts.merge(files, by_period=True), or count with group=[..., 'period']."
+        )
+    by_group: dict[Any, list[int]] = {}
+    labels = counts.groups or ()
+    for number, label in enumerate(labels):
+        group = label[:-1] if isinstance(label, tuple) else ("all",)
+        by_group.setdefault(group if len(group) > 1 else group[0], []).append(number)
+    for group, numbers in by_group.items():
+        # Labels of one group are sorted by period.
+        own = [labels[n] for n in numbers]
+        periods = [label[-1] if isinstance(label, tuple) else label for label in own]
+        yield group, np.array(numbers), periods
+
+
+class _Row(NamedTuple):
+    """Row of the table of `find_change`."""
+
+    since: Any
+    found: Any
+    auc_before: float
+    auc_after: float
+    difference: float
+    ci_low: float
+    ci_high: float
+    pvalue: float
+    n_periods: int
+
+
+class _Looks(NamedTuple):
+    """Evidence for a change after each period, and the averages at the last look.
+
+    Attributes
+    ----------
+    evidence : ndarray of float64, shape (n_looks,)
+        Logarithm of the largest likelihood ratio of a start, times the share of this start.
+    start : int
+        Number of the first period after the most likely change, at the last look.
+    before, after : float
+        Averages of the AUCs before `start`, and from then on.
+    precision : float
+        One over the variance of their difference.
+    share : float
+        Share of the error of `start`.
+    shift : float
+        Standard deviation of changes in the likelihood ratio.
+    """
+
+    evidence: Floats
+    start: int
+    before: float
+    after: float
+    precision: float
+    share: float
+    shift: float
+
+    @classmethod
+    def of(
+        cls, variances: Variances, numbers: NDArray[np.intp], n_reference: int, shift: float
+    ) -> _Looks | None:
+        """Look at a group after each period; None with too few periods."""
+        auc, weight = variances.auc[numbers], variances.size_weights[numbers]
+        total, weighted = np.cumsum(weight), np.cumsum(weight * auc)
+        # At each look, the variance per weight comes from the periods so far.
+        scale = np.cumsum(weight**2 * variances.bounded[numbers]) / total
+        evidence, looks = [], None
+        for last in range(n_reference, auc.size):
+            starts = np.arange(n_reference, last + 1)
+            before, after = total[starts - 1], total[last] - total[starts - 1]
+            means = weighted[starts - 1] / before, (weighted[last] - weighted[starts - 1]) / after
+            precision = 1.0 / (scale[last] * (1.0 / before + 1.0 / after))
+            place = starts - n_reference + _SLOWNESS
+            share = _SLOWNESS / (place * (place + 1.0))
+            found = np.log(share) + _log_ratio(means[1] - means[0], precision, shift)
+            best = int(np.argmax(found))
+            evidence.append(found[best])
+            before_best, after_best, of_both, of_start = (
+                float(values[best]) for values in (*means, precision, share)
+            )
+            looks = cls(
+                np.array(evidence),
+                int(starts[best]),
+                before_best,
+                after_best,
+                of_both,
+                of_start,
+                shift,
+            )
+        return looks
+
+    def row(self, periods: list[Any], alpha: float, n_groups: int) -> _Row:
+        """Return the row of a group with these periods; `alpha` is its share of the error."""
+        evidence = self.evidence
+        is_found = evidence >= -np.log(alpha)
+        first = len(periods) - evidence.size + int(np.argmax(is_found))
+        difference = self.after - self.before
+        reach = _reach(np.log(alpha * self.share), self.precision, self.shift)
+        return _Row(
+            periods[self.start],
+            periods[first] if is_found.any() else None,
+            self.before,
+            self.after,
+            difference,
+            max(difference - reach, -1.0),
+            min(difference + reach, 1.0),
+            min(n_groups * float(np.exp(-evidence.max())), 1.0),
+            len(periods),
+        )
+
+
+def _log_ratio(difference: Floats, precision: Floats, shift: float) -> Floats:
+    """Return the log likelihood ratio of a normal change with mean 0 to no change [1]_."""
+    spread = shift**2 * precision
+    found: Floats = (difference**2 * precision * spread / (1.0 + spread) - np.log1p(spread)) / 2.0
+    return found
+
+
+def _reach(log_error: float, precision: float, shift: float) -> float:
+    """Return the distance from the difference to its limits: `_log_ratio` is `-log_error` there."""
+    spread = shift**2 * precision
+    squared = (np.log1p(spread) - 2.0 * log_error) * (1.0 + spread) / (spread * precision)
+    return float(np.sqrt(squared))

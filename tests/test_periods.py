@@ -1,0 +1,247 @@
+"""Counts by period, comparison with a reference period, and the sequential test of a change."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import trapezoid
+from scipy.stats import norm
+
+from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc.counts import MergeError
+from skfedauc.periods import compare_periods, find_change
+from skfedauc.report import estimates_of
+
+MONTHS = [f"2026-{month:02}" for month in range(1, 13)]
+
+
+def month_of(rng, n=120, shift=1.0, groups=None):
+    y = rng.integers(0, 2, n)
+    return y, np.round(rng.normal(size=n) + shift * y, 2), groups
+
+
+def parts_of(seed, groups=("a", "b"), shifts=None, n=120):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for number, month in enumerate(MONTHS):
+        y, score, _ = month_of(rng, n, 1.0 if shifts is None else shifts[number])
+        label = None if groups is None else rng.choice(groups, n)
+        counts = ScoreCounts.from_predictions(y, score, groups=label)
+        parts.append(counts.with_source("va", model="m1", period=month))
+    return parts
+
+
+# Counts by period ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("groups", [None, ["a", "b"], [3, 20], [("a", 1), ("a", 2)]])
+def test_merging_by_period_is_counting_with_the_period_as_a_group_column(groups, seed):
+    rng = np.random.default_rng(seed)
+    frames, parts = [], []
+    for month in rng.permutation(MONTHS[:4]):
+        y, score, _ = month_of(rng, 50)
+        rows = pd.DataFrame({"y": y, "score": score, "period": month})
+        columns = []
+        if groups is not None:
+            chosen = [groups[i] for i in rng.integers(2, size=50)]
+            of_row = [label if isinstance(label, tuple) else (label,) for label in chosen]
+            columns = [f"column {i}" for i in range(len(of_row[0]))]
+            rows[columns] = pd.DataFrame(of_row)
+        own = rows[columns] if columns else None
+        counts = ScoreCounts.from_predictions(rows["y"], rows["score"], groups=own)
+        parts.append(counts.with_source("va", period=month))
+        frames.append(rows)
+    table = pd.concat(frames, ignore_index=True)
+    expected = ScoreCounts.from_predictions(
+        table["y"], table["score"], groups=table[[*columns, "period"]]
+    )
+    merged = ScoreCounts.merge(parts, by_period=True)
+    assert merged == expected
+    assert merged.group_names == (*columns, "period")
+    # Months can be added later, and a part that comes again counts once.
+    first = ScoreCounts.merge(parts[:2], by_period=True)
+    assert ScoreCounts.merge([first, *parts[1:]], by_period=True) == expected
+
+
+def test_counts_by_period_come_from_files_and_leave_again(tmp_path):
+    parts = parts_of(0)
+    paths = [tmp_path / f"{month}.skfa" for month in MONTHS]
+    for part, path in zip(parts, paths, strict=True):
+        part.save(path)
+    whole = ScoreCounts.merge(paths, by_period=True)
+    assert whole == ScoreCounts.merge(parts, by_period=True)
+    assert ScoreCounts.from_bytes(whole.to_bytes()).group_names == ("group", "period")
+    # A window of six months, by adding and subtracting
+    window = ScoreCounts.merge(paths[:6])
+    for leaving, coming, expected in zip(paths, paths[6:], range(1, 7), strict=False):
+        window = window + ScoreCounts.load(coming) - ScoreCounts.load(leaving)
+        assert window == ScoreCounts.merge(paths[expected : expected + 6])
+    first = ScoreCounts.merge(paths[:1], by_period=True)
+    assert whole - first == ScoreCounts.merge(paths[1:], by_period=True)
+
+
+@pytest.mark.parametrize(("level", "error"), [(Bins.of_scores(), 0.01), ("summary", 1e-12)])
+def test_periods_of_each_level(level, error):
+    parts = [part.reduced(level) for part in parts_of(1)]
+    counts = ScoreCounts.merge(parts, by_period=True)
+    exact = ScoreCounts.merge(parts_of(1), by_period=True)
+    reports = GroupAUC(counts).by_group["auc"], GroupAUC(exact).by_group["auc"]
+    np.testing.assert_allclose(*reports, atol=error)
+    changes = find_change(counts)["difference"], find_change(exact)["difference"]
+    np.testing.assert_allclose(*changes, atol=error)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (lambda: [parts_of(0)[0], ScoreCounts.from_counts(["a"], [0.2], [3], [2])],
+         "part 1 has no period, and by_period=True needs one. Name each part"),
+        (lambda: [parts_of(0)[0] + parts_of(0)[1]],
+         "part 0 has the periods '2026-01' and '2026-02', and by_period=True needs one"),
+    ],
+)  # fmt: skip
+def test_parts_without_one_period_are_refused(parts, message):
+    with pytest.raises(MergeError, match=message):
+        ScoreCounts.merge(parts(), by_period=True)
+
+
+def test_empty_months_have_no_groups():
+    empty = ScoreCounts.from_counts(["a"], [0.5], [0], [0]).with_source("va", period="2027-01")
+    parts = parts_of(0)
+    whole = ScoreCounts.merge([*parts, empty], by_period=True)
+    assert whole == ScoreCounts.merge(parts, by_period=True)
+    assert len(whole.sources) == 13
+
+
+# Comparison with a reference period ----------------------------------------------------------
+
+
+def test_each_group_is_compared_with_its_own_reference():
+    counts = ScoreCounts.merge(parts_of(2), by_period=True)
+    table = compare_periods(counts, "2026-03", confidence_level=0.9)
+    assert table.index.names == ["group", "period"]
+    assert len(table) == 22
+    for group in "ab":
+        alone = ScoreCounts.merge(
+            [
+                ScoreCounts.from_counts(**cells.drop(columns="group"))
+                for _, cells in counts.to_counts().query("group == @group").groupby("period")
+            ]
+        )
+        expected = GroupAUC(alone).compare_groups("2026-03", confidence_level=0.9)
+        pd.testing.assert_frame_equal(table.loc[group], expected)
+
+
+def test_a_reference_period_without_rows_in_a_group_leaves_it_out():
+    parts = parts_of(3)
+    only_b = parts[0].regroup({"a": "b", "b": "b"}).with_source("va", model="m1", period="2026-01")
+    counts = ScoreCounts.merge([only_b, *parts[1:]], by_period=True)
+    assert set(compare_periods(counts, "2026-01").index.get_level_values(0)) == {"b"}
+    with pytest.raises(ValueError, match=r"reference must be a period of the counts; got '2025'"):
+        compare_periods(counts, "2025")
+
+
+def test_a_period_may_be_called_rest():
+    parts = parts_of(4, groups=None)[:3]
+    rest = parts[0].with_source("va", model="m1", period="rest")
+    counts = ScoreCounts.merge([rest, *parts[1:]], by_period=True)
+    assert compare_periods(counts, "rest").index.tolist() == MONTHS[1:3]
+
+
+# Since when ----------------------------------------------------------------------------------
+
+
+def log_ratio_by_integration(auc, variances, start, shift):
+    """Log of the mean likelihood ratio of the AUCs' contrasts, over normal changes."""
+    n = auc.size
+    contrasts = np.eye(n)[1:] - np.eye(n)[0]  # free of the unknown AUC before the change
+    covariance = contrasts @ np.diag(variances) @ contrasts.T
+    changed = contrasts @ (np.arange(n) >= start)
+    changes = np.linspace(-8 * shift, 8 * shift, 4001)
+    left = contrasts @ auc - np.outer(changes, changed)
+    squares = np.einsum("ij,ij->i", left, np.linalg.solve(covariance, left.T).T)
+    logarithms = (squares[changes.size // 2] - squares) / 2  # against no change
+    return np.log(trapezoid(np.exp(logarithms) * norm(scale=shift).pdf(changes), changes))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shift", [0.02, 0.2])
+def test_the_evidence_is_a_likelihood_ratio_of_normal_aucs(seed, shift):
+    """All looks by numerical integration of multivariate normal densities."""
+    shifts = [1.0] * 6 + [0.2] * 6
+    counts = ScoreCounts.merge(parts_of(seed, None, shifts), by_period=True)
+    estimates = estimates_of(GroupAUC(counts)).variances
+    auc, weight = estimates.auc, estimates.size_weights
+    n_reference, best = 3, []
+    for last in range(n_reference, 12):
+        so_far = slice(0, last + 1)
+        scale = (weight**2 * estimates.delong)[so_far].sum() / weight[so_far].sum()
+        evidence = [
+            np.log(24 / ((start - n_reference + 24) * (start - n_reference + 25)))
+            + log_ratio_by_integration(auc[so_far], scale / weight[so_far], start, shift)
+            for start in range(n_reference, last + 1)
+        ]
+        best.append((max(evidence), n_reference + int(np.argmax(evidence))))
+    found = find_change(counts, n_reference=n_reference, shift=shift).loc["all"]
+    assert found["since"] == MONTHS[best[-1][1]]
+    pvalue = min(1.0, np.exp(-max(value for value, _ in best)))
+    np.testing.assert_allclose(found["pvalue"], pvalue, rtol=1e-6)
+    established = [last for last, (value, _) in enumerate(best, 3) if value >= np.log(20)]
+    assert found["found"] == (MONTHS[established[0]] if established else None)
+
+
+def test_the_interval_excludes_0_where_the_last_look_establishes_the_change():
+    n_found = 0
+    for seed in range(40):
+        shifts = [1.0] * 6 + [1.0 - seed / 50] * 6
+        counts = ScoreCounts.merge(parts_of(seed, None, shifts, 200), by_period=True)
+        found = find_change(counts, n_reference=4).loc["all"]
+        excludes = not found["ci_low"] <= 0 <= found["ci_high"]
+        if excludes:
+            assert found["pvalue"] <= 0.05
+            assert found["found"] is not None
+        elif found["found"] is not None:  # established at an earlier look
+            assert found["found"] < MONTHS[-1]
+        n_found += excludes
+    assert 5 < n_found < 35
+
+
+def test_several_groups_share_the_error():
+    counts = ScoreCounts.merge(parts_of(5, ("a", "b", "c")), by_period=True)
+    together = find_change(counts, n_reference=2)
+    for group in "abc":
+        cells = counts.to_counts().query("group == @group").drop(columns="group")
+        alone = find_change(ScoreCounts.from_counts(**cells), n_reference=2).loc["all"]
+        row = together.loc[group]
+        assert (row["found"] is None) == (row["pvalue"] > 0.05)
+        assert row["since"] == alone["since"]
+        assert row["difference"] == pytest.approx(alone["difference"], abs=1e-14)
+        assert row["ci_low"] < alone["ci_low"]
+        assert row["pvalue"] >= alone["pvalue"]
+
+
+def test_periods_without_an_auc_are_passed_over():
+    parts = parts_of(6, None)
+    of_one_class = ScoreCounts.from_predictions([1, 1], [0.2, 0.3]).with_source(
+        "va", model="m1", period="2026-06b"
+    )
+    counts = ScoreCounts.merge(parts, by_period=True)
+    with_one = ScoreCounts.merge([*parts, of_one_class], by_period=True)
+    pd.testing.assert_frame_equal(find_change(counts), find_change(with_one))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"counts": "x"}, TypeError, "counts must be a ScoreCounts"),
+        ({"counts": parts_of(0)[0]}, ValueError, "must have the last group column 'period'"),
+        ({"n_reference": 12}, ValueError, "more than n_reference=12 periods"),
+        ({"n_reference": 0}, ValueError, "n_reference must be a whole number"),
+        ({"shift": 0}, ValueError, "shift must be a number above 0"),
+        ({"confidence_level": 2}, ValueError, "confidence_level must be"),
+    ],
+)
+def test_wrong_arguments_name_what_to_pass(arguments, error, message):
+    counts = ScoreCounts.merge(parts_of(0), by_period=True)
+    with pytest.raises(error, match=message):
+        find_change(**{"counts": counts, **arguments})
