@@ -239,7 +239,7 @@ def test_only_probabilities_have_reliability_curves():
     binned = GroupAUC(ScoreCounts.from_predictions(y, p, groups=groups, disclosure="bins"))
     with pytest.raises(DisclosureError, match="from_report needs disclosure='exact'"):
         ReliabilityDisplay.from_report(binned)
-    with pytest.raises(TypeError, match="draws a GroupAUC; got FairnessAudit"):
+    with pytest.raises(TypeError, match="report must be a GroupAUC; got FairnessAudit"):
         ReliabilityDisplay.from_report(FairnessAudit.from_predictions(y, p, groups=groups))
     X = pd.DataFrame({"x": logit(p), "site": groups})
     model = LogisticRegression()

@@ -1125,9 +1125,21 @@ def test_inference_within_folds(devices):
     assert 0 < within.test_margin(0.3).pvalue <= 1
     assert within.compare_groups("rest")["pvalue"].notna().all()
     assert np.isfinite(spread_of(within)["tau"])
-    assert 0 < null_difference_of(within) < within.difference
     with pytest.raises(ValueError, match="not available within folds; use the report of one"):
         within.agreement()
+
+
+def test_null_difference_within_folds_is_that_of_equal_groups():
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        site, y = rng.integers(0, 4, 600), rng.integers(0, 2, 600)
+        X = y[:, None] + rng.normal(size=(600, 1))
+        within = cross_validate_group_auc(MODEL, X, y, groups=site).within_folds
+        found.append((within.difference, null_difference_of(within)))
+    differences, expected = np.transpose(found)
+    error = differences.std() / np.sqrt(differences.size)
+    assert abs(differences.mean() - expected.mean()) < 3 * error
 
 
 def test_rows_that_are_tested_several_times_have_no_known_noise(devices):

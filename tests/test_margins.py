@@ -284,7 +284,11 @@ def test_too_few_groups_show_nothing():
         ),
         ("test_margin", {"margin": 0.0, "reference": "rest"}, r"reference must be .*; got 'rest'"),
         ("test_margin", {"reference": 0.8, "margin": -0.1}, r"margin must be .*; got -0\.1"),
-        ("test_margin", {"reference": 0.8, "margin": 0.8}, r"below the reference 0\.8; got 0\.8"),
+        (
+            "test_margin",
+            {"reference": 0.8, "margin": 0.8},
+            r"at least 0 and below 0\.8; got 0\.8\. All",
+        ),
         ("test_margin", {"reference": 0.8, "margin": np.nan}, r"margin must be .*; got nan"),
         ("test_margin", {"margin": 0}, r"margin must be a number between 0 and 1; got 0"),
         ("test_margin", {"margin": None}, r"margin must be .*; got None"),
