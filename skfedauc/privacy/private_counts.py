@@ -410,6 +410,7 @@ class PrivateCounts:
         Returns
         -------
         bytes
+            Content of a Parquet file.
 
         Raises
         ------
