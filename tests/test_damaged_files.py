@@ -13,6 +13,8 @@ import os
 import pathlib
 import pickle
 import re
+import subprocess
+import sys
 import zlib
 
 import numpy as np
@@ -635,6 +637,36 @@ def test_texts_that_share_beginnings_are_refused():
     facts["n_cells"] = len(table)
     options = {"use_dictionary": False, "column_encoding": {"site": "DELTA_BYTE_ARRAY"}}
     assert_refused_in_little_memory(file_of(table, facts, **options), "a page has the encoding 7")
+
+
+# Peak memory of the process, in MB, while a file is refused
+REFUSING = """
+import sys
+from skfedauc import ScoreCounts
+
+def peak():
+    (line,) = (line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    return int(line.split()[1]) >> 10
+
+few = ScoreCounts.from_counts(["a"], [0.5], [3], [2])
+ScoreCounts.from_bytes(few.to_bytes())
+before = peak()
+try:
+    ScoreCounts.load(sys.argv[1])
+except ValueError as error:
+    assert "of memory, and the file has" in str(error), error
+    print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_a_label_of_250_mb_in_9_kb_is_refused_within_50_mb(tmp_path):
+    path = tmp_path / "bomb.skfa"
+    path.write_bytes(with_long_label(250_000_000))
+    assert path.stat().st_size < 10_000
+    command = [sys.executable, "-c", REFUSING, path]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert int(printed) < 50
 
 
 def test_limits_of_the_receiver(tmp_path):

@@ -206,6 +206,7 @@ SET_UP = [
     "python -m benchmarks.error_bounds",
     "python -m benchmarks.inference",
     "python -m benchmarks.periods",
+    "python -m benchmarks.replies",
     "python tests/kernel_cases.py 100000  # compares both kernels bit by bit on random cases",
     ".ci/sanitize                         # the kernel's tests under three sanitizers",
     ".ci/32bit /var/tmp/32bit              # tests with 32-bit addresses, as in browsers, as root",

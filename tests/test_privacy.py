@@ -925,6 +925,59 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
     ) in lines
 
 
+def count_with_noise(folder, rows, *options):
+    """Run ``skfedauc count --epsilon``; return its exit code."""
+    pd.DataFrame(rows, columns=["died", "risk", "sex"]).to_csv(folder / "rows.csv", index=False)
+    command = ["count", folder / "rows.csv", "--label", "died", "--score", "risk", "--group", "sex"]
+    command += ["--disclosure", "bins", "--edges", "0.5", "--output", folder / "p.skfa"]
+    return main([str(argument) for argument in (*command, *options)])
+
+
+ROWS = [(0, 0.2, "f"), (1, 0.7, "f"), (0, 0.9, "m"), (1, 0.6, "m")]
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS[:3], ROWS[:2], ROWS[:1]])
+def test_the_command_line_writes_counts_with_noise(rows, tmp_path, capsys, monkeypatch):
+    """One row more or less changes counts and nothing else of the file."""
+    monkeypatch.setattr(drawing, "with_noise", lambda exact, *_: exact)
+    options = ["--epsilon", "0.5", "--rows-per-person", "2", "--agreed-groups", "f,m,x"]
+    assert count_with_noise(tmp_path, rows, *options, "--source", "oslo") == 0
+    assert "epsilon 0.5 for one person with at most 2 rows" in capsys.readouterr().out
+    found = PrivateCounts.load(tmp_path / "p.skfa").state
+    assert found.labels.tolist() == ["f", "m", "x"]
+    assert found.bins == Bins.at([0.5])
+    assert found.group_names == ("sex",)
+    assert (found.pos_label, found.sources, found.exact_groups) == (1, (), ())
+    assert found.releases[0]._replace(identifier="") == Release("", "oslo", 0.5, 2, ("f", "m", "x"))
+    numbers = np.zeros((2, 3, 2), int)
+    for label, score, sex in rows:
+        numbers[label, "fmx".index(sex), int(score > 0.5)] += 1
+    assert [found.negatives.tolist(), found.positives.tolist()] == numbers.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--agreed-groups", "f,m"], "--agreed-groups needs --epsilon"),
+        (["--rows-per-person", "2"], "--rows-per-person needs --epsilon"),
+        (["--epsilon", "1"], "--epsilon needs --agreed-groups"),
+        (["--epsilon", "1", "--agreed-groups", "f"], "1 group not among the agreed groups: 'm'"),
+        (["--epsilon", "1", "--disclosure", "exact"], "needs --disclosure bins"),
+        (["--epsilon", "1", "--min-count", "5"], "--min-count does not go with --epsilon"),
+        (["--epsilon", "1", "--period", "2026"], "--period does not go with --epsilon"),
+        (["--epsilon", "-1", "--agreed-groups", "f,m"], "epsilon must be a number above 0"),
+        (["--epsilon", "1", "--agreed-groups", "f,m", "--pos-label", "0"], None),
+    ],
+)
+def test_options_under_which_epsilon_does_not_hold_are_refused(options, message, tmp_path, capsys):
+    assert count_with_noise(tmp_path, ROWS, *options) == (0 if message is None else 2)
+    if message is None:
+        assert PrivateCounts.load(tmp_path / "p.skfa").pos_label == 0
+    else:
+        assert message in capsys.readouterr().err
+        assert not (tmp_path / "p.skfa").exists()
+
+
 @pytest.mark.parametrize(("epsilon", "factor"), [(0.1, "1.221"), (1, "7.389"), (5, "22,026")])
 def test_show_has_the_factor_for_the_class_of_a_row(tmp_path, capsys, epsilon, factor):
     released(counts_of(0), epsilon=epsilon).save(tmp_path / "p.skfa")

@@ -10,6 +10,8 @@ import pickle
 import re
 import sys
 import threading
+import tracemalloc
+import warnings
 from pathlib import Path
 
 import dateutil.tz
@@ -416,6 +418,22 @@ CASES_OF_SOURCES = {
     "more rows than the sum": (lambda: ONE - (ONE + TWO), "rows that the counts do not have"),
     "withdrawn and sent again": (lambda: (SENT - A) + OTHER, lambda: TWO + THREE),
     "a rolling month": (lambda: (A + NEXT) - A, lambda: TWO),
+    "by period": (
+        lambda: merge(A, NEXT, by_period=True).regroup(lambda label: label[0]), lambda: ONE + TWO
+    ),
+    "a period again, by period": (
+        lambda: merge(merge(A, NEXT, by_period=True), merge(A, by_period=True)).regroup(
+            lambda label: label[1]
+        ),
+        lambda: ONE.regroup(lambda _: "2026-10") + TWO.regroup(lambda _: "2026-11"),
+    ),
+    "a period taken out": (
+        lambda: merge(A, NEXT, by_period=True) - merge(A, by_period=True),
+        lambda: merge(NEXT, by_period=True),
+    ),
+    "a sum of periods, by period": (
+        lambda: merge(A + NEXT, by_period=True), "has the periods '2026-10' and '2026-11'"
+    ),
     "counts without sources": (lambda: ONE + ONE, lambda: merge(ONE, ONE, THREE) - THREE),
     "an unnamed counting twice": (lambda: merge(UNNAMED, UNNAMED), lambda: ONE),
     "other groups of one counting": (
@@ -440,6 +458,67 @@ def test_retries_replacements_withdrawals_models_and_periods(name):
         return
     assert make() == expected()
     assert ScoreCounts.from_bytes(make().to_bytes()) == expected()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_generator_gives_the_sum_of_a_list(seed, tmp_path):
+    """Retries in any order, files, and sums before their parts; a sum after its part is refused."""
+    rng = np.random.default_rng(seed)
+    pool = [A, AGAIN, B, C, NEXT, AB, BC, ONE, UNNAMED]
+    parts = [pool[i] for i in rng.integers(0, len(pool), 5)]
+    for number in range(2):
+        path = tmp_path / f"{number}.skfa"
+        parts[number].save(path)
+        parts[number] = path
+    outcomes = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of equal counts
+        for given in (parts, (part for part in parts)):
+            try:
+                outcomes.append(ScoreCounts.merge(given))
+            except MergeError as error:
+                outcomes.append(str(error))
+    listed, streamed = outcomes
+    if isinstance(streamed, str) and "which was added already" in streamed:
+        assert not isinstance(listed, str) or "both contain" in listed
+    elif isinstance(listed, str):
+        assert streamed == listed
+    else:
+        assert streamed == listed
+        assert streamed.sources == listed.sources
+
+
+def test_the_counts_of_a_generator_are_not_kept():
+    def replies(n):
+        for number in range(n):
+            yield made(number, 20_000).with_source(f"client {number}")
+
+    def merging(n):
+        tracemalloc.start()
+        ScoreCounts.merge(replies(n), disclosure=Bins.at([0.5]))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak
+
+    assert merging(60) < 1.5 * merging(6)
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_skipping_reads_each_file_once(is_stream, tmp_path, monkeypatch):
+    paths = [tmp_path / f"{number}.skfa" for number in range(5)]
+    for number, path in enumerate(paths[:4]):
+        made(number).with_source(f"site {number}").save(path)
+    paths[1].write_bytes(paths[1].read_bytes()[:-40])
+    n_read, read = [], score_counts.read_content
+    monkeypatch.setattr(
+        score_counts, "read_content", lambda *given: n_read.append(1) or read(*given)
+    )
+    with pytest.warns(UserWarning, match=r"2 parts left out as invalid.*1\.skfa.*4\.skfa"):
+        found = ScoreCounts.merge(
+            (path for path in paths) if is_stream else paths, on_invalid="skip"
+        )
+    assert [source.name for source in found.sources] == ["site 0", "site 2", "site 3"]
+    assert len(n_read) <= 4
 
 
 def test_withdrawals_leave_what_the_others_sent():

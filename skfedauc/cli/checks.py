@@ -31,6 +31,7 @@ def check(arguments: Arguments) -> None:
     if command == "count":
         _check_missing(arguments)
         _check_small_counts(arguments)
+        _check_noise(arguments)
     if command in ("count", "merge"):
         # The import is local, because help and errors of usage do not need numpy.
         from skfedauc.cli.disclosure import rule_of
@@ -109,6 +110,27 @@ def _check_small_counts(arguments: Arguments) -> None:
                 raise CommandError(f"--{name.replace('_', '-')} needs --min-count; pass it as well")
     elif arguments.disclosure not in ("bins", "summary"):
         raise CommandError("--min-count needs --disclosure bins or summary; pass it as well")
+
+
+def _check_noise(arguments: Arguments) -> None:
+    """Refuse options under which epsilon would not hold, and options of noise without it."""
+    if arguments.epsilon is None:
+        for name in ("rows_per_person", "agreed_groups"):
+            if getattr(arguments, name) is not None:
+                raise CommandError(f"--{name.replace('_', '-')} needs --epsilon; pass it as well")
+        return
+    if arguments.disclosure != "bins":
+        raise CommandError("--epsilon needs --disclosure bins, agreed by all sites; pass it")
+    for name in ("min_count", "weight", "model", "period"):
+        if getattr(arguments, name) is not None:
+            raise CommandError(f"--{name.replace('_', '-')} does not go with --epsilon")
+    if len(arguments.group) > 1:
+        raise CommandError("--epsilon takes one --group column; pass one with joined labels")
+    if not arguments.agreed_groups:
+        raise CommandError(
+            "--epsilon needs --agreed-groups, the labels of all groups, separated by commas: what "
+            "the file lists must not depend on the rows"
+        )
 
 
 def _check_targets(arguments: Arguments) -> None:

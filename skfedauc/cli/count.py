@@ -34,6 +34,13 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     check_files_can_be_used()
     rows = rows_of(read_columns(arguments), arguments)
     exact = counts_of(rows, arguments)
+    if arguments.epsilon is not None:
+        # The import is local, because importing takes longer than counting.
+        from skfedauc.cli.private_counts import write_private
+
+        warn_of_labels(rows, arguments.score)
+        yield write_private(exact, arguments)
+        return
     counts = reduced(exact, arguments, f"column {shortened(arguments.score)}")
     _check_classes(exact, arguments)
     check_some_remain(exact, counts, arguments)

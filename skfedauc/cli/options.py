@@ -98,6 +98,7 @@ def add_count(parser: argparse.ArgumentParser) -> None:
     _add_output(parser)
     _add_disclosure(parser, "exact")
     _add_small_counts(parser)
+    _add_noise(parser)
 
 
 def add_merge(parser: argparse.ArgumentParser) -> None:
@@ -299,6 +300,31 @@ def _add_small_counts(parser: argparse.ArgumentParser) -> None:
         help="with --min-count: what the file discloses of groups that are left out: their number "
         "(number); also their rows of each class, unless a number is small (rows); also their "
         "labels (labels) (default: rows)",
+    )
+
+
+def _add_noise(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--epsilon",
+        metavar="E",
+        type=float,
+        help="with --disclosure bins: draw noise for differential privacy once, and write counts "
+        "that disclose almost nothing about one row for a small E, such as 1; needs "
+        "skfedauc[privacy]. Run it once for the rows of a site: each run adds its E",
+    )
+    add(
+        "--rows-per-person",
+        metavar="N",
+        type=functools.partial(_at_least, 1),
+        help="with --epsilon: most rows of one person, all of which E protects (default: 1)",
+    )
+    add(
+        "--agreed-groups",
+        metavar="A,B",
+        type=lambda text: text.split(","),
+        help="with --epsilon: labels of the groups of all sites, separated by commas, "
+        "agreed before counting; the file has all of them, also those without rows",
     )
 
 

@@ -1,4 +1,4 @@
-"""Description of the content and the disclosure of a file of private counts."""
+"""Files of counts with noise: `count --epsilon` writes them, and `show` describes them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import os
 from typing import Any
 
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
+from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, versions_of
-from skfedauc.cli.errors import CommandError
+from skfedauc.cli.disclosure import rule_of
+from skfedauc.cli.errors import CommandError, OutputError
+from skfedauc.counts import ScoreCounts
 from skfedauc.counts.provenance import Source
 from skfedauc.privacy import PrivateCounts
 from skfedauc.privacy.releases import Release
@@ -55,6 +58,48 @@ def private_lines(path: str) -> list[str]:
         *(f"- {sentence}" for sentence in _disclosures(counts)),
     ]
     return lines
+
+
+def write_private(counts: ScoreCounts, arguments: Arguments) -> list[str]:
+    """Draw the noise of counts, write the file, and return the lines to print.
+
+    Raises
+    ------
+    CommandError
+        If epsilon would not hold, OpenDP is missing, or writing the file fails.
+    """
+    rule = rule_of(arguments)
+    assert rule is not None
+    assert rule.bins is not None
+    try:
+        private = PrivateCounts.from_counts(
+            counts,
+            rule.bins,
+            arguments.agreed_groups,
+            epsilon=arguments.epsilon,
+            rows_per_person=arguments.rows_per_person or 1,
+            pos_label=_agreed_label(arguments.pos_label),
+            source=arguments.source,
+        )
+        private.save(arguments.output)
+    except OSError as error:
+        raise OutputError(
+            f"{arguments.output}: cannot be written: {error.strerror or error}"
+        ) from None
+    except (ImportError, TypeError, ValueError) as error:
+        raise CommandError(str(error).removesuffix(".")) from None
+    return [
+        f"{arguments.output}: {private!r}",
+        f"skfedauc show {arguments.output} says what the counts disclose. Send this file again "
+        "rather than drawing again: each draw of the same rows adds its epsilon.",
+    ]
+
+
+def _agreed_label(text: str | None) -> int | str:
+    """Return the positive label by the option alone, since the file must not depend on the rows."""
+    if text is None:
+        return 1
+    return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def _release_line(release: Release) -> str:

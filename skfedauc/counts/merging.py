@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,9 +19,9 @@ from skfedauc.counts.provenance import (
     MergeDisclosureError,
     MergeError,
     MergeTypeError,
+    Register,
     Source,
     in_order,
-    parts_to_add,
     without_sources,
 )
 from skfedauc.counts.ranges import merge_with_ranges
@@ -30,6 +31,8 @@ from skfedauc.counts.state import State, check_n_rows, check_weight_sums
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
 # Each part takes as much memory as its cells and another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
+# Cells of files that are kept after a check whether they are valid, in place of reading them again
+_MOST_KEPT = 1 << 22
 
 
 def sum_of(parts: Sequence[State]) -> State:
@@ -119,6 +122,10 @@ class Part:
         self.is_in_memory = state is not None
         self.sources = sources if state is None else state.sources
 
+    def keep(self, state: State) -> None:
+        """Keep the counts of the file, so that they are not read again."""
+        self._state = state
+
     def state(self) -> State:
         """Return the counts; a ValueError if the file changed since its sources were read."""
         if self._state is not None:
@@ -159,6 +166,7 @@ def merged(
     rule: Disclosure | None,
     *,
     with_periods: bool = False,
+    is_stream: bool = False,
 ) -> Merged:
     """Add up parts, each counting of rows once.
 
@@ -171,50 +179,104 @@ def merged(
         Level to which the parts are reduced first; None for parts of one level.
     with_periods : bool, default=False
         Whether the period of each part becomes a group column.
+    is_stream : bool, default=False
+        Whether to add each part as it comes and to forget it, as far as `repeated` permits.
     """
     _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
-    parts = list(parts)
-    invalid: dict[str, str] = {}
-    if on_invalid == "skip":
-        parts, invalid = _valid(parts)
-    if not parts:
-        reasons = f" {invalid_in_words(invalid)}" if invalid else ""
-        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
-    entries = [Entry(part.name, part.sources, part.digest) for part in parts]
-    kept = parts_to_add(entries, repeated, models)
+    register, skipped = Register(repeated), _Skipped([], {})
+    if is_stream and repeated == "raise":
+        adding = _streamed(parts, register, skipped, is_skipping=on_invalid == "skip")
+    else:
+        parts = list(parts)
+        if on_invalid == "skip":
+            parts, invalid = _valid(parts)
+            skipped.invalid.update(invalid)
+        adding = iter(_listed(parts, register, skipped, models))
+    has_unnamed = is_stream or any(
+        source.name is None for entry in register.kept.values() for source in entry.sources
+    )
     waiting: list[State] = []
     size = 0
-    for part, state in _agreeing([parts[number] for number in kept], rule, with_periods):
+    for part, state in _agreeing(adding, rule, with_periods, _Alike() if has_unnamed else None):
         waiting.append(state)
-        if not part.is_in_memory:
+        if is_stream or not part.is_in_memory:
             size += state.n_cells + _CELLS_PER_PART
         if size >= max(_ROUND, waiting[0].n_cells):
             waiting, size = [sum_of(waiting)], 0
-    left_out = set(range(len(parts))) - set(kept)
-    names = tuple(parts[number].name for number in sorted(left_out))
-    return Merged(sum_of(waiting), names, invalid)
+    register.check_models(models)
+    if not waiting:
+        reasons = f" {invalid_in_words(skipped.invalid)}" if skipped.invalid else ""
+        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
+    return Merged(sum_of(waiting), tuple(skipped.repeated), skipped.invalid)
+
+
+class _Skipped(NamedTuple):
+    """Parts that are not added: names of repeated ones, and reasons by the name of invalid ones."""
+
+    repeated: list[str]
+    invalid: dict[str, str]
+
+
+def _listed(
+    parts: Sequence[Part], register: Register, skipped: _Skipped, models: str
+) -> list[Part]:
+    """Return the parts to add, after looking at the sources of all."""
+    for number, part in enumerate(parts):
+        register.add(number, Entry(part.name, part.sources, part.digest))
+    register.check_models(models)
+    skipped.repeated.extend(p.name for n, p in enumerate(parts) if n not in register.kept)
+    return [parts[number] for number in register.kept]
+
+
+def _streamed(
+    parts: Iterable[Part], register: Register, skipped: _Skipped, *, is_skipping: bool
+) -> Iterator[Part]:
+    """Yield each part that is not a retry as it comes; what was added cannot be replaced."""
+    for number, part in enumerate(parts):
+        try:
+            state = part.state()
+        except (ValueError, OSError) as error:
+            if not is_skipping:
+                raise
+            skipped.invalid[part.name] = str(error)
+            continue
+        digest = functools.partial(bytes, state.digest() if part.sources else b"")
+        replaced = register.add(number, Entry(part.name, part.sources, digest))
+        if replaced is None:
+            skipped.repeated.append(part.name)
+            continue
+        if replaced:
+            raise MergeError(
+                f"{part.name} contains {shortened(part.sources[0].name)} and others of an earlier "
+                "part, which was added already",
+                "Pass a list of the parts, or the sum before its parts.",
+                "repeated",
+            )
+        part.keep(state)
+        yield part
 
 
 def _valid(parts: Sequence[Part]) -> tuple[list[Part], dict[str, str]]:
-    """Read each file once to see whether it is valid; it is read again when it is added."""
-    valid, invalid = [], {}
+    """Read each file to see whether it is valid; large files are read again when they are added."""
+    valid, invalid, n_kept = [], {}, 0
     for part in parts:
         try:
-            part.state()
+            state = part.state()
         except (ValueError, OSError) as error:
             invalid[part.name] = str(error)
-        else:
-            valid.append(part)
+            continue
+        n_kept += state.n_cells + _CELLS_PER_PART
+        if n_kept <= _MOST_KEPT:
+            part.keep(state)
+        valid.append(part)
     return valid, invalid
 
 
 def _agreeing(
-    parts: Sequence[Part], rule: Disclosure | None, with_periods: bool
+    parts: Iterable[Part], rule: Disclosure | None, with_periods: bool, alike: _Alike | None
 ) -> Iterator[tuple[Part, State]]:
     """Yield the counts of each part at the level of the result, after checking that they agree."""
     agreement = Agreement()
-    unnamed = any(source.name is None for part in parts for source in part.sources)
-    alike = _Alike() if unnamed else None
     for part in parts:
         state = part.state()
         if with_periods:

@@ -318,7 +318,7 @@ def _sizes(view: memoryview, place: int, stop: int) -> Iterator[int]:
                 encoding = thrift.integers().get(_KINDS_OF_PAGES[field])
                 if encoding not in _ENCODINGS:
                     raise ValueError(f"a page has the encoding {encoding}")
-            elif kind in range(_BYTE + 1, _DOUBLE):
+            elif _BYTE < kind < _DOUBLE:
                 found[field] = thrift.integer()
             else:
                 thrift.skip(kind)
@@ -345,8 +345,11 @@ class _Thrift:
 
     def number(self) -> int:
         """Read an unsigned integer of 7 bits per byte."""
-        value = 0
-        for shift in range(0, 70, 7):
+        value = self.byte()
+        if value < 128:  # most are
+            return value
+        value &= 127
+        for shift in range(7, 70, 7):
             byte = self.byte()
             value |= (byte & 127) << shift
             if byte < 128:
@@ -369,7 +372,7 @@ class _Thrift:
         """Read a structure, and return its integers by field."""
         found = {}
         for field, kind in self.fields():
-            if kind in range(_BYTE + 1, _DOUBLE):
+            if _BYTE < kind < _DOUBLE:
                 found[field] = self.integer()
             else:
                 self.skip(kind)
@@ -397,15 +400,20 @@ class _Thrift:
 
     def skip(self, kind: int, is_item: bool = False) -> None:
         """Skip a value; booleans take a byte only as items of lists."""
-        if kind in (_TRUE, _FALSE):
+        if _BYTE < kind < _DOUBLE:
+            self.number()
+        elif kind == _BINARY:
+            length = self.number()  # moves the place
+            self.place += length
+        elif kind == _STRUCT:
+            for _, of_field in self.fields():
+                self.skip(of_field)
+        elif kind in (_TRUE, _FALSE):
             self.place += is_item
         elif kind == _BYTE:
             self.place += 1
         elif kind == _DOUBLE:
             self.place += 8
-        elif kind == _BINARY:
-            length = self.number()  # moves the place
-            self.place += length
         elif kind in (_LIST, _SET):
             length, of_items = self._length()
             for _ in range(length):
@@ -416,8 +424,5 @@ class _Thrift:
             for _ in range(length):
                 self.skip(kinds >> 4, is_item=True)
                 self.skip(kinds & 15, is_item=True)
-        elif kind == _STRUCT:
-            for _, of_field in self.fields():
-                self.skip(of_field)
         else:
             self.integer()

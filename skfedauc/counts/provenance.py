@@ -189,38 +189,48 @@ class Entry(NamedTuple):
         return {source.identifier for source in self.sources}
 
 
-def parts_to_add(entries: Sequence[Entry], repeated: str, models: str) -> list[int]:
-    """Return the numbers of the parts to add, without retries and replaced parts.
+class Register:
+    """Countings that a merge has seen, each of which counts once.
 
-    Parts without sources are always added.
-
-    Raises
-    ------
-    MergeError
-        If two parts have the same name, model and period but other counts (unless `repeated` is
-        "replace"), if they share only some sources, or if their models differ.
+    Parameters
+    ----------
+    repeated : {"raise", "replace"}
+        As in `ScoreCounts.merge`.
     """
-    _input.check_option("repeated", repeated, ("raise", "replace"))
-    _input.check_option("models", models, ("same", "any"))
-    kept: dict[int, Entry] = {}
-    by_mark: dict[Any, int] = {}
-    for number, entry in enumerate(entries):
+
+    def __init__(self, repeated: str) -> None:
+        self._repeated = _input.check_option("repeated", repeated, ("raise", "replace"))
+        self.kept: dict[int, Entry] = {}
+        self._by_mark: dict[Any, int] = {}
+
+    def add(self, number: int, entry: Entry) -> list[int] | None:
+        """Return the numbers of the parts that this one replaces, or None for a retry.
+
+        Raises
+        ------
+        MergeError
+            If an earlier part has the same name, model and period but other counts (unless the
+            later one replaces it), or shares only some sources.
+        """
         marks = entry.keys | entry.identifiers
-        earlier = {by_mark[mark] for mark in marks if mark in by_mark}
-        replaced = [_is_replaced(kept[n], entry, repeated) for n in sorted(earlier)]
+        earlier = sorted({self._by_mark[mark] for mark in marks if mark in self._by_mark})
+        replaced = [_is_replaced(self.kept[n], entry, self._repeated) for n in earlier]
         if earlier and not all(replaced):
             if any(replaced):
-                raise _overlap(kept[min(earlier)], entry)
-            continue  # a retry, which counts once
+                raise _overlap(self.kept[earlier[0]], entry)
+            return None
         for n in earlier:
-            for mark in kept[n].keys | kept[n].identifiers:
-                by_mark.pop(mark, None)
-            del kept[n]
-        kept[number] = entry
-        by_mark.update(dict.fromkeys(marks, number))
-    if models == "same":
-        _check_models(kept.values())
-    return list(kept)
+            gone = self.kept.pop(n)
+            for mark in gone.keys | gone.identifiers:
+                self._by_mark.pop(mark, None)
+        self.kept[number] = entry
+        self._by_mark.update(dict.fromkeys(marks, number))
+        return earlier
+
+    def check_models(self, models: str) -> None:
+        """Raise a MergeError if countings that are kept name different models."""
+        if _input.check_option("models", models, ("same", "any")) == "same":
+            _check_models(self.kept.values())
 
 
 def _is_replaced(first: Entry, second: Entry, repeated: str) -> bool:

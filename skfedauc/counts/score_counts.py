@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -597,7 +597,8 @@ default=None
         Parameters
         ----------
         parts : iterable of ScoreCounts, str or os.PathLike, or mapping to these
-            Counts or paths; either all have groups or none has. Files are read one at a time.
+            Counts or paths; either all have groups or none has. Files are read one at a time, and
+            the counts of a generator are not kept: there, a sum must come before its parts.
             Messages show the keys of a mapping as the names of the parts.
         repeated : {"raise", "replace"}, default="raise"
             The same source, model and period with other counts is an error, or replaces the earlier
@@ -681,9 +682,16 @@ default=None
             raise ValueError(
                 "merge takes no min_count: each site applies it once, before it sends counts."
             )
-        parts = _parts_of(parts, limits)
         periods = _input.check_flag(by_period, "by_period")
-        found = merged(parts, repeated, models, on_invalid, rule, with_periods=periods)
+        found = merged(
+            _parts_of(parts, limits),
+            repeated,
+            models,
+            on_invalid,
+            rule,
+            with_periods=periods,
+            is_stream=not isinstance(parts, Collection),
+        )
         return cls._of(found.state), found
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
