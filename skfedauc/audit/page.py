@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from skfedauc.audit.document import Card, Cell, Document, Mark, Row, unbroken
 
-# Plot of a card: width, first and last pixel of the scale, and height of a row
-_WIDTH, _LEFT, _RIGHT, _ROW = 460, 122, 392, 24
+# Plot of a card: width, last pixel of the scale, and height of a row. Left of the scale are the
+# labels, whose characters are at most this wide, also on phones.
+_WIDTH, _RIGHT, _ROW, _CHARACTER = 460, 392, 24, 8.4
 # Plot of a table's cell: width, margin and height
 _GLYPH, _MARGIN, _TALL = 132, 8, 18
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -55,7 +56,8 @@ def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
     precise = [mark for mark in marks if mark.style != "few"] or marks
     ends += [mark.low for mark in precise] + [mark.high for mark in precise]
     pad = 0.04 * max(max(ends) - min(ends), 0.02)
-    return Scale(min(ends) - pad, max(ends) + pad, _LEFT, _RIGHT)
+    left = 16 + _CHARACTER * max(len(mark.label) for mark in marks)
+    return Scale(min(ends) - pad, max(ends) + pad, round(left), _RIGHT)
 
 
 def _plot(marks: tuple[Mark, ...], center: float, scale: Scale | None) -> dict[str, Any] | None:
@@ -82,7 +84,7 @@ def _plot(marks: tuple[Mark, ...], center: float, scale: Scale | None) -> dict[s
         "bottom": 4 + len(rows) * _ROW,
         "height": 24 + len(rows) * _ROW,
         "width": _WIDTH,
-        "left": _LEFT,
+        "left": scale.first,
     }
 
 
