@@ -20,7 +20,8 @@ from skfedauc.counts import (
 )
 from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
-from skfedauc.counts.score_counts import merge_named, view_of
+from skfedauc.counts.provenance import Entry, Register
+from skfedauc.counts.score_counts import view_of
 from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
@@ -50,20 +51,17 @@ def counts_record(
     counts : ScoreCounts
         Counts of the client's rows, with groups.
     source : str, default=None
-        Name of the client, for messages of the server, and for `expected_groups` of the aggregator.
+        Name of the client, for messages, and for `expected_groups` of the aggregator.
     server_round : int, default=None
-        Round of the request, ``message.content["config"]["server-round"]``. The aggregator then
-        knows the round of its reports, and refuses a reply from another round.
+        Round of the request, ``message.content["config"]["server-round"]``, which the aggregator
+        compares between replies and gives to its reports.
     disclosure : "exact", "bins", "summary", Bins or None, default=None
-        Level of disclosure of the scores; see `ScoreCounts.reduced`. None keeps the level of
-        `counts`. All clients must send the same level and the same bins, unless the aggregator has
-        a level.
+        Level of disclosure, as in `ScoreCounts.reduced`; None keeps that of `counts`.
 
     Returns
     -------
     flwr.app.ConfigRecord
-        Record with the counts as bytes (`ScoreCounts.to_bytes`). Put the record and the client's
-        MetricRecord into the reply; the key of the record is arbitrary.
+        Record for the reply, beside the client's MetricRecord, under any key.
 
     Raises
     ------
@@ -79,9 +77,8 @@ def counts_record(
 
     Notes
     -----
-    Flower encrypts the bytes only in transit, and the server sees the counts of each client. Exact
-    counts of distinct scores disclose the group, the score and the class of every row.
-    `secure_reply` sends counts that the server does not see.
+    The server sees the counts of each client, and exact counts of distinct scores disclose the
+    group, the score and the class of every row. `secure_reply` sends counts that it does not see.
 
     Examples
     --------
@@ -124,48 +121,41 @@ def counts_record(
 class GroupAUCAggregator:
     """Merge the counts in the replies of clients, and compute the AUCs of all rows.
 
-    Pass an aggregator to a strategy of Flower as ``evaluate_metrics_aggr_fn``, or call the
-    aggregator in your own strategy.
+    Pass it to a strategy of Flower as ``evaluate_metrics_aggr_fn``, or call it in your own.
 
     Parameters
     ----------
     expected_groups : iterable of labels, or mapping of str to iterable of labels, default=None
-        Labels of all groups of each round. The aggregator compares the groups of the replies with
-        these labels, and reports missing groups, such as the group of a device without a reply.
-        None means that the groups are unknown. The aggregator then does not notice a missing reply,
-        because Flower only passes on the other replies. A mapping from the name of each client,
-        `source` of `counts_record`, to its groups also refuses replies with rows of other groups,
-        and replies of other sources or without a source; see Notes.
+        Labels of all groups of each round, so that missing ones are noticed: Flower passes on only
+        the replies that arrived. A mapping from the name of each client, `source` of
+        `counts_record`, to its groups also refuses rows of the groups of others, and other names.
     on_missing : {"warn", "raise", "ignore"}, default="warn"
-        Action for missing or unexpected groups: a UserWarning with their labels, a ValueError with
-        their labels, or nothing. `missing_groups` and the metric ``num-missing-groups`` record
-        missing groups in all cases.
+        What to do about missing or unexpected groups; `missing_groups` records the missing ones.
     on_invalid : {"raise", "skip"}, default="raise"
         A reply without counts, with damaged counts, beyond the limits, with other rows than it
-        declares or with groups of another source is a ValueError, or is left out with a warning,
-        and recorded in `invalid`.
+        declares or with groups of another source is an error, or is left out with a warning and
+        recorded in `invalid`.
     statistics : sequence of str, default=("pooled", "macro", "samples", "positives", "negatives", \
-"within", "worst", "difference")
-        Names of statistics, as in `GroupAUC.statistic`. The aggregator omits statistics that the
-        level of disclosure does not determine, such as the pooled AUC of summaries.
+    "within", "worst", "difference")
+        Names as in `GroupAUC.statistic`. Those that the level of disclosure does not determine are
+        left out.
     disclosure : "exact", "bins", "summary", Bins or None, default=None
-        Level of disclosure, as in `ScoreCounts.merge`. The aggregator reduces the counts of each
-        reply to this level before the merge. None requires the same level and the same bins of all
-        replies.
+        Level to which each reply is reduced first; None requires one level of all replies.
     limits : skfedauc.counts.Limits, default=None
-        What the aggregator accepts of each reply. None accepts 2**28 bytes, also after
-        decompression, 10**9 rows of a class, and labels of 1,000 characters.
+        What is accepted of each reply. None accepts 2**28 bytes, also after decompression, 10**9
+        rows of a class, and labels of 1,000 characters.
 
     Attributes
     ----------
     reports : dict of int to GroupAUC
-        Report of each round, from the counts of all replies. Each round has the number that clients
-        pass to `counts_record`. If no client passes a number, the aggregator numbers its calls
-        from 1. Flower does not call the aggregator in a round without replies.
+        Report of each round, of the number that clients pass to `counts_record`, else of the number
+        of the call. They hold the counts; ``del aggregator.reports[1]`` releases them.
     missing_groups : dict of int to tuple
         Labels of the expected groups that are missing in each round.
     invalid : dict of int to dict
         The reason by the name of each reply that was skipped in each round.
+    repeated : dict of int to tuple
+        Names of the replies that repeat others of the round, and count once.
 
     Raises
     ------
@@ -180,23 +170,14 @@ class GroupAUCAggregator:
 
     Notes
     -----
-    Without `evaluate_metrics_aggr_fn`, strategies of Flower average the metrics of clients,
-    weighted by their numbers of examples. For AUCs, Flower's average is ``samples``. The average
-    ``samples`` equals the pooled AUC only in special cases, for instance if all clients have the
-    same score distribution of each class.
+    Without `evaluate_metrics_aggr_fn`, Flower averages the metrics of clients by their numbers of
+    examples. For AUCs this is ``samples``, which equals the pooled AUC only in special cases.
 
-    Each reply is checked: the number of counted rows must be the client's ``num-examples``, or less
-    by at most its rows without a group label. Rows of weight 0 and withheld groups also reduce the
-    number. A mapping of `expected_groups` keeps a client out of the groups of the others. The name
-    is the client's own statement, because Flower does not tell its hook which node sent a reply. A
-    client that takes the name of another is noticed if the other one replies as well: two replies
-    with one name are refused. Your own strategy can compare ``message.metadata.src_node_id``.
-
-    Use an aggregator for one hook of one strategy. `reports` has one report for each round, and a
-    later report of the same round replaces the earlier report.
-
-    Reports hold the merged counts of each round, at 16 bytes for each distinct score and group.
-    Delete reports to release memory: ``del aggregator.reports[1]``.
+    The number of counted rows must be the client's ``num-examples``, or less by at most its rows
+    without a group label, of weight 0 and in withheld groups. The name is the client's own
+    statement, because Flower does not tell its hook which node sent a reply: who takes the name of
+    another is noticed if the other one replies as well. Your own strategy can compare
+    ``message.metadata.src_node_id``. Use one aggregator for one hook of one strategy.
 
     Examples
     --------
@@ -273,6 +254,7 @@ class GroupAUCAggregator:
         self.reports: dict[int, GroupAUC] = {}
         self.missing_groups: dict[int, tuple[Any, ...]] = {}
         self.invalid: dict[int, dict[str, str]] = {}
+        self.repeated: dict[int, tuple[str, ...]] = {}
         self._n_calls = 0
 
     def __call__(
@@ -283,31 +265,26 @@ class GroupAUCAggregator:
         Parameters
         ----------
         records : iterable of flwr.app.RecordDict
-            Contents of the replies. Each reply has one MetricRecord, and one record of
-            `counts_record`.
+            Contents of the replies, each with one MetricRecord and one record of `counts_record`.
         weighted_by_key : str, default="num-examples"
             Key of the number of examples in the MetricRecords.
 
         Returns
         -------
         flwr.app.MetricRecord
-            Averages of the clients' metrics weighted by their numbers of examples, as in Flower.
-            The `statistics` of all rows follow under keys such as ``auc-pooled``. Undefined
-            statistics are NaN, and statistics that the level of disclosure does not determine are
-            absent. For binned scores, ``auc-pooled-low`` and ``auc-pooled-high`` are the ends of
-            the certain interval of ``auc-pooled`` (see `GroupAUC.bounds`). The counts are
-            ``num-clients``, ``num-groups``, ``num-undefined-groups`` (groups that lack a class)
-            and, with `expected_groups`, ``num-missing-groups``.
+            Averages of the clients' metrics, as in Flower; then the `statistics` of all rows, such
+            as ``auc-pooled``, NaN where undefined, with the ends ``auc-pooled-low`` and
+            ``auc-pooled-high`` of the certain interval for binned scores (see `GroupAUC.bounds`);
+            then ``num-clients``, ``num-groups``, ``num-undefined-groups`` (which lack a class) and,
+            with `expected_groups`, ``num-missing-groups``.
 
         Raises
         ------
         ValueError
-            If there are no replies. If a reply has no counts, damaged counts, counts above a limit,
-            or another number of rows than its ``num-examples``; the message names the client. If
-            `disclosure` is None and replies have different levels.
-            If two replies have the same source name, or are from different rounds. If
-            `expected_groups` is a mapping, and a reply has another source or groups of another
-            source. With ``on_missing="raise"``, if groups are missing or unexpected.
+            If there is no valid reply, or a reply is not valid with ``on_invalid="raise"``; the
+            message names the client. If replies have different levels, rounds, or one source name
+            for different countings. With ``on_missing="raise"``, if groups are missing or
+            unexpected.
         """
         from skfedauc.report import GroupAUC, estimates_of
         from skfedauc.report.bounds import statistic_bounds
@@ -316,13 +293,10 @@ class GroupAUCAggregator:
         contents = list(records)
         if not contents:
             raise ValueError("the aggregator needs at least one reply of a client; got none.")
-        replies, invalid = self._valid(contents, weighted_by_key)
+        replies, invalid, repeated = self._valid(contents, weighted_by_key)
         server_round = self._round_of(replies)
-        self.invalid[server_round] = invalid
-        _check_sources(replies)
-        counts, repeated = _merged(replies, self.disclosure)
-        # A reply that was sent again counts once.
-        replies = [reply for reply in replies if reply.name not in repeated]
+        self.invalid[server_round], self.repeated[server_round] = invalid, repeated
+        counts = _merged(replies, self.disclosure)
         contents = [reply.content for reply in replies]
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
@@ -356,21 +330,25 @@ class GroupAUCAggregator:
 
     def _valid(
         self, contents: list[RecordDict], weighted_by_key: str
-    ) -> tuple[list[_Reply], dict[str, str]]:
-        """Return the valid replies, and the reason by the name of each reply that is skipped."""
-        replies, invalid = [], {}
+    ) -> tuple[list[_Reply], dict[str, str], tuple[str, ...]]:
+        """Return the valid replies, reasons of invalid ones by name, and names of repeated ones.
+
+        A reply that was sent again counts once.
+        """
+        replies, invalid, register = {}, {}, Register("raise")
         for number, content in enumerate(contents, 1):
             name = f"reply {number} of {len(contents)}"
             try:
                 reply = _read_reply(content, name, self.limits)
                 _check_metrics(reply, content, weighted_by_key)
                 self._check_own_groups(reply)
+                _register(register, number, reply)
             except ValueError as error:
                 if self.on_invalid == "raise":
                     raise
                 invalid[name] = str(error)
             else:
-                replies.append(reply)
+                replies[number] = reply
         if invalid:
             shown = " ".join(invalid.values())
             if not replies:
@@ -379,7 +357,9 @@ class GroupAUCAggregator:
                 f"{len(invalid)} of {len(contents)} replies left out as invalid. {shown}",
                 UserWarning,
             )
-        return replies, invalid
+        kept = [reply for number, reply in replies.items() if number in register.kept]
+        repeated = (reply.name for n, reply in replies.items() if n not in register.kept)
+        return kept, invalid, tuple(repeated)
 
     def _round_of(self, replies: list[_Reply]) -> int:
         """Return the round of the replies, or the number of calls for replies without a round."""
@@ -491,29 +471,23 @@ def _read_reply(content: RecordDict, name: str, limits: Limits) -> _Reply:
     return _Reply(counts, name, server_round, content)
 
 
-def _check_sources(replies: list[_Reply]) -> None:
-    """Raise an error for replies with the same source name, such as two countings of one client."""
-    found: dict[str, tuple[str, _Reply]] = {}
-    for reply in replies:
-        for source in reply.counts.sources:
-            if source.name is None:
-                continue
-            identifier, before = found.setdefault(source.name, (source.identifier, reply))
-            # The merge raises an error for two replies with the same counting.
-            if before is not reply and identifier != source.identifier:
-                raise ValueError(
-                    f"{before.name} and {reply.name} have different countings with the source name "
-                    f"{_words.shortened(source.name)}, so rows may count twice. Leave out the "
-                    "reply that is replaced, or give each client its own name by "
-                    "counts_record(counts, source=...)."
-                )
+def _register(register: Register, number: int, reply: _Reply) -> None:
+    """Refuse a reply with another counting of a source that has replied, such as one client's."""
+    counts = reply.counts
+    try:
+        register.add(number, Entry(reply.name, counts.sources, view_of(counts).state.digest))
+    except MergeError as error:
+        raise ValueError(
+            f"{error.fact}, so rows may count twice. Leave out the reply that is replaced, or give "
+            "each client its own name by counts_record(counts, source=...)."
+        ) from error
 
 
-def _merged(replies: list[_Reply], disclosure: Any) -> tuple[ScoreCounts, tuple[str, ...]]:
-    """Merge the counts of all replies, and return the names of the replies that were sent again."""
+def _merged(replies: list[_Reply], disclosure: Any) -> ScoreCounts:
+    """Merge the counts of all replies."""
     try:
         parts = {reply.name: reply.counts for reply in replies}
-        return merge_named(parts, disclosure=disclosure)
+        return ScoreCounts.merge(parts, disclosure=disclosure)
     except MergeError as error:
         raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
 
@@ -561,13 +535,7 @@ def _default_average(contents: list[RecordDict], weighted_by_key: str) -> Metric
 def _check_binding(
     expected_groups: Any,
 ) -> tuple[tuple[Any, ...] | None, dict[str, tuple[Any, ...]] | None]:
-    """Return the labels of all expected groups, and those of each source if the caller binds them.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `expected_groups` is not as described.
-    """
+    """Return the labels of all expected groups, and those of each source if they are bound."""
     if not isinstance(expected_groups, Mapping):
         return _check_expected(expected_groups), None
     groups_of = {}

@@ -27,7 +27,7 @@ GRID = "score-counts-grid"
 
 
 def is_secure_request(message: Message) -> bool:
-    """Return whether a message is a request of `secure_group_auc`.
+    """Return whether a message to the train function is a request of `secure_group_auc`.
 
     Parameters
     ----------
@@ -37,8 +37,7 @@ def is_secure_request(message: Message) -> bool:
     Returns
     -------
     bool
-        True if `secure_reply` must answer the message. False for other messages, such as requests
-        of a strategy that trains a model.
+        True if `secure_reply` must answer the message, False if it is, say, one to train a model.
 
     See Also
     --------
@@ -65,24 +64,22 @@ def secure_reply(
 ) -> Message:
     """Answer a request of `secure_group_auc` with masked counts; the server learns only the sum.
 
-    Call `secure_reply` in the function that `ClientApp.train` registers, because SecAgg+ uses the
-    messages of training. A round has four requests, and the client answers only the third request
-    with counts. `secure_reply` runs Flower's client mod of SecAgg+. Do not register this mod.
+    Call it in the function that `ClientApp.train` registers, because SecAgg+ uses the messages of
+    training. It runs Flower's client mod of SecAgg+; do not register this mod.
 
     Parameters
     ----------
     message : flwr.app.Message
         Message of the server; see `is_secure_request`.
     context : flwr.app.Context
-        Context of the client, which keeps the client's keys between the requests.
+        Context of the client, which keeps its keys between the four requests of a round.
     count : callable
-        Function that returns the `ScoreCounts` of the client's rows. `secure_reply` calls this
-        function at the third request, with the server's arrays as a list of ndarrays.
+        Function that returns the `ScoreCounts` of the client's rows, called at the third request
+        with the server's arrays as a list of ndarrays.
     bins : Bins
-        Bins of the scores, with a fixed number of bins, equal to the bins of the server.
+        Bins of the scores, of a fixed number, equal to those of the server.
     groups : array-like of labels, or None
-        Labels of the groups of all clients, equal to the labels of the server, or None for rows
-        without groups.
+        Labels of the groups of all clients, as at the server, or None for rows without groups.
 
     Returns
     -------
@@ -94,9 +91,8 @@ def secure_reply(
     ValueError
         If the server has other bins or groups, or inexact or unsafe settings.
     RuntimeError
-        If `count` fails. If the counts have weights, or a group that is not among `groups`. If a
-        count is above the limit of the settings: 2**29 for 3 clients, 2**27 for 10, 2**24 for 100
-        clients. The log of the client has the reason.
+        If `count` fails, or its counts have weights, another group, or a count above the limit:
+        2**29 for 3 clients, 2**27 for 10, 2**24 for 100. The log of the client has the reason.
     TypeError
         If an argument is not as described.
     ImportError
@@ -110,10 +106,9 @@ def secure_reply(
 
     Notes
     -----
-    The server receives the counts of each bin plus masks that cancel in the sum over all clients.
-    The reply has no number of rows, no name and no metrics. If a client raises an error, Flower
-    drops the client, and sends the text of the error to the server. `secure_reply` therefore writes
-    errors of `count` and of the counts only to the log of the client.
+    The server receives the counts of each bin plus masks that cancel in the sum over all clients,
+    and neither a number of rows nor a name. Flower sends the text of a client's error to the
+    server; errors of `count` and of the counts are therefore only written to the log of the client.
 
     Examples
     --------

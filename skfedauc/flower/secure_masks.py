@@ -34,21 +34,15 @@ _DOMAIN = b"skfedauc masks 1\0"
 def masks_of(
     key: bytes, modulus: int, shapes: list[tuple[int, ...]]
 ) -> list[NDArray[np.signedinteger[Any]]]:
-    """Expand a key to masks.
+    """Expand a key of at least 128 bits of entropy to arrays of uniform numbers below 2**32.
 
     Parameters
     ----------
     key : bytes
-        Secret key with at least 128 bits of entropy.
     modulus : int
         2**32.
     shapes : list of tuple of int
         Shapes of the arrays to mask.
-
-    Returns
-    -------
-    list of ndarray of int64
-        For each shape, an array of uniform numbers from 0 to 2**32 - 1.
     """
     if modulus != MODULUS:
         raise ValueError(f"masks are modulo 2**32; got the modulus {modulus}.")

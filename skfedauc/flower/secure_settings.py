@@ -56,18 +56,7 @@ class Settings(NamedTuple):
     def chosen(
         cls, n_clients: int, num_shares: Any = None, reconstruction_threshold: Any = None
     ) -> Settings:
-        """Choose the settings for a number of clients.
-
-        Parameters
-        ----------
-        n_clients : int
-            Number of clients that the server asks.
-        num_shares, reconstruction_threshold : int, default=None
-            As in `secure_group_auc`.
-
-        Returns
-        -------
-        Settings
+        """Choose the settings for a number of clients; arguments as in `secure_group_auc`.
 
         Raises
         ------
@@ -105,16 +94,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def of_client(cls, state: Mapping[str, Any]) -> Settings:
-        """Return the checked settings that a client received.
-
-        Parameters
-        ----------
-        state : mapping
-            State of Flower's client mod.
-
-        Returns
-        -------
-        Settings
+        """Return the checked settings in the state of a client's mod.
 
         Raises
         ------

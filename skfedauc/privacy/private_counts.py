@@ -30,43 +30,13 @@ if TYPE_CHECKING:
 class PrivateCounts:
     """Counts of negatives and positives by group and bin, with noise for differential privacy.
 
-    A `PrivateCounts` holds the number of negatives and of positives in each bin of scores of each
-    agreed group. At the site, OpenDP draws independent discrete Laplace noise once for each of
-    these numbers. Adding or removing one row then changes the probability of any set of results at
-    most by the factor ``exp(epsilon)`` [1]_. With a small epsilon, the counts therefore disclose
-    almost nothing about one row.
+    At the site, OpenDP draws discrete Laplace noise once for the number of each group, bin and
+    class. Adding or removing one row then changes the probability of any result at most by the
+    factor ``exp(epsilon)`` [1]_. Whatever is computed from the counts has the same epsilon.
 
-    Build a `PrivateCounts` at a site with `from_counts`, and send the counts with `save` or
-    `to_bytes`. Add up the sites with `merge`, and compute AUCs with `confidence_intervals`. Every
-    statistic of a `PrivateCounts` has the same epsilon, because its computation does not use the
-    rows (post-processing). `merge` can add exact counts of other sites; epsilon does not protect
-    the rows of these sites.
-
-    Counts with noise can be negative, and stay negative. Setting negative counts to 0 would add
-    rows to all empty bins, and move the AUC towards 1/2.
-
-    Attributes
-    ----------
-    negatives, positives : ndarray of int64, shape (n_groups, n_bins)
-        Counts with noise of each group and bin, read-only.
-    bins : Bins
-        Bins of the scores.
-    groups : tuple or None
-        Sorted labels of the agreed groups, or None for rows without groups.
-    releases : tuple of Release
-        The draws of noise in these counts, each with `identifier`, `name`, `epsilon`,
-        `rows_per_person` and `groups`.
-    epsilon : float
-        Largest epsilon of the releases. This epsilon holds for each person who has rows in only one
-        release and no rows in exact counts.
-    sources : tuple of Source
-        Sources of the exact counts in the sum, each with `identifier` and `name`.
-    exact_groups : tuple
-        Labels of the groups with exact counts.
-    group_names : tuple of str
-        Names of the group columns, or empty for groups without names.
-    pos_label : int, float, str or None
-        The positive label, or None for an unknown label.
+    Make them at a site with `from_counts`, send them with `save`, add up the sites with `merge`,
+    and compute AUCs with `confidence_intervals`. Counts can be negative, and stay so: setting them
+    to 0 would add rows to empty bins, and move the AUC towards 1/2.
 
     See Also
     --------
@@ -75,25 +45,22 @@ class PrivateCounts:
 
     Notes
     -----
-    *Protected rows.* Adding or removing one row changes one of the counts by 1. With
-    ``rows_per_person=k``, epsilon covers the addition or removal of all rows of one person with at
-    most k rows. The noise is then k times as large. Replacing a row removes a row and adds a row,
-    and has twice the privacy loss.
+    *Protected rows.* With ``rows_per_person=k``, epsilon covers adding or removing all rows of one
+    person with at most k rows, and the noise is k times as large. Replacing a row is removing one
+    and adding one, with twice the privacy loss.
 
-    *Public content.* The file has the bins, the group labels, the names of group columns, the
-    positive label and the source names without noise. These values must not depend on the rows. The
-    file has neither the numbers of rows nor `n_missing` nor the class labels.
+    *Public content.* Bins, group labels, names of group columns, the positive label and source
+    names have no noise, and must not depend on the rows. The file has no numbers of rows.
 
-    *Composition.* If no person has rows at two sites, the releases of all sites together have the
-    largest of their epsilons (parallel composition). Otherwise the epsilons of the person's sites
-    add up. The epsilons of several releases of the same rows also add up, and `from_counts` keeps
-    no record of them. Draw the noise once for each set of rows, keep the file, and send this file
-    again.
+    *Composition.* If no person has rows at two sites, all releases together have the largest of
+    their epsilons; otherwise the epsilons of the person's sites add up. So do the epsilons of
+    several releases of the same rows, of which the package keeps no record: draw once, keep the
+    file, and send it again.
 
-    *Noise.* The noise of each count has the distribution ``P(x) = (1 - a) / (1 + a) * a**abs(x)``
-    with ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
-    epsilon 0.5, 1.8 at 1, and 0.014 at 5. The variances of merged sites add up. The number of
-    positives of a group has the variance of all its bins, so fewer bins have less noise.
+    *Noise.* The noise of each count has ``P(x) = (1 - a) / (1 + a) * a**abs(x)`` with
+    ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
+    epsilon 0.5, 1.8 at 1, and 0.014 at 5. The number of positives of a group has the variance of
+    all its bins, so fewer bins have less noise.
 
     References
     ----------
@@ -132,13 +99,7 @@ class PrivateCounts:
 
     @classmethod
     def _of(cls, state: State, name: str = "the pickled PrivateCounts") -> PrivateCounts:
-        """Make private counts from a state that may come from a file.
-
-        Raises
-        ------
-        ValueError
-            If no release has this state.
-        """
+        """Make private counts from a state that may come from a file, after checking it."""
         check_state(state, name)
         counts = object.__new__(cls)
         for array in (state.negatives, state.positives, state.labels):
@@ -161,48 +122,43 @@ class PrivateCounts:
         pos_label: int | float | str = 1,
         source: str | None = None,
     ) -> PrivateCounts:
-        """Draw the noise of a site's counts; call this method once for the rows of a site.
+        """Draw the noise of a site's counts; call this once for the rows of a site.
 
         Parameters
         ----------
         counts : ScoreCounts
-            Counts of the site's rows without sample weights, either exact or by finer bins. Each of
-            `bins` must then be a union of finer bins.
+            Counts of the site's rows without sample weights: exact, or by bins whose unions are
+            `bins`.
         bins : Bins
-            Agreed bins, with a fixed number of bins. Choose bins without looking at these rows:
-            bins at quantiles of the rows would disclose scores.
+            Agreed bins, of a fixed number. Bins at quantiles of these rows would disclose scores.
         groups : array-like of labels, or None
-            Public labels of all groups to release, or None for counts without groups. A group
-            without rows gets counts of pure noise, which hides that the group is empty.
+            Public labels of all groups, or None for counts without groups. A group without rows
+            gets pure noise, which hides that it is empty.
         epsilon : float
-            Privacy loss of the release, above 0, for all bins of all groups together. Common values
-            are from 0.1 to 5; the method refuses more than 10 per row, which leaves practically no
-            noise.
+            Privacy loss of the release, for all counts together: commonly .1 to 5, at most 10 per
+            row.
         rows_per_person : int, default=1
-            Largest number of rows of one person. Epsilon protects all rows of the person. The
-            method cannot check this number, because counts do not identify persons.
+            Largest number of rows of one person, all of which epsilon protects. Counts do not
+            identify persons, so that this cannot be checked.
         pos_label : int, float or str, default=1
-            Positive label that all sites agree on, which the file names. The label never comes from
-            the rows, because a site without rows has none. Pass the label again if the rows were
-            counted with another `pos_label` than 1.
+            Positive label that all sites agree on. It never comes from the rows, because a site
+            without rows has none.
         source : str, default=None
             Name of the site.
 
         Returns
         -------
         PrivateCounts
-            Counts with noise. Every call draws new noise from the random numbers of the operating
-            system, without a seed. Drawing takes about 20 seconds for a million counts.
+            Each call draws new noise from the random numbers of the operating system, without a
+            seed. A million counts take about 20 seconds.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described, or the counts have a group that `groups` lacks. If
-            the counts have sample weights, another positive label than `pos_label`, went through
-            `min_count` or `min_per_class`, or were merged with ``repeated="allow"``.
+            If an argument is not as described. If the counts have another group, weights, another
+            positive label, or went through `min_count` or `min_per_class`.
         ImportError
-            If OpenDP is missing, or is older than 0.14.2: ``pip install
-            "skfedauc[privacy]"``.
+            If OpenDP is missing, or is older than 0.14.2: ``pip install "skfedauc[privacy]"``.
 
         Examples
         --------
@@ -230,34 +186,27 @@ class PrivateCounts:
         Parameters
         ----------
         parts : iterable of PrivateCounts, ScoreCounts, str or os.PathLike
-            Parts of the sum: counts or paths of files. At least one part must have noise. Private
-            counts must have equal bins. The sites may have different groups. The merged counts have
-            all groups, and each group has the noise of the sites that released the group. Parts
-            without noise can have exact scores, or finer bins whose unions are these bins. `merge`
-            counts such parts by these bins; such parts must not have sample weights.
+            Counts or paths, at least one of them with noise, all by the same bins. Parts without
+            noise may have exact scores or finer bins, and no sample weights; epsilon does not
+            protect them. Each group of the sum has the noise of the sites that released it.
 
         Returns
         -------
         PrivateCounts
-            Counts of all sites. If the sites have different rows, the privacy loss of each row in a
-            release is the epsilon of its site. `epsilon` does not protect the rows of parts without
-            noise.
 
         Raises
         ------
         ValueError
-            If no part has noise, two parts have the same release or counting, or the bins, the
-            positive labels or the group columns differ. If a part without noise has sample weights,
-            is a summary, or has ranges that cross bins. The message names the parts.
+            If no part has noise, two parts share a release or counting, or bins, positive labels or
+            group columns differ. If a part without noise has weights, is a summary, or has ranges
+            that cross bins.
         TypeError
-            If a part is neither a `PrivateCounts` nor a `ScoreCounts` nor a path, or the labels of
-            the groups have different types.
+            If a part is neither counts nor a path, or group labels have different types.
 
         Warns
         -----
         UserWarning
-            If different releases or countings have the same source name. If a part without noise
-            has withheld groups, which the merged counts then lack.
+            If different releases have one source name, or a part without noise has withheld groups.
 
         Examples
         --------
@@ -326,20 +275,18 @@ class PrivateCounts:
         confidence_level : float, default=0.95
             Confidence level of the intervals.
         of : {"groups", "statistics"}, default="groups"
-            "groups" gives the AUC of each group. "statistics" gives the pooled AUC, the averages of
-            the group AUCs ``macro``, ``samples``, ``positives``, ``negatives`` and ``within``, and
-            the largest minus the smallest group AUC, ``difference``.
+            The AUC of each group; or the pooled AUC, the averages ``macro``, ``samples``,
+            ``positives``, ``negatives`` and ``within``, and the ``difference`` of the largest and
+            the smallest AUC.
 
         Returns
         -------
         pandas.DataFrame
-            Table with one row per group and these columns: `auc`, `ci_low`, `ci_high`,
-            `se_sampling`, `se_noise`, `bin_width`, `n_positives`, `n_negatives` and `note`.
-            `se_sampling` and `se_noise` are the standard errors due to the sampling of the rows and
-            due to the noise. `bin_width` estimates the difference between the largest and the
-            smallest AUC that the bins permit. `n_positives` and `n_negatives` have noise. The table
-            by statistic has `value` in place of `auc`, and no numbers of rows. If the noise
-            dominates, the values are NaN and `note` gives the reason.
+            By group: `auc`, `ci_low` and `ci_high`; the standard errors `se_sampling` and
+            `se_noise`; `bin_width`, the estimated difference of the largest and the smallest AUC
+            that the bins permit; `n_positives` and `n_negatives`, with noise; and `note`. By
+            statistic: `value` in place of `auc`, without numbers of rows. Values are NaN where the
+            noise dominates.
 
         Raises
         ------
@@ -348,38 +295,26 @@ class PrivateCounts:
 
         Notes
         -----
-        A group has the counts p of positives and n of negatives by bin. The AUC [1]_ has the
-        numerator ``sum_b p_b (sum_{c<b} n_c + n_b / 2)`` and the denominator
-        ``sum_b p_b sum_c n_c``. Numerator and denominator are unbiased, because the noise of p and
-        of n is independent. The estimate of an AUC is the ratio of numerator and denominator,
-        clipped to the range from 0 to 1.
+        Numerator and denominator of an AUC are unbiased, because the noise of positives and
+        negatives is independent. The variance due to sampling is DeLong's [1]_ without the part
+        that the noise adds, and the limits due to noise are Fieller's [2]_. The distance from the
+        estimate to a limit is the root of the sum of both squared distances. The lower limit takes
+        all positives of a bin to be below its negatives, and the upper limit the reverse.
+        `skfedauc.privacy.noisy_pairs` has the formulas, and the page "Differential privacy" the
+        simulated coverage.
 
-        The variance due to sampling is DeLong's variance [2]_ without the part that the noise adds.
-        The limits due to sampling use the formula of `GroupAUC.confidence_intervals`. The limits
-        due to noise follow from Fieller's theorem, which holds for a ratio with noise in the
-        denominator. The distance between estimate and limit is the root of the sum of the two
-        squared distances. The lower limit assumes that all positives of a bin have lower scores
-        than all negatives of the bin. The upper limit assumes the reverse. Bins of a single score,
-        such as 0 and 1 of `Bins.of_probabilities`, hold true ties. `skfedauc.privacy.noisy_pairs`
-        has the formulas, and the page "Differential privacy" has the simulated coverage.
-
-        The noise dominates a group if its number of positives or of negatives is less than four
-        standard errors of the noise of this number, ``4 * sqrt(n_bins * variance)``. The averages
-        and the difference omit such groups, and `note` gives the number of omitted groups. The
-        pooled AUC includes all groups with their noise. Wider bins, larger groups or a larger
-        epsilon reduce the noise.
-
-        The intervals are for new rows of these groups. The interval of the difference holds for all
-        pairs of groups simultaneously.
+        The noise dominates a group if a class has fewer rows than four standard errors of their
+        noise, ``4 * sqrt(n_bins * variance)``. Averages and the difference omit such groups; the
+        pooled AUC has them. Intervals are for new rows of these groups; that of the difference
+        holds for all pairs of groups together.
 
         References
         ----------
-        .. [1] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
-           receiver operating characteristic (ROC) curve. Radiology 143(1).
-           https://doi.org/10.1148/radiology.143.1.7063747
-        .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
+        .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
            under two or more correlated receiver operating characteristic curves: a nonparametric
            approach. Biometrics 44(3). https://doi.org/10.2307/2531595
+        .. [2] Fieller, E. C. (1954). Some problems in interval estimation. Journal of the Royal
+           Statistical Society, Series B 16(2). https://doi.org/10.1111/j.2517-6161.1954.tb00159.x
 
         Examples
         --------
@@ -411,7 +346,7 @@ class PrivateCounts:
     # Files -------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file.
+        """Write the counts to a Parquet file, which ``skfedauc show`` describes.
 
         Parameters
         ----------
@@ -426,12 +361,6 @@ class PrivateCounts:
             If group labels are members of an `enum.Enum`, or dates whose time zone has no name.
         ImportError
             If pyarrow is missing: ``pip install "skfedauc[files]"``.
-
-        Notes
-        -----
-        The file is a Parquet file with the columns `group` (the position of the group in the list
-        of the metadata), `bin`, `n_negatives` and `n_positives`. ``skfedauc show`` describes the
-        file.
 
         Examples
         --------
@@ -451,7 +380,7 @@ class PrivateCounts:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PrivateCounts:
-        """Read counts from a file that `save` wrote.
+        """Read counts from a file of `save`.
 
         Parameters
         ----------
@@ -461,17 +390,15 @@ class PrivateCounts:
         Returns
         -------
         PrivateCounts
-            The counts in the file.
 
         Raises
         ------
         ValueError
-            If the file is damaged, or does not come from `save` of this or an earlier version. The
-            message names the file.
+            If the file is damaged, or `save` of this or an earlier version did not write it.
         OSError
             If reading the file fails.
         TypeError
-            If `path` is bytes. Use `from_bytes` for bytes.
+            If `path` is bytes, which `from_bytes` reads.
         ImportError
             If pyarrow is missing: ``pip install "skfedauc[files]"``.
         """
@@ -494,17 +421,16 @@ class PrivateCounts:
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> PrivateCounts:
-        """Read counts from the bytes that `to_bytes` returned.
+        """Read counts from the bytes of `to_bytes`.
 
         Parameters
         ----------
         data : bytes-like
-            Content of a file that `save` wrote, or result of `to_bytes`.
+            Content of a file of `save`.
 
         Returns
         -------
         PrivateCounts
-            The counts in the bytes.
 
         Raises
         ------
@@ -550,7 +476,7 @@ class PrivateCounts:
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """Draws of noise in these counts, sorted by identifier."""
+        """Draws of noise, each with its name, `epsilon`, `rows_per_person` and `groups`."""
         return self._state.releases
 
     @property
@@ -565,7 +491,7 @@ class PrivateCounts:
 
     @property
     def epsilon(self) -> float:
-        """Largest epsilon of the releases."""
+        """Largest epsilon, which holds for each person who has rows in one release only."""
         return max(release.epsilon for release in self.releases)
 
     @property

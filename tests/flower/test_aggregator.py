@@ -299,6 +299,9 @@ def test_a_reply_that_is_sent_again_counts_once():
     assert metrics == once([again, other])
     assert metrics["num-clients"] == 2
     assert aggregator.reports[1].counts == once.reports[1].counts
+    assert aggregator.repeated == {1: ("reply 3 of 3, from 'bern'",)}
+    # The same rows counted again under the same name
+    assert aggregator([reply("bern"), other, reply("bern")])["num-clients"] == 2
 
 
 def test_invalid_replies_are_skipped_and_recorded():
@@ -337,11 +340,16 @@ def test_invalid_replies_are_skipped_and_recorded():
 def test_a_client_that_replies_twice_is_refused():
     again = reply("bern", counts_of("bern", n=30))
     message = (
-        "reply 1 of 3, from 'bern' and reply 3 of 3, from 'bern' have different countings with the "
-        "source name 'bern', so rows may count twice. Leave out the reply"
+        "reply 1 of 3, from 'bern' and reply 3 of 3, from 'bern' both are the source 'bern', with "
+        "different counts, so rows may count twice. Leave out the reply"
     )
+    replies = [reply("bern"), reply("oslo"), again]
     with pytest.raises(ValueError, match=f"^{message}"):
-        GroupAUCAggregator()([reply("bern"), reply("oslo"), again])
+        GroupAUCAggregator()(replies)
+    skipping = GroupAUCAggregator(on_invalid="skip")
+    with pytest.warns(UserWarning, match="^1 of 3 replies left out as invalid"):
+        assert skipping(replies)["num-clients"] == 2
+    assert re.match(message, skipping.invalid[1]["reply 3 of 3"])
     aggregator = GroupAUCAggregator()
     for server_round, content in ((1, "bern"), (2, "bern")):
         aggregator([reply(content, server_round=server_round)])

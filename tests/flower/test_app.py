@@ -1,5 +1,6 @@
 """The example app of the documentation: ten clinics with unequal shares of positives."""
 
+import copy
 import doctest
 import os
 import subprocess
@@ -122,6 +123,75 @@ def test_a_lost_clinic_is_named(clinics, grid):
     assert (metrics["num-clients"], metrics["num-missing-groups"]) == (9, 1)
     y, score, _ = all_patients(task, result.arrays.to_numpy_ndarrays(), task.NAMES[:9])
     assert metrics["auc-pooled"] == pytest.approx(roc_auc_score(y, score), abs=1e-12)
+
+
+def test_the_report_is_right_with_five_strange_clinics(clinics, grid):
+    """One retries, one sends garbage, one writes into another's group, one is killed, one leaves.
+
+    Each event is recorded, and the final report is that of the patients that remain.
+    """
+    task = clinics["task"]
+    retries, garbage, intruder, killed, leaves = 1, 3, 4, 6, 8
+    left = []
+
+    def sent_again(reply):
+        return [reply, copy.deepcopy(reply)]
+
+    def damaged(reply):
+        record = reply.content["counts"]
+        record["score-counts"] = bytes(reversed(record["score-counts"]))
+        return [reply]
+
+    def into_another_group(reply):
+        record = reply.content["counts"]
+        counts = ScoreCounts.from_bytes(record["score-counts"])
+        record["score-counts"] = counts.regroup(lambda _: task.NAMES[0]).to_bytes()
+        return [reply]
+
+    def remembered(reply):
+        left.append(ScoreCounts.from_bytes(reply.content["counts"]["score-counts"]))
+        return [reply]
+
+    grid.lost = {killed}
+    grid.strange = {
+        retries: sent_again,
+        garbage: damaged,
+        intruder: into_another_group,
+        leaves: remembered,
+    }
+    with pytest.warns(
+        UserWarning, match="2 of 10 replies left out|3 of 10 expected groups"
+    ) as caught:
+        result, aggregator = clinics["server_app"].run(grid, task.NAMES, num_rounds=1)
+    warned = [str(warning.message) for warning in caught]
+    named = [task.NAMES[number] for number in range(10)]
+    # What happened
+    (again,) = aggregator.repeated[1]
+    assert again.endswith(f"from {named[retries]!r}")
+    reasons = list(aggregator.invalid[1].values())
+    assert len(reasons) == 2
+    assert any(f"from {named[garbage]!r} has damaged counts" in reason for reason in reasons)
+    assert any(f"not give to {named[intruder]!r}: {named[0]!r}" in reason for reason in reasons)
+    lacking = tuple(sorted(named[number] for number in (garbage, intruder, killed)))
+    assert aggregator.missing_groups[1] == lacking
+    assert any("2 of 10 replies left out as invalid" in message for message in warned)
+    assert any("3 of 10 expected groups have no rows" in message for message in warned)
+    # The report, before and after one clinic leaves
+    arrays = result.arrays.to_numpy_ndarrays()
+    present = [name for name in named if name not in lacking]
+    y, score, groups = all_patients(task, arrays, present)
+    report = aggregator.reports[1]
+    assert report.counts == ScoreCounts.from_predictions(y, score, groups=groups)
+    assert result.evaluate_metrics_clientapp[1]["num-clients"] == 7
+    assert sorted(source.name for source in report.counts.sources) == sorted(present)
+    rest = report.counts - left[0]
+    remains = groups != named[leaves]
+    assert GroupAUC(rest).pooled == pytest.approx(
+        roc_auc_score(y[remains], score[remains]), abs=1e-12
+    )
+    assert named[leaves] not in [source.name for source in rest.sources]
+    with pytest.raises(ValueError, match=f"do not contain the source {named[leaves]!r}"):
+        rest - left[0]
 
 
 def test_a_lost_clinic_ends_the_run_on_request(clinics, grid):

@@ -23,11 +23,21 @@ def wait_for_nodes(grid, n_nodes, timeout):
         time.sleep(1)
 
 
-def run(grid, clinics, num_rounds, on_missing="warn", timeout=120.0, evaluate=True):
+def run(
+    grid,
+    clinics,
+    num_rounds,
+    on_missing="warn",
+    timeout=120.0,
+    evaluate=True,
+    on_invalid="skip",
+):
     """Train and evaluate, and return the result of the strategy and the aggregator."""
     # Each clinic may only send rows of the group that has its name.
     own_groups = {clinic: [clinic] for clinic in clinics}
-    aggregator = GroupAUCAggregator(expected_groups=own_groups, on_missing=on_missing)
+    aggregator = GroupAUCAggregator(
+        expected_groups=own_groups, on_missing=on_missing, on_invalid=on_invalid
+    )
     wait_for_nodes(grid, len(clinics), timeout)
     strategy = FedAvg(
         fraction_evaluate=1.0 if evaluate else 0.0, evaluate_metrics_aggr_fn=aggregator
