@@ -150,9 +150,13 @@ def sentence(found: Answer, favorable: str | None = None) -> str:
     others = [of for of in (found.lowest, found.highest) if of not in shown[:2]]
     if not others:
         return said
-    largest = with_limits(question, (found.estimate, found.ci_low, found.ci_high))
+    # These limits are of the two true values that are furthest apart, whichever groups these are.
+    largest = gap_text(question, found.estimate)
+    limits = limits_text(question, found.ci_low, found.ci_high)
+    limits += " points" if largest.endswith(" points") else ""
     ends = _words.enumerated([_with_rows(found, group) for group in others])
-    return f"{said} The largest observed difference, with {ends}, is {largest}."
+    observed = f"The largest observed {gap} is {largest}, with {ends}"
+    return f"{said} {observed}; the largest true {gap} is {limits}."
 
 
 def short(found: Answer, favorable: str | None = None) -> str:
