@@ -53,7 +53,8 @@ CLUSTERS = list("aabbccddeefaabcddeff")
 GROUPS = list("aaaabbbbcccaaabbbccc")
 S1_VARIANCE, S2_VARIANCE = 0.00950923375165799, 0.0127078869503112
 # Methods of intervals that accept unequal weights
-OF_WEIGHTED_ROWS = ("logit", "delong", "exact")
+METHODS = ("logit", "delong", "exact")
+OF_WEIGHTED_ROWS = METHODS
 
 
 def report_of(y, scores, groups=None, weights=None, **options):
@@ -341,7 +342,7 @@ def test_perfect_separation_has_the_exact_limit(confidence_level):
     assert row.ci_high == pytest.approx(1 - ((1 - confidence_level) / 2) ** 0.5, rel=1e-12)
 
 
-@pytest.mark.parametrize("method", limits.METHODS)
+@pytest.mark.parametrize("method", METHODS)
 def test_odd_groups_have_an_interval_or_a_reason(method):
     y = [1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1, 0]
     s = [2, 1, 3, 4, 1, 2, 2, 1, 1, 1, 1, 1, 9, 1]
@@ -366,7 +367,10 @@ def test_odd_groups_have_an_interval_or_a_reason(method):
 
 @pytest.mark.parametrize(
     ("method", "weighted"),
-    [*((method, False) for method in limits.METHODS), *((m, True) for m in OF_WEIGHTED_ROWS)],
+    [
+        *((method, False) for method in METHODS),
+        *((m, True) for m in OF_WEIGHTED_ROWS),
+    ],
 )
 @pytest.mark.parametrize("over", ["rows", "groups"])
 def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, weighted):
@@ -766,7 +770,7 @@ def test_the_difference_of_very_many_groups_compares_limits():
 def test_weights_that_are_all_the_same_change_nothing():
     y, scores, groups, _ = simulated(0)
     plain, weighted = (report_of(y, scores, groups, w) for w in (None, np.full(y.size, 7.0)))
-    for method in limits.METHODS:
+    for method in METHODS:
         for of in ("groups", "statistics"):
             one, other = (r.confidence_intervals(method=method, of=of) for r in (plain, weighted))
             for column in ("ci_low", "ci_high"):

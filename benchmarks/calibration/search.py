@@ -366,7 +366,6 @@ def limits_of_rates(data: Decisions) -> Errors:
         estimates = rates.estimates_of_shares(value, rows)
         gap = rates.limits_of_difference(estimates, value.size, 0.05, 0.025)
         found[f"largest difference of rates{kind}"] = missed(*gap, 0.0).mean()
-    found["equal rates, clusters"] = float(data.sums.test_equal() < 0.05)
     return found
 
 
@@ -498,7 +497,6 @@ NAMES = [
             "largest difference of rates",
         )
     ),
-    "equal rates, clusters",
     "change of a rate, interval",
     "change of a rate, test",
     "mean score minus share of positives",

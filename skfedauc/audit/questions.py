@@ -28,7 +28,6 @@ from skfedauc.inference.rates import Limits, estimates_of_aucs, estimates_of_sha
 from skfedauc.report import estimates_of
 
 Floats = NDArray[np.float64]
-Topic = Literal["ranking", "decisions", "calibration"]
 
 # Rows of the four cells [negatives, positives] x [not selected, selected]
 _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 0))

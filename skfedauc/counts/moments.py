@@ -43,11 +43,6 @@ class ClassRows(NamedTuple):
         """Return Kish's effective sample size; 0 without rows."""
         return ratio(self.weight**2, self.squares, 0.0)
 
-    @property
-    def half_over_weight(self) -> Floats:
-        """Return one half divided by the weight of the rows; 0 without rows."""
-        return ratio(0.5, self.weight, 0.0)
-
 
 class OwnMoments(NamedTuple):
     """Sums by group over rows, from placement values within the group."""

@@ -38,7 +38,6 @@ Two or more models on the same rows:
 ``paired_measures``  the same for other measures than the AUC
 ``largest_gap``      change of the largest difference between groups
 ``paired_rates``     changes of rates of decisions
-``changed_pairs``    pairs of rows whose order differs
 ===================  ======================================================================
 
 Curves and calibration:

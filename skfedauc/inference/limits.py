@@ -27,11 +27,6 @@ from skfedauc.inference.variances import Extremes, Variances
 Floats = NDArray[np.float64]
 NO_VARIATION = "no variation seen: variance bounded"
 Method = Literal["logit", "delong", "exact"]
-METHODS = ("logit", "delong", "exact")
-
-
-def check_method(method: Any) -> Method:
-    return _input.check_option("method", method, METHODS)  # type: ignore[no-any-return]
 
 
 def check_confidence_level(confidence_level: Any) -> float:

@@ -180,34 +180,6 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     return [_among_all(rows, of, pairs, is_fixed=is_fixed) for is_fixed in designs]
 
 
-def joint_cross(rows: Rows, own: RowValues, pooled: RowValues) -> list[Joint]:
-    """Return the AUCs of the pairs across groups, with the variances of both designs.
-
-    The placement value of a row among the other class's rows of all groups is a weighted mean of
-    two: among the rows of its own group, and among those of other groups. The AUCs and the
-    variances use the second one, times the weight of its rows in units of their mean. With random
-    numbers, this weight is random too: the deviation of a row is its value minus the AUC times the
-    weight. Rows are independent.
-    """
-    weight = rows.sizes.weight
-    share = weight / weight.sum(axis=1, keepdims=True)
-    of_own = np.where(rows.positive, share[0][rows.codes], share[1][rows.codes])
-    across = 1.0 - float(share[0] @ share[1])
-    apart = pooled.values - of_own * np.nan_to_num(own.values)
-    unknown = RowValues(apart, np.full_like(pooled.auc, np.nan), means_of(rows, apart), few=True)
-    if not across > 0:
-        return [_among_all(rows, unknown, is_fixed=True)] * 2
-    apart /= across
-    means = means_of(rows, apart)
-    fixed = RowValues(apart, _overall(rows, means)[:, 1], means)
-    values = apart - fixed.auc * (1.0 - of_own) / across
-    random = RowValues(values, fixed.auc, means_of(rows, values))
-    return [
-        _among_all(rows, fixed, is_fixed=True),
-        _among_all(rows, random, is_fixed=False),
-    ]
-
-
 class Deviations(NamedTuple):
     """Differences of two models' values, first minus second, by class and group: (2, n_groups).
 
@@ -365,7 +337,7 @@ class Comparisons(NamedTuple):
 
 
 def compare_all(designs: list[Joint], pairs: Pairs, confidence_level: float) -> Comparisons:
-    """Compare the AUCs of all rows, for each of the designs: `joint_pooled` or `joint_cross`.
+    """Compare the AUCs of all rows, for each of the designs: from `joint_pooled`.
 
     Limits and adjusted p values are simultaneous for all pairs.
     """

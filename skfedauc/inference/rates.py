@@ -40,9 +40,6 @@ References
    data. Biometrics 48(2). https://doi.org/10.2307/2532311
 .. [8] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small
    expected number of positive counts estimated from survey data. Survey Methodology 24(2).
-.. [9] Brunner, E., Dette, H. and Munk, A. (1997). Box-type approximations in nonparametric
-   factorial designs. Journal of the American Statistical Association 92(440).
-   https://doi.org/10.1080/01621459.1997.10473671
 """
 
 from __future__ import annotations
@@ -500,106 +497,6 @@ class ClusterSums:
         found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
         return found
-
-    def correlation_with(self, group: int) -> Floats:
-        """Return the correlations of all shares with the share of one group."""
-        of_cluster = np.zeros(self.n_clusters)
-        own = self.group == group
-        of_cluster[self.cluster[own]] = self._standardized[own]
-        products = self._by_group(self._standardized * of_cluster[self.cluster])
-        return np.clip(products, -1.0, 1.0)
-
-    def of_others(self, included: NDArray[np.bool_]) -> tuple[Shares, Floats]:
-        """Return the share of all included other groups together, for each group.
-
-        The second result is its correlation with the share of the group.
-        """
-        kept = included[self.group]
-        columns = (self.events, self.weight, self.squares)
-        own = [np.where(kept, column, 0.0) for column in columns]
-        events, weight, _ = (self._by_cluster(column)[self.cluster] for column in own)
-        of_cluster = [self._by_cluster(column) for column in own]
-        others = events - own[0], weight - own[1]
-
-        def total(one: Floats, several: Floats, all_clusters: Floats) -> Floats:
-            """Return sums over all clusters, with the other groups' part of the own clusters."""
-            found = np.asarray(all_clusters.sum()) + self._by_group(one - several)
-            return np.maximum(found, 0.0)
-
-        e, m = of_cluster[:2]
-        of_rows = total(others[1], weight, m)
-        squares = total(others[1] ** 2, weight**2, m**2)
-        cubes = total(others[1] ** 3, weight**3, m**3)
-        row_squares = np.maximum(of_cluster[2].sum() - self._by_group(own[2]), 0.0)
-        # Without rows, the subtraction of weights leaves a rounding error.
-        has_rows = of_rows > 1e-9 * max(float(m.sum()), 1e-300)
-        of_rows, squares = np.where(has_rows, of_rows, 0.0), np.where(has_rows, squares, 0.0)
-        value = np.clip(divided(total(others[0], events, e), of_rows), 0.0, 1.0)
-        center = np.nan_to_num(value)
-        spread = total(others[0] ** 2, events**2, e**2)
-        spread -= 2.0 * center * total(others[0] * others[1], events * weight, e * m)
-        spread += center**2 * squares
-        scale = _correction(of_rows, squares, cubes)
-        variance = divided(scale * np.maximum(spread, 0.0), of_rows**2, 0.0)
-        n_rows, n_clusters = (
-            divided(of_rows**2, row_squares, 0.0),
-            divided(of_rows**2, squares, 0.0),
-        )
-        shares = _shares(value, variance, n_rows, n_clusters)
-        residual = others[0] - center[self.group] * others[1]
-        residual *= divided(np.sqrt(scale), of_rows, 0.0)[self.group]
-        covariance = self._by_group(self._standardized * residual)
-        error = np.sqrt(shares.variance(center))
-        return shares, np.clip(divided(covariance, error, 0.0), -1.0, 1.0)
-
-    # Test ----------------------------------------------------------------------------------
-
-    def test_equal(self) -> float:
-        """Return the p value of the test that all groups have the same share.
-
-        The statistic is the variance of the shares, weighted by numbers of rows, over its estimated
-        mean, with approximately an F distribution [9]_ (degrees of freedom by Box and by
-        Satterthwaite). Each variance is that of the overall share times the group's design effect,
-        with k - 1 degrees of freedom for k clusters; if groups share clusters, at most the
-        effective number of all clusters minus 1.
-        """
-        from scipy.special import fdtrc
-
-        shares, weight = self.shares, self.n_rows
-        all_rows = weight.sum()
-        overall = float(weight @ shares.share / all_rows)
-        between = float(weight @ (shares.share - overall) ** 2)
-        variance = shares.variance(np.full(weight.shape, overall))
-        factor = weight * (1.0 - weight / all_rows)
-        freedom = np.where(shares.is_estimated, shares.n_clusters - 1.0, np.inf)
-        freedom = np.maximum(freedom, 1e-9)
-        of_expected = float(((factor * variance) ** 2 / freedom).sum())
-        expected = float(factor @ variance)
-        most = np.inf
-        if self.correlation is None:
-            spread = weight * variance
-            squares = float((spread**2 * (1.0 - 2.0 * weight / all_rows)).sum())
-            squares += float((weight @ spread) ** 2 / all_rows**2)
-        else:
-            error = np.sqrt(variance)
-            covariance = self.correlation * error[:, None] * error
-            root = np.sqrt(weight)
-            # The matrix of the quadratic form is that of centering at the weighted mean.
-            centered = covariance * root[:, None] * root
-            centered -= np.outer(root, root @ centered) / all_rows
-            centered -= np.outer(centered @ root, root) / all_rows
-            expected = float(np.trace(centered))
-            squares = float((centered * centered.T).sum())
-            of_unit = (factor * variance / self.total)[self.group] * self.weight
-            of_cluster = self._by_cluster(of_unit)
-            most = max(float(of_cluster.sum() ** 2 / (of_cluster**2).sum()) - 1.0, 1e-9)
-        if between <= 1e-20 * all_rows:
-            return 1.0
-        if not expected > 0.0:
-            return float("nan")
-        of_variance = expected**2 / of_expected if of_expected > 0.0 else np.inf
-        of_variance = min(of_variance, most, 1e9)
-        return float(fdtrc(expected**2 / squares, of_variance, between / expected))
 
 
 def _correction(total: Floats, squares: Floats, cubes: Floats) -> Floats:
