@@ -28,8 +28,7 @@ from skfedauc.privacy import PrivateCounts, drawing, merging
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
 from skfedauc.privacy.laplace import variance_of
 from skfedauc.privacy.noisy_pairs import NoisyCounts, NoisyPairs
-from skfedauc.privacy.releases import Release
-from skfedauc.privacy.state import State
+from skfedauc.privacy.state import Release, State
 
 BINS = Bins.of_probabilities(octaves=3, parts=2)
 

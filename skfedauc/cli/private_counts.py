@@ -14,7 +14,7 @@ from skfedauc.cli.errors import CommandError, OutputError
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.provenance import Source
 from skfedauc.privacy import PrivateCounts
-from skfedauc.privacy.releases import Release
+from skfedauc.privacy.state import Release
 
 
 def private_lines(path: str) -> list[str]:

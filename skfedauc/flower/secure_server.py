@@ -83,10 +83,9 @@ def secure_group_auc(
 ) -> SecureReport:
     """Compute the AUCs of the rows of all clients from a sum of masked counts.
 
-    The function runs one round of Flower's protocol SecAgg+. The server receives masked counts of
-    each client, and the sum of the counts of all clients. The clients answer by `secure_reply`.
-    Call `secure_group_auc` in the main function of a ServerApp, for instance after training a
-    model.
+    The function runs one round of Flower's protocol SecAgg+ [1]_ [2]_: the server receives masked
+    counts of each client, and only the sum of the counts. The clients answer by `secure_reply`.
+    Call it in the main function of a ServerApp, for instance after training a model.
 
     Parameters
     ----------
@@ -95,44 +94,40 @@ def secure_group_auc(
     context : flwr.app.Context
         Context of the ServerApp.
     bins : Bins
-        Bins of the scores, with a fixed number of bins, equal to the bins of the clients.
+        Bins of the scores, of a fixed number, equal to those of the clients.
     groups : array-like of labels, or None
         Labels of the groups of all clients, or None for rows without groups. All clients should
         have rows of all groups; see Notes.
     arrays : flwr.app.ArrayRecord, default=None
-        Arrays of the model for the clients. None sends no arrays.
+        Arrays of the model for the clients, or none.
     node_ids : iterable of int, default=None
-        Nodes to ask. None asks all connected nodes.
+        Nodes to ask; None asks all connected ones.
     min_clients : int, default=None
-        Smallest number of clients in the sum, at least 3: from the sum of two clients, each of them
-        learns the counts of the other. None requires all clients that receive requests.
+        Smallest number of clients in the sum, at least 3: each of two would learn the counts of the
+        other. None requires all that are asked.
     num_shares : int, default=None
-        Number of clients with which each client shares masks, including the client itself. None
-        means all clients, which protects counts best. The work grows with the number of clients
-        times this number. For hundreds of clients, use a smaller odd number.
+        Number of clients with which each client shares masks, itself included. None means all,
+        which protects best; for hundreds of clients, an odd number saves work.
     reconstruction_threshold : int, default=None
-        Number of shares that remove the masks of a client, more than half of `num_shares` and less
-        than `num_shares`. None means more than two thirds, or 2 of 3 shares. With the default
-        `num_shares`, at least this number of clients must remain until the end of the round.
+        Number of shares that remove the masks of a client, from more than half of `num_shares` to
+        fewer than all. None means more than two thirds, or 2 of 3; this many clients must remain to
+        the end.
     timeout : float, default=3600.0
-        Longest time in seconds to wait for the replies to each of the four requests. None waits
-        without limit.
+        Longest wait in seconds for the replies to each of the four requests, or None.
 
     Returns
     -------
     SecureReport
-        The report, the number of clients in the sum, and the number of clients that received
-        requests.
+        The report, and how many clients are in the sum and were asked.
 
     Raises
     ------
     ValueError
-        If there are fewer than 3 clients, or an argument is not as described. If fewer than
-        `min_clients` clients contributed. If a client did not answer by `secure_reply`. If an entry
-        of the sum is not a whole number from 0 to the largest sum.
+        If there are fewer than 3 clients, or `min_clients` in the sum, or an argument is not as
+        described. If a client did not answer by `secure_reply`, or the result is no sum of counts.
     RuntimeError
-        If the protocol stopped without a sum, because a client failed before all clients shared
-        their keys, or too many clients failed later. The message names the nodes and the reasons.
+        If clients failed before all shared their keys, or too many failed later; the message has
+        the nodes and the reasons.
     ImportError
         If Flower is missing.
 
@@ -144,32 +139,21 @@ def secure_group_auc(
 
     Notes
     -----
-    Flower's protocol averages floats. By default, Flower clips floats to [-8, 8] and rounds at
-    random. `secure_group_auc` chooses settings under which sums of counts are exact. Each client
-    has the weight 1. The clipping range C is the largest power of two for which ``2 * C`` times the
-    number of clients is below 2**32, and at most 2**29. The quantization range is ``2 * C``. A
-    client refuses to send a count above C, and refuses other settings.
+    Flower averages floats, clipped to [-8, 8] and rounded at random. Here, the settings make sums
+    of counts exact: each client has weight 1, the clipping range C is the largest power of two for
+    which ``2 * C`` times the number of clients is below 2**32 (at most 2**29), and the quantization
+    range is ``2 * C``. A client refuses other settings, and counts above C.
 
-    If a client fails at the first two requests, which share the keys, the round stops before any
-    client sends counts. If a client fails later, the sum omits the client unless the client has
-    already sent its counts. The round then continues if at least the threshold of clients remains.
-    Each client refuses to remove masks if fewer than 3 of the clients that share masks with it are
-    in the sum.
+    A client that fails while keys are shared stops the round before any counts are sent. One that
+    fails later is left out of the sum, unless it has sent its counts. Clients do not remove masks
+    if fewer than 3 of those that share masks are in the sum. Masks come from SHAKE-256 in place of
+    the Mersenne Twister, from whose masks a server could compute counts; clients with Flower's own
+    mod can therefore not take part.
 
-    The masks differ from Flower's protocol in one point: SHAKE-256 expands the keys. A server could
-    compute counts from masks of Flower's generator, the Mersenne Twister. Clients with Flower's mod
-    can therefore not take part.
-
-    The sum discloses the counts of a client in a group that no other client has. Use groups that
-    all clients share, such as age bands, or None.
-
-    The difference between the sums of two rounds with almost the same clients discloses the counts
-    of clients that are in only one round. Do not repeat a round without a client that contributed
-    before.
-
-    A digest shows whether server and clients have the same bins and groups. The sum does not
-    include class labels, names of group columns, or numbers of omitted rows. Agree on the positive
-    class beforehand.
+    The sum discloses the counts of a client in a group that no other client has: use groups that
+    all share, such as age bands, or None. Two rounds with almost the same clients disclose those of
+    the difference: do not repeat a round without a client that was in it. The sum has no class
+    labels, so that the positive class must be agreed; a digest compares bins and groups.
 
     References
     ----------

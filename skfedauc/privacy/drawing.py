@@ -10,8 +10,7 @@ from skfedauc.counts.provenance import new_source
 from skfedauc.counts.score_counts import view_of
 from skfedauc.counts.vectors import Grid
 from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
-from skfedauc.privacy.releases import Release
-from skfedauc.privacy.state import State
+from skfedauc.privacy.state import Release, State
 
 
 def drawn_state(

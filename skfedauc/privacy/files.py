@@ -21,8 +21,7 @@ from skfedauc._words import listed, shortened
 from skfedauc.counts import Bins, parquet
 from skfedauc.counts.labels import entry_of, label_of
 from skfedauc.counts.provenance import Source
-from skfedauc.privacy.releases import Release
-from skfedauc.privacy.state import State
+from skfedauc.privacy.state import Release, State
 
 _VERSION = 1
 _COLUMNS = ("group", "bin", "n_negatives", "n_positives")

@@ -13,8 +13,7 @@ from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.provenance import Source, in_order
 from skfedauc.counts.score_counts import identified_sources, view_of
-from skfedauc.privacy.releases import Release
-from skfedauc.privacy.state import State, wrong_total
+from skfedauc.privacy.state import Release, State, wrong_total
 
 
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:

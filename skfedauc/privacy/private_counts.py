@@ -19,8 +19,7 @@ from skfedauc.inference.limits import check_confidence_level
 from skfedauc.privacy.drawing import drawn_state
 from skfedauc.privacy.files import content_of, read_content
 from skfedauc.privacy.merging import exact_state, merged
-from skfedauc.privacy.releases import Release
-from skfedauc.privacy.state import State, check_state
+from skfedauc.privacy.state import Release, State, check_state
 from skfedauc.privacy.tables import IntervalTables
 
 if TYPE_CHECKING:
