@@ -12,7 +12,6 @@ import pandas as pd
 from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError
-from skfedauc.audit.output import as_json, page_of
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.errors import CommandError
 from skfedauc.cli.predictions_file import read_columns
@@ -21,8 +20,7 @@ from skfedauc.cli.results import (
     check_answers,
     check_options,
     needs_decisions,
-    write_files,
-    written,
+    outputs,
 )
 from skfedauc.cli.rows import Rows, rows_of, warn_of_labels
 
@@ -48,25 +46,11 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
         groups = groups.mask(table[list(arguments.group_columns)].isna(), None)
     comparison = _comparison(rows, groups, arguments)
 
-    def document() -> str:
+    def document() -> dict[str, Any]:
         of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
-        return as_json({**of_file, "weight": arguments.weight, **comparison.to_dict()})
+        return {**of_file, "weight": arguments.weight, **comparison.to_dict()}
 
-    if arguments.json_is_printed:
-        yield document().splitlines()
-    else:
-        yield [_headline(comparison, arguments), ""]
-        yield comparison.document.lines()
-    contents = {}
-    if arguments.html is not None:
-        contents[arguments.html] = page_of(comparison)
-    if arguments.markdown is not None:
-        contents[arguments.markdown] = comparison.document.to_markdown()
-    if arguments.json_file is not None:
-        contents[arguments.json_file] = document() + "\n"
-    write_files(contents)
-    if contents and not arguments.json_is_printed:
-        yield ["", *written(arguments.described_outputs)]
+    yield from outputs(comparison, [_headline(comparison, arguments), ""], document, arguments)
     of_second = f" of {shortened(comparison.models[1])}"
     check_answers(answers_of(comparison.audits[1].tolerances, of_second), arguments)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skfedauc._output_file import write_whole
@@ -11,7 +11,7 @@ from skfedauc._words import shortened
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError, check_tolerances
 from skfedauc.audit.fairness_audit import joined
-from skfedauc.audit.output import as_json, page_of
+from skfedauc.audit.output import Output, as_json, page_of
 from skfedauc.audit.page import check_installed
 from skfedauc.audit.samples import bin_of_threshold
 from skfedauc.cli.arguments import Arguments
@@ -84,25 +84,46 @@ def results(
         return
     groupings, audit = _audited(groupings, options)
 
-    def document() -> str:
-        return as_json(document_of(facts, groupings, audit))
+    headlines = [headline, *map(grouping_line, groupings), ""]
+    yield from outputs(audit, headlines, lambda: document_of(facts, groupings, audit), options)
+    check_answers(answers_of(audit.tolerances), options)
 
+
+def outputs(
+    result: Output,
+    headlines: Sequence[str],
+    document: Callable[[], dict[str, Any]],
+    options: Arguments,
+) -> Iterator[list[str]]:
+    """Yield the lines of an audit or a comparison, and then write its files.
+
+    Parameters
+    ----------
+    result : Output
+    headlines : sequence of str
+        First lines of the printed result.
+    document : callable
+        Returns the JSON document.
+    options : Arguments
+    """
     if options.json_is_printed:
-        yield document().splitlines()
+        yield as_json(document()).splitlines()
     else:
-        yield [headline, *map(grouping_line, groupings), ""]
-        yield audit.document.lines()
+        yield list(headlines)
+        yield result.document.lines()
     contents = {}
     if options.html is not None:
-        contents[options.html] = page_of(audit)
+        contents[options.html] = page_of(result)
     if options.markdown is not None:
-        contents[options.markdown] = audit.document.to_markdown()
+        contents[options.markdown] = result.document.to_markdown()
     if options.json_file is not None:
-        contents[options.json_file] = document() + "\n"
-    write_files(contents)
+        contents[options.json_file] = as_json(document()) + "\n"
+    _write_files(contents)
     if contents and not options.json_is_printed:
-        yield ["", *written(options.described_outputs)]
-    check_answers(answers_of(audit.tolerances), options)
+        yield [
+            "",
+            *(f"The {what} is in {path}." for what, path in options.described_outputs.items()),
+        ]
 
 
 # Audits --------------------------------------------------------------------------------
@@ -201,7 +222,7 @@ def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
 # Files ---------------------------------------------------------------------------------
 
 
-def write_files(contents: Mapping[str, str]) -> None:
+def _write_files(contents: Mapping[str, str]) -> None:
     """Write each file, even if writing another file fails."""
     failed = []
     for path, text in contents.items():
@@ -211,9 +232,3 @@ def write_files(contents: Mapping[str, str]) -> None:
             failed.append(f"{path}: cannot be written: {error.strerror}")
     if failed:
         raise OutputError("; ".join(failed))
-
-
-def written(outputs: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each file by description."""
-    for what, path in outputs.items():
-        yield f"The {what} is in {path}."
