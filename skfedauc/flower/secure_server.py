@@ -77,8 +77,6 @@ def secure_group_auc(
     arrays: ArrayRecord | None = None,
     node_ids: Iterable[int] | None = None,
     min_clients: int | None = None,
-    num_shares: int | None = None,
-    reconstruction_threshold: int | None = None,
     timeout: float | None = 3600.0,
 ) -> SecureReport:
     """Compute the AUCs of the rows of all clients from a sum of masked counts.
@@ -105,13 +103,6 @@ def secure_group_auc(
     min_clients : int, default=None
         Smallest number of clients in the sum, at least 3: each of two would learn the counts of the
         other. None requires all that are asked.
-    num_shares : int, default=None
-        Number of clients with which each client shares masks, itself included. None means all,
-        which protects best; for hundreds of clients, an odd number saves work.
-    reconstruction_threshold : int, default=None
-        Number of shares that remove the masks of a client, from more than half of `num_shares` to
-        fewer than all. None means more than two thirds, or 2 of 3; this many clients must remain to
-        the end.
     timeout : float, default=3600.0
         Longest wait in seconds for the replies to each of the four requests, or None.
 
@@ -144,11 +135,12 @@ def secure_group_auc(
     which ``2 * C`` times the number of clients is below 2**32 (at most 2**29), and the quantization
     range is ``2 * C``. A client refuses other settings, and counts above C.
 
-    A client that fails while keys are shared stops the round before any counts are sent. One that
-    fails later is left out of the sum, unless it has sent its counts. Clients do not remove masks
-    if fewer than 3 of those that share masks are in the sum. Masks come from SHAKE-256 in place of
-    the Mersenne Twister, from whose masks a server could compute counts; clients with Flower's own
-    mod can therefore not take part.
+    Each client shares masks with all others, or with 100, of which more than two thirds must remain
+    to the end. A client that fails while keys are shared stops the round before any counts are
+    sent. One that fails later is left out of the sum, unless it has sent its counts. Clients do not
+    remove masks if fewer than 3 of those that share masks are in the sum. Masks come from SHAKE-256
+    in place of the Mersenne Twister, from whose masks a server could compute counts; clients with
+    Flower's own mod can therefore not take part.
 
     The sum discloses the counts of a client in a group that no other client has: use groups that
     all share, such as age bands, or None. Two rounds with almost the same clients disclose those of
@@ -180,7 +172,7 @@ def secure_group_auc(
 
     agreed = Grid(bins, groups)
     nodes = sorted(grid.get_node_ids() if node_ids is None else set(node_ids))
-    settings = Settings.chosen(len(nodes), num_shares, reconstruction_threshold)
+    settings = Settings.chosen(len(nodes))
     if min_clients is None:
         min_clients = len(nodes)
     elif _input.check_whole_number(min_clients, "min_clients", FEWEST_CLIENTS) > len(nodes):

@@ -17,14 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skfedauc import _input
-
 # Modulus of the masks: the largest modulus that Flower allows
 MODULUS = 1 << 32
 # Largest quantization range, because Flower rounds to signed integers of 32 bits
 _MOST_QUANTIZED = 1 << 30
 # Fewest clients in a sum: of two clients, each reads the counts of the other in their sum.
 FEWEST_CLIENTS = 3
+# Most clients with which a client shares masks, itself included. The work grows with the number of
+# clients times this number, which Flower requires to be odd, or that of all clients.
+_MOST_SHARES = 101
 
 
 class Settings(NamedTuple):
@@ -53,16 +54,8 @@ class Settings(NamedTuple):
         return 2 * self.max_count
 
     @classmethod
-    def chosen(
-        cls, n_clients: int, num_shares: Any = None, reconstruction_threshold: Any = None
-    ) -> Settings:
-        """Choose the settings for a number of clients; arguments as in `secure_group_auc`.
-
-        Raises
-        ------
-        ValueError
-            If there are too few clients, or an argument is not as described.
-        """
+    def chosen(cls, n_clients: int) -> Settings:
+        """Choose the settings for a number of clients; a ValueError for fewer than three."""
         if n_clients < FEWEST_CLIENTS:
             raise ValueError(
                 f"secure aggregation needs at least {FEWEST_CLIENTS} clients; got {n_clients}. "
@@ -70,26 +63,9 @@ class Settings(NamedTuple):
             )
         # The largest power of two with n_clients * quantized < MODULUS
         quantized = min(1 << ((MODULUS - 1) // n_clients).bit_length() - 1, _MOST_QUANTIZED)
-        shares = n_clients
-        if num_shares is not None:
-            shares = _input.check_whole_number(num_shares, "num_shares", FEWEST_CLIENTS)
-            if shares > n_clients or (shares % 2 == 0 and shares < n_clients):
-                raise ValueError(
-                    f"num_shares must be odd and at most {n_clients}, the number of clients, or "
-                    f"equal to it; got {shares}. Flower fails for other numbers."
-                )
+        shares = min(n_clients, _MOST_SHARES)
         # More than two thirds of the shares. Flower requires fewer than all shares, such as 2 of 3.
         threshold = min(2 * shares // 3 + 1, shares - 1)
-        if reconstruction_threshold is not None:
-            threshold = _input.check_whole_number(
-                reconstruction_threshold, "reconstruction_threshold", 2
-            )
-            if not shares < 2 * threshold < 2 * shares:
-                raise ValueError(
-                    "reconstruction_threshold must be more than half of num_shares, and less than "
-                    f"num_shares ({shares}); got {threshold}. With fewer, a server could "
-                    "reconstruct the counts of a client from the shares of different clients."
-                )
         return cls(n_clients, shares, threshold, quantized // 2)
 
     @classmethod
