@@ -396,14 +396,30 @@ def test_each_room_is_told_of_where_contributors_look():
 def test_the_landing_page_says_what_its_code_computes():
     landing = load("landing")
     report = landing.report()
-    texts = [t.text for t in ElementTree.fromstring(landing.plot()).iter("text")]
+    svg = ElementTree.fromstring(landing.plot())
+    texts = [t.text for t in svg.iter("text") if t.get("class") != "axis"]
+    # Positions are linear in the AUC, also those of the limits.
+    ends = [
+        float(line.get(end))
+        for line in svg.iter("line")
+        for end in ("x1", "x2")
+        if line.get("class") == "interval"
+    ]
+    limits = report.confidence_intervals().sort_values("auc", ascending=False)
+    statistics = report.confidence_intervals(of="statistics")
+    columns = ["ci_low", "ci_high"]
+    expected = [*statistics.loc["pooled", columns], *limits[columns].to_numpy().ravel()]
+    expected += [*statistics.loc["macro", columns]]
+    ticks = [float(line.get("x1")) for line in svg.iter("line") if line.get("class") == "tick"]
+    scale = np.polyfit(landing.TICKS, ticks, 1)
+    np.testing.assert_allclose(ends, np.polyval(scale, np.array(expected, float)), atol=0.2)
     groups = report.by_group["auc"].sort_values(ascending=False)
     shown = {
         "all rows together": report.pooled,
         **groups,
         "average of groups": report.average("macro"),
     }
-    assert texts[1:] == [text for name, auc in shown.items() for text in (name, f"{auc:.2f}")]
+    assert texts == [text for name, auc in shown.items() for text in (name, f"{auc:.2f}")]
     page = (DOCS / "index.md").read_text(encoding="utf-8")
     assert f"{report.by_group.iloc[:, 1:].to_numpy().sum()} patients" in page
     assert f"(pooled AUC) is {report.pooled:.2f}" in page

@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
-WIDTH, LABELS, LINE, TOP = 460, 150, 40, 30
-LOWEST, HIGHEST = 0.65, 0.87  # the axis
+WIDTH, LABELS, LINE, TOP = 560, 150, 40, 8
+LOWEST, HIGHEST = 0.47, 0.93  # the axis
+TICKS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def report():
@@ -32,36 +33,53 @@ def place(auc):
     """Return the horizontal position of an AUC."""
     if not LOWEST < auc < HIGHEST:
         raise ValueError(f"the axis from {LOWEST} to {HIGHEST} does not contain {auc}")
-    return LABELS + (WIDTH - LABELS - 10) * (auc - LOWEST) / (HIGHEST - LOWEST)
+    return round(LABELS + (WIDTH - LABELS - 50) * (auc - LOWEST) / (HIGHEST - LOWEST), 1)
 
 
 def plot():
-    """Return a plot of the pooled AUC, the group AUCs and their average as SVG."""
+    """Return a plot of the pooled AUC, the group AUCs and their average with intervals, as SVG."""
     shown = report()
-    groups = shown.by_group["auc"].sort_values(ascending=False)
-    lines = [("all rows together", shown.pooled, "pooled")]
-    lines += [(str(name), auc, "group") for name, auc in groups.items()]
-    lines += [("average of groups", shown.average("macro"), "average")]
+    groups = shown.confidence_intervals().sort_values("auc", ascending=False)
+    statistics = shown.confidence_intervals(of="statistics")
+    pooled, macro = (
+        statistics.loc[name, ["value", "ci_low", "ci_high"]] for name in ("pooled", "macro")
+    )
+    lines = [("all rows together", *pooled, "pooled")]
+    limits = groups[["auc", "ci_low", "ci_high"]].itertuples(name=None)
+    lines += [(str(name), *of_group, "group") for name, *of_group in limits]
+    lines += [("average of groups", *macro, "average")]
     bottom = TOP + LINE * len(lines)
-    x = place(shown.pooled)
-    shapes = [f'<line class="pooled" x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{bottom - 8}"/>']
-    for i, (name, auc, kind) in enumerate(lines):
-        x, y = place(auc), TOP + LINE * i + 12
-        side, anchor = (14, "start") if kind == "pooled" else (-14, "end")
-        mark = f'<circle cx="{x:.1f}" cy="{y}" r="8"/>'
-        if kind == "average":
-            mark = f'<path d="M{x - 10:.1f},{y} l10,-10 l10,10 l-10,10 z"/>'
-        shapes.append(
-            f'<g class="{kind}"><text class="name" x="0" y="{y + 6}">{html.escape(name)}</text>'
-            f'{mark}<text class="value" x="{x + side:.1f}" y="{y + 6}" text-anchor="{anchor}">'
-            f"{auc:.2f}</text></g>"
+
+    def upright(auc, kind):
+        return (
+            f'<line class="{kind}" x1="{place(auc)}" y1="{TOP}" x2="{place(auc)}" y2="{bottom}"/>'
         )
-    named = ", ".join(f"{name} {auc:.2f}" for name, auc, _ in lines)
+
+    def below(x, y, text):
+        return f'<text class="axis" x="{x}" y="{bottom + y}" text-anchor="middle">{text}</text>'
+
+    shapes = [upright(tick, "tick") + below(place(tick), 18, tick) for tick in TICKS]
+    shapes.append(upright(shown.pooled, "pooled"))
+    for i, (name, auc, low, high, kind) in enumerate(lines):
+        x, y = place(auc), TOP + LINE * i + 18
+        mark = f'<circle cx="{x}" cy="{y}" r="7"/>'
+        if kind == "average":
+            mark = f'<path d="M{x - 9},{y} l9,-9 l9,9 l-9,9 z"/>'
+        shapes += [
+            f'<g class="{kind}"><text class="name" x="0" y="{y + 6}">{html.escape(name)}</text>',
+            f'<line class="interval" x1="{place(low)}" y1="{y}" x2="{place(high)}" y2="{y}"/>',
+            f'{mark}<text class="value" x="{WIDTH}" y="{y + 6}" text-anchor="end">{auc:.2f}</text>',
+            "</g>",
+        ]
+    named = ", ".join(
+        f"{name} {auc:.2f}, {low:.2f} to {high:.2f}" for name, auc, low, high, _ in lines
+    )
+    middle = (place(TICKS[0]) + place(TICKS[-1])) / 2
+    axis = below(middle, 38, "AUC of one model, with 95 % interval")
     return (
-        f'<div class="landing"><svg viewBox="0 0 {WIDTH} {bottom}" role="img" '
-        f'aria-label="AUC of one model: {named}">'
-        f'<text class="axis" x="{WIDTH - 10}" y="14" text-anchor="end">AUC of one model</text>'
-        f"{''.join(shapes)}</svg></div>"
+        f'<div class="landing"><svg viewBox="0 0 {WIDTH} {bottom + 42}" role="img" '
+        f'aria-label="AUC of one model with 95 % intervals: {named}">'
+        f"{''.join(shapes)}{axis}</svg></div>"
     )
 
 

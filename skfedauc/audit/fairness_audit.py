@@ -667,7 +667,7 @@ class FairnessAudit(Output):
         ... )
         >>> audit.facts["names"]
         {'model': 'credit score 3', 'label': None, 'score': None}
-        >>> audit.facts["identifier"] == audit.report.counts.identifier
+        >>> audit.facts["identifier"] == audit.report.counts.sources[0].identifier
         True
         """
         declared = {
