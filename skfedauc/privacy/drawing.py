@@ -26,7 +26,7 @@ def drawn_state(
     if not isinstance(counts, ScoreCounts):
         raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
     grid = Grid(bins, groups)
-    epsilon = _check_epsilon(epsilon)
+    epsilon = _input.check_number(epsilon, "epsilon", above=0)
     rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
     if rows_per_person / epsilon > MOST_SCALE:
         raise ValueError(
@@ -69,7 +69,3 @@ def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
             "rows with it."
         )
     return label
-
-
-def _check_epsilon(epsilon: Any) -> float:
-    return _input.check_number(epsilon, "epsilon", above=0)

@@ -7,8 +7,6 @@ limit is a limit of the largest AUC that the bins permit.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +14,8 @@ from numpy.typing import NDArray
 
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.privacy.noisy_pairs import Floats, NoisyCounts, NoisyPairs
+
+AVERAGES = ("macro", "samples", "positives", "negatives", "within")
 
 
 class Estimate(NamedTuple):
@@ -96,7 +96,7 @@ class NoisyAUCs:
             Error probability of each limit.
         """
         deviate, middle = normal_quantile(tail), self.middle
-        weights, by_positives, by_negatives = AVERAGES[name](middle.positives, middle.negatives)
+        weights, by_positives, by_negatives = _weights(name, middle.positives, middle.negatives)
         share = weights / weights.sum()
         value = float((share * middle.auc).sum())
         # First-order effect of the weight of a group on the average
@@ -154,12 +154,8 @@ def _clipped(values: float | Floats) -> Floats:
     return found
 
 
-# Weights of the group AUCs in an average, with the derivatives of the weights with respect to the
-# numbers of positives and of negatives
-Weights = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
-
-
 def _weights(name: str, positives: Floats, negatives: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the weights of an average, and their derivatives by positives and by negatives."""
     one, zero = np.ones_like(positives), np.zeros_like(positives)
     return {
         "macro": (one, zero, zero),
@@ -168,9 +164,3 @@ def _weights(name: str, positives: Floats, negatives: Floats) -> tuple[Floats, F
         "negatives": (negatives, zero, one),
         "within": (positives * negatives, negatives, positives),
     }[name]
-
-
-AVERAGES: dict[str, Weights] = {
-    name: functools.partial(_weights, name)
-    for name in ("macro", "samples", "positives", "negatives", "within")
-}

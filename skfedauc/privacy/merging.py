@@ -164,10 +164,7 @@ def _common_pos_label(parts: Sequence[State], names: Sequence[str]) -> object:
 
 def _warn_of_equal_names(states: Sequence[State]) -> None:
     """Warn about equal source names, for instance after a site drew noise twice."""
-    found: list[Release | Source] = []
-    for state in states:
-        found += [*state.releases, *state.sources]
-    known = [item.name for item in found if item.name]
+    known = [item.name for s in states for item in (*s.releases, *s.sources) if item.name]
     repeated = sorted({name for name in known if known.count(name) > 1})
     if repeated:
         _input.warn(

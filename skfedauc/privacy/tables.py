@@ -33,17 +33,13 @@ class IntervalTables:
         self._noisy = NoisyCounts(
             state.negatives.astype(np.float64), state.positives.astype(np.float64), state.variance
         )
+        low, high = state.bins.ranges_of(np.arange(self._noisy.n_bins))
+        self._is_point: NDArray[np.bool_] = low == high
 
     @functools.cached_property
     def _aucs(self) -> NoisyAUCs:
         """Return the AUCs of the groups without dominating noise."""
         return NoisyAUCs(self._noisy.take(self._noisy.has_signal), self._is_point)
-
-    @property
-    def _is_point(self) -> NDArray[np.bool_]:
-        low, high = self._state.bins.ranges_of(np.arange(self._noisy.n_bins))
-        is_point: NDArray[np.bool_] = low == high
-        return is_point
 
     def by_group(self, tail: float) -> pd.DataFrame:
         """Return the AUC of each group; `tail` is the error rate of each limit."""
