@@ -164,7 +164,9 @@ def _common_pos_label(parts: Sequence[State], names: Sequence[str]) -> object:
 
 def _warn_of_equal_names(states: Sequence[State]) -> None:
     """Warn about equal source names, for instance after a site drew noise twice."""
-    known = [item.name for s in states for item in (*s.releases, *s.sources) if item.name]
+    names = [release.name for state in states for release in state.releases]
+    names += [source.name for state in states for source in state.sources]
+    known = [name for name in names if name]
     repeated = sorted({name for name in known if known.count(name) > 1})
     if repeated:
         _input.warn(
