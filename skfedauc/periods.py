@@ -139,7 +139,7 @@ def find_change(
     ------
     ValueError, TypeError
         If the last group column is not ``period``, if no group has more than `n_reference` periods
-        with an AUC, or an argument is not as described.
+        with an AUC, if ranges of scores were joined, or an argument is not as described.
 
     See Also
     --------
@@ -196,6 +196,13 @@ def find_change(
     n_reference = _input.check_whole_number(n_reference, "n_reference")
     shift = _input.check_number(shift, "shift", above=0, below=1)
     series = list(_series(counts))
+    rule = counts.disclosure
+    if rule.level == "bins" and rule.bins is None:
+        raise ValueError(
+            "find_change needs the same scores or bins in all periods, and these counts have "
+            "ranges that were joined by min_count or max_cells, on which the AUC of a period "
+            "depends. Count the rows by bins without min_count, or as summaries."
+        )
     variances = variances_of(counts)
     alpha = (1.0 - confidence_level) / max(len(series), 1)
     rows = {}

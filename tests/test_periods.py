@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import norm
 
-from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc import Bins, Disclosure, GroupAUC, ScoreCounts
 from skfedauc.counts import MergeError
 from skfedauc.periods import compare_periods, find_change
 from skfedauc.report import estimates_of
@@ -218,6 +218,21 @@ def test_several_groups_share_the_error():
         assert row["difference"] == pytest.approx(alone["difference"], abs=1e-14)
         assert row["ci_low"] < alone["ci_low"]
         assert row["pvalue"] >= alone["pvalue"]
+
+
+@pytest.mark.parametrize("joined", ["min_count", "max_cells"])
+def test_joined_ranges_are_refused(joined):
+    """Ranges of a small month are wider, which would look like a change."""
+    parts = [
+        part.reduced(max_cells=20)
+        if joined == "max_cells"
+        else part.reduced(Disclosure("bins", Bins.of_scores(), min_count=5))
+        for part in parts_of(7)
+    ]
+    counts = ScoreCounts.merge(parts, by_period=True)
+    with pytest.raises(ValueError, match="ranges that were joined by min_count or max_cells"):
+        find_change(counts)
+    assert compare_periods(counts, "2026-01")["pvalue"].notna().any()
 
 
 def test_periods_without_an_auc_are_passed_over():

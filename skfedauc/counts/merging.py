@@ -31,8 +31,8 @@ from skfedauc.counts.state import State, check_n_rows, check_weight_sums
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
 # Each part takes as much memory as its cells and another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
-# Cells of files that are kept after a check whether they are valid, in place of reading them again
-_MOST_KEPT = 1 << 22
+# Bytes of files that are read once, and the cells of these files that are kept
+_SMALL_FILE, _MOST_KEPT = 1 << 16, 1 << 22
 
 
 def sum_of(parts: Sequence[State]) -> State:
@@ -107,8 +107,10 @@ class Part:
         Counts in memory.
     load : callable, default=None
         Function that reads the counts of a file.
-    sources : tuple of Source, default=()
-        Sources of the file, which are read before its counts.
+    sources : callable, default=None
+        Function that reads the sources of the file, without its counts.
+    n_bytes : int, default=0
+        Size of the file.
     """
 
     def __init__(
@@ -116,11 +118,19 @@ class Part:
         name: str,
         state: State | None,
         load: Callable[[], State] | None = None,
-        sources: tuple[Source, ...] = (),
+        sources: Callable[[], tuple[Source, ...]] | None = None,
+        n_bytes: int = 0,
     ) -> None:
-        self.name, self._state, self._load = name, state, load
-        self.is_in_memory = state is not None
-        self.sources = sources if state is None else state.sources
+        self.name, self._state, self._load, self._sources = name, state, load, sources
+        self.is_in_memory, self.n_bytes = state is not None, n_bytes
+
+    @functools.cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """Sources of the counts."""
+        if self._state is not None:
+            return self._state.sources
+        assert self._sources is not None
+        return self._sources()
 
     def keep(self, state: State) -> None:
         """Keep the counts of the file, so that they are not read again."""
@@ -132,7 +142,7 @@ class Part:
             return self._state
         assert self._load is not None
         state = self._load()
-        if state.sources != self.sources:
+        if state.sources != vars(self).get("sources", state.sources):
             raise ValueError(f"{self.name} has changed while it was read.")
         return state
 
@@ -188,9 +198,7 @@ def merged(
         adding = _streamed(parts, register, skipped, is_skipping=on_invalid == "skip")
     else:
         parts = list(parts)
-        if on_invalid == "skip":
-            parts, invalid = _valid(parts)
-            skipped.invalid.update(invalid)
+        parts = _read(parts, skipped, is_skipping=on_invalid == "skip")
         adding = iter(_listed(parts, register, skipped, models))
     has_unnamed = is_stream or any(
         source.name is None for entry in register.kept.values() for source in entry.sources
@@ -240,6 +248,7 @@ def _streamed(
                 raise
             skipped.invalid[part.name] = str(error)
             continue
+        part.keep(state)
         digest = functools.partial(bytes, state.digest() if part.sources else b"")
         replaced = register.add(number, Entry(part.name, part.sources, digest))
         if replaced is None:
@@ -252,24 +261,29 @@ def _streamed(
                 "Pass a list of the parts, or the sum before its parts.",
                 "repeated",
             )
-        part.keep(state)
         yield part
 
 
-def _valid(parts: Sequence[Part]) -> tuple[list[Part], dict[str, str]]:
-    """Read each file to see whether it is valid; large files are read again when they are added."""
-    valid, invalid, n_kept = [], {}, 0
+def _read(parts: Sequence[Part], skipped: _Skipped, *, is_skipping: bool) -> list[Part]:
+    """Read small files, which are kept, and all files if invalid ones are skipped."""
+    valid, n_kept = [], 0
     for part in parts:
+        is_small = part.n_bytes <= _SMALL_FILE and n_kept <= _MOST_KEPT
+        if part.is_in_memory or not (is_small or is_skipping):
+            valid.append(part)
+            continue
         try:
             state = part.state()
         except (ValueError, OSError) as error:
-            invalid[part.name] = str(error)
+            if not is_skipping:
+                raise
+            skipped.invalid[part.name] = str(error)
             continue
-        n_kept += state.n_cells + _CELLS_PER_PART
-        if n_kept <= _MOST_KEPT:
+        if is_small:
+            n_kept += state.n_cells + _CELLS_PER_PART
             part.keep(state)
         valid.append(part)
-    return valid, invalid
+    return valid
 
 
 def _agreeing(

@@ -1297,7 +1297,9 @@ def _parts_of(parts: Any, limits: Limits) -> Iterator[Part]:
     for number, (name, part) in enumerate(named):
         if isinstance(part, str | os.PathLike):
             load = functools.partial(_state_in, part, limits)
-            yield Part(name or repr(os.fspath(part)), None, load, read_sources(part))
+            sources = functools.partial(read_sources, part)
+            n_bytes = os.path.getsize(part) if os.path.isfile(part) else 0
+            yield Part(name or repr(os.fspath(part)), None, load, sources, n_bytes)
         elif isinstance(part, ScoreCounts):
             yield Part(name or f"part {number}", part._state)  # noqa: SLF001
         else:
