@@ -3,6 +3,7 @@
 import json
 import warnings
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -231,6 +232,27 @@ def test_a_model_has_one_auc_at_every_entry_point(rows, name):
     )
     of_fold = roc_auc_score(y[~half], scores_of(crossed.estimators[0], X[~half]))
     assert crossed.within_folds.pooled == pytest.approx(of_fold, abs=1e-12)
+
+
+@pytest.mark.parametrize("display", [*DISPLAYS, ReliabilityDisplay])
+def test_displays_leave_out_small_groups_as_reports_do(rows, display):
+    X, y = rows
+    X = X.assign(site=np.where(np.arange(len(X)) < 6, "tiny", "many"))
+    X.loc[:1, "site"] = "other"
+    X.loc[20:80, "site"] = "other"
+    model = on_features(GaussianNB()).fit(X, y)
+    scores = model.predict_proba(X)[:, 1]
+    assert X["site"].value_counts()["tiny"] == 4
+    for shown in (
+        display.from_estimator(model, X, y, groups="site", min_per_class=3),
+        display.from_predictions(y, scores, groups=X["site"], min_per_class=3),
+    ):
+        plt.close(shown.figure_)
+        kept = (X["site"] != "tiny").to_numpy()
+        assert list(shown.report.by_group.index) == ["many", "other"]
+        assert shown.report.pooled == pytest.approx(roc_auc_score(y[kept], scores[kept]))
+        drawn = {text.get_text() for text in shown.figure_.findobj(mpl.text.Text)}
+        assert not any("tiny" in text for text in drawn)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
