@@ -62,7 +62,9 @@ def all_rates(title, columns):
 def test_rates_quoted_elsewhere_are_those_of_the_tables():
     topics = text_of("calibration").split("\n# ")
     page = "\n".join(topic.split("\n## ")[0] for topic in topics)
-    gaps, plans = ((DOCS / "how_to" / f"{n}.md").read_text() for n in ("gap_real", "how_many_rows"))
+    gaps, persons, plans = (
+        (DOCS / "how_to" / f"{n}.md").read_text() for n in ("gap_real", "clusters", "how_many_rows")
+    )
     report = skfedauc.GroupAUC
     ranks, unequal, clusters = (
         "Shrunken AUCs and ranks",
@@ -84,9 +86,9 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
         (rates(unequal, "worst", of=many), 1, [page]),
         (rates("Equal groups of weighted rows", "equal groups"), 1,
          [page]),
-        (rates(clusters, "without clusters", of="to 20, 0.3, .*by cluster"), 0, [gaps]),
-        (rates(clusters, "without clusters", of="to 20, 0.3, .*by row"), 0, [gaps]),
-        (rates(clusters, "with clusters", of="to 20, 0.3"), 0, [gaps]),
+        (rates(clusters, "without clusters", of="to 20, 0.3, .*by cluster"), 0, [persons]),
+        (rates(clusters, "without clusters", of="to 20, 0.3, .*by row"), 0, [persons]),
+        (rates(clusters, "with clusters", of="to 20, 0.3"), 0, [persons]),
         (all_rates(measures, [f"partial AUC{of}, {name}" for of in ("", ", min_tpr")
                               for name in ("pooled", "macro")]), 1,
          [page]),
@@ -110,7 +112,7 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
     equal = "Equal AUCs of groups of clustered rows"
     for column in ("equal groups", "equal groups without clusters", "macro"):
         rate, _ = rates(equal, column, of="^10 x 20, .*by cluster")
-        assert f"in {rate} %" in " ".join(gaps.split())
+        assert f"in {rate} %" in " ".join(persons.split())
     power, tests = "Power of tests of equal groups", ("equal groups", "largest difference")
     many, one = (
         [rates(power, test, of=f"^20 groups of 100/400, {lower}$")[0] for test in tests]

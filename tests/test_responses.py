@@ -1,12 +1,15 @@
 """Scores and decisions of estimators: every entry point has the AUC of the same scores."""
 
+import json
 import warnings
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_wine
@@ -42,13 +45,19 @@ from skfedauc import (
     FairnessAudit,
     GroupAUC,
     MulticlassGroupAUC,
+    compare_candidates,
+    compare_models,
     cross_validate_group_auc,
     group_auc_scoring,
     make_group_auc_scorer,
 )
+from skfedauc.boosting import LightGBMMetric, XGBoostMetric
+from skfedauc.cli.main import main
 from skfedauc.plotting import (
     CrossAUCDisplay,
     GroupAUCDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
     RankingDisplay,
     ReliabilityDisplay,
 )
@@ -72,6 +81,17 @@ class TwoResponses(ClassifierMixin, BaseEstimator):
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
+class Rule(ClassifierMixin, BaseEstimator):
+    """Classifier without scores, which decides equal rows equally."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(np.asarray(X)[:, 0] > 0).astype(int)]
+
+
 class Decides(ClassifierMixin, BaseEstimator):
     """Randomized classifier without scores."""
 
@@ -92,7 +112,7 @@ ESTIMATORS = {
     "linear discriminant": LinearDiscriminantAnalysis(),
     "quadratic discriminant": QuadraticDiscriminantAnalysis(),
     "boosting": HistGradientBoostingClassifier(max_iter=5),
-    "gradient boosting": GradientBoostingClassifier(n_estimators=5),
+    "gradient boosting": GradientBoostingClassifier(n_estimators=5, random_state=0),
     "ada boost": AdaBoostClassifier(n_estimators=5),
     "probabilities": GaussianNB(),
     "forest": RandomForestClassifier(n_estimators=5, random_state=0),
@@ -112,7 +132,17 @@ ESTIMATORS = {
         make_pipeline(StandardScaler(), TwoResponses()), n_estimators=3, random_state=0
     ),
     "opposite": TwoResponses(),
+    "decisions": Rule(),
 }
+DISPLAYS = (
+    CrossAUCDisplay,
+    GroupAUCDisplay,
+    GroupRocCurveDisplay,
+    GroupScoreDisplay,
+    RankingDisplay,
+)
+# Decisions are scores by request only.
+REQUESTS = {"decisions": {"response_method": "predict"}}
 DISAGREEING = {"clipped probabilities", "mean of members", "opposite"}
 
 
@@ -138,10 +168,24 @@ def by_entry_point(model, X, y, **options):
     yield "scorer", make_group_auc_scorer("pooled", **of)(model, X, y)
     yield "scorers", group_auc_scoring(["pooled"], **of)["pooled"](model, X, y)
     yield "audit", FairnessAudit.from_estimator(model, X, y, **of).report.pooled
-    audit = FairnessAudit.from_estimator(model, X, y, threshold=0.4, **of)
-    yield "audit at a threshold", audit.report.pooled
-    for display in (CrossAUCDisplay, GroupAUCDisplay, RankingDisplay):
-        yield display.__name__, display._of_estimator(model, X, y, **quiet).pooled
+    if "response_method" not in options:
+        audit = FairnessAudit.from_estimator(model, X, y, threshold=0.4, **of)
+        yield "audit at a threshold", audit.report.pooled
+    for display in DISPLAYS:
+        shown = display.from_estimator(model, X, y, **quiet)
+        plt.close(shown.figure_)
+        yield display.__name__, shown.report.pooled
+    others = {"first": X["a"].to_numpy(), "model": scores_of(model, X)}
+    yield "comparison", compare_models(y, others, groups=X["site"]).by_model["model"]
+
+
+def scores_of(model, X):
+    """Return the scores of the positive class by scikit-learn's methods, without the package."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)[:, 1]
+    return model.predict(X)
 
 
 class First(ClassifierMixin, BaseEstimator):
@@ -167,19 +211,82 @@ def test_a_model_has_one_auc_at_every_entry_point(rows, name):
     """The AUC is that of scikit-learn's scorer "roc_auc"."""
     X, y = rows
     model = on_features(ESTIMATORS[name]).fit(X, y)
-    expected = get_scorer("roc_auc")(model, X, y)
+    expected = roc_auc_score(y, scores_of(model, X))
+    if name != "decisions":
+        assert get_scorer("roc_auc")(model, X, y) == pytest.approx(expected)
     with warnings.catch_warnings():
         if name in DISAGREEING:
             warnings.filterwarnings("ignore", "Pipeline orders rows differently")
-        found = dict(by_entry_point(model, X, y))
+        found = dict(by_entry_point(model, X, y, **REQUESTS.get(name, {})))
     assert found == pytest.approx(dict.fromkeys(found, expected), abs=1e-12)
     half = np.arange(160) < 80
     folds = [(np.flatnonzero(half), np.flatnonzero(~half))]
     crossed = cross_validate_group_auc(
-        on_features(ESTIMATORS[name]), X, y, groups="site", cv=folds, return_estimator=True
+        on_features(ESTIMATORS[name]),
+        X,
+        y,
+        groups="site",
+        cv=folds,
+        return_estimator=True,
+        **REQUESTS.get(name, {}),
     )
-    of_fold = get_scorer("roc_auc")(crossed.estimators[0], X[~half], y[~half])
+    of_fold = roc_auc_score(y[~half], scores_of(crossed.estimators[0], X[~half]))
     assert crossed.within_folds.pooled == pytest.approx(of_fold, abs=1e-12)
+
+
+@pytest.mark.parametrize("display", [*DISPLAYS, ReliabilityDisplay])
+def test_displays_leave_out_small_groups_as_reports_do(rows, display):
+    X, y = rows
+    X = X.assign(site=np.where(np.arange(len(X)) < 6, "tiny", "many"))
+    X.loc[:1, "site"] = "other"
+    X.loc[20:80, "site"] = "other"
+    model = on_features(GaussianNB()).fit(X, y)
+    scores = model.predict_proba(X)[:, 1]
+    assert X["site"].value_counts()["tiny"] == 4
+    for shown in (
+        display.from_estimator(model, X, y, groups="site", min_per_class=3),
+        display.from_predictions(y, scores, groups=X["site"], min_per_class=3),
+    ):
+        plt.close(shown.figure_)
+        kept = (X["site"] != "tiny").to_numpy()
+        assert list(shown.report.by_group.index) == ["many", "other"]
+        assert shown.report.pooled == pytest.approx(roc_auc_score(y[kept], scores[kept]))
+        drawn = {text.get_text() for text in shown.figure_.findobj(mpl.text.Text)}
+        assert not any("tiny" in text for text in drawn)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_search_and_its_comparison_have_the_aucs_of_the_models(rows, name):
+    X, y = rows
+    folds = list(StratifiedKFold(3).split(X, y))
+    model = on_features(ESTIMATORS[name])
+    aucs = []
+    for train, test in folds:
+        fitted = clone(model).fit(X.iloc[train], y[train])
+        aucs.append(roc_auc_score(y[test], scores_of(fitted, X.iloc[test])))
+    scorer = make_group_auc_scorer("pooled", groups="site", **REQUESTS.get(name, {}))
+    search = GridSearchCV(model, {}, scoring=scorer, cv=folds, refit=False).fit(X, y)
+    found = compare_candidates(search.cv_results_, "score", test_fraction=1 / 3)
+    assert found["score"].item() == pytest.approx(np.mean(aucs), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_command_and_metrics_of_boosting_have_the_auc_of_the_scores(
+    rows, name, tmp_path, capsys
+):
+    X, y = rows
+    scores = scores_of(on_features(ESTIMATORS[name]).fit(X, y), X)
+    expected = roc_auc_score(y, scores)
+    path, out = tmp_path / "predictions.csv", tmp_path / "audit.json"
+    pd.DataFrame({"y": y, "score": scores, "site": X["site"]}).to_csv(path, index=False)
+    columns = ["--label", "y", "--score", "score", "--group", "site"]
+    assert main(["audit", str(path), *columns, "--json", str(out)]) == 0
+    (grouping,) = json.loads(out.read_text())["groupings"]
+    assert grouping["statistics"]["pooled"] == pytest.approx(expected, abs=1e-12)
+    metric = LightGBMMetric("pooled", groups=[(y, X["site"])])
+    assert metric(y, scores)[1] == pytest.approx(expected, abs=1e-12)
+    metric = XGBoostMetric("pooled", groups=[(y, X["site"])])
+    assert metric(y, scores) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(DISAGREEING))

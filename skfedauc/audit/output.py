@@ -70,13 +70,18 @@ class Output:
         """
         return _text_or_file(self.document.to_markdown(), path)
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a self-contained page: one screen of answers, and an appendix that folds.
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return a self-contained page, or write it: one screen, and an appendix that folds.
 
         Parameters
         ----------
-        path : str or os.PathLike
-            File to write, replaced only when the page is complete.
+        path : str or os.PathLike, default=None
+            File to write, replaced only when the page is complete. None returns the page.
+
+        Returns
+        -------
+        str or None
+            The page; None with a `path`.
 
         Raises
         ------
@@ -85,8 +90,9 @@ class Output:
         OSError
             If writing the file fails. An existing file then remains unchanged.
         """
-        check_target(path)
-        write_whole(path, page_of(self))
+        if path is not None:
+            check_target(path)
+        return _text_or_file(page_of(self), path)
 
 
 def page_of(result: Output) -> str:

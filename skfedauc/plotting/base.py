@@ -99,6 +99,7 @@ class ReportDisplay:
         clusters: Any = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        min_per_class: int = 1,
         ax: Axes | None = None,
         **drawing: Unpack[Drawing],
     ) -> Self:
@@ -114,6 +115,8 @@ class ReportDisplay:
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        min_per_class : int, default=1
+            Least number of positives and of negatives of a group that is drawn; see `GroupAUC`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **drawing : dict
@@ -138,6 +141,7 @@ class ReportDisplay:
             pos_label=pos_label,
             undefined=undefined,
             missing=missing,
+            min_per_class=min_per_class,
             clusters=clusters,
         )
         return cls.from_report(report, ax=ax, **drawing)
@@ -156,6 +160,7 @@ class ReportDisplay:
         clusters: Any = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
+        min_per_class: int = 1,
         ax: Axes | None = None,
         **drawing: Unpack[Drawing],
     ) -> Self:
@@ -171,6 +176,8 @@ class ReportDisplay:
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        min_per_class : int, default=1
+            Least number of positives and of negatives of a group that is drawn; see `GroupAUC`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **drawing : dict
@@ -198,6 +205,7 @@ class ReportDisplay:
             clusters=clusters,
             undefined=undefined,
             missing=missing,
+            min_per_class=min_per_class,
         )
         return cls.from_report(report, ax=ax, **drawing)
 

@@ -80,7 +80,7 @@ OTHERS = [
     ),
     Mutant(
         "rows without weights weigh 2 squared",
-        "counts/sums.py",
+        "counts/merging.py",
         "np.concatenate([counts, counts])",
         "np.concatenate([counts, 2 * counts])",
     ),
@@ -89,12 +89,6 @@ OTHERS = [
         "counts/ranges.py",
         "merge_cells(parts, numbers, n_groups)",
         "merge_cells(parts, [numbers[0][: n.size] for n in numbers], n_groups)",
-    ),
-    Mutant(
-        "the checksum is of the last array",
-        "counts/integrity.py",
-        "crc32(content, checksum)",
-        "crc32(content)",
     ),
     Mutant("tied areas do not count", "report/bias.py", "null >= area - 1e-12", "null > area"),
 ]
@@ -143,6 +137,15 @@ class Tested(NamedTuple):
 
 
 TESTED = [
+    Tested(
+        Mutant(
+            "the checksum leaves out the last array",
+            "counts/files.py",
+            "for array in values.values():\n        pieces",
+            "for array in [*values.values()][:-1]:\n        pieces",
+        ),
+        "tests/test_file_format.py tests/test_damaged_files.py",
+    ),
     Tested(
         Mutant(
             "placement values count ties as ranked",
@@ -211,8 +214,8 @@ TESTED = [
         Mutant(
             "counts sent again are added again",
             "counts/provenance.py",
-            "            continue  # a retry, which counts once\n",
-            "            pass\n",
+            "            return None\n        for n in earlier:\n",
+            "            earlier = []\n        for n in earlier:\n",
         ),
         "tests/test_score_counts.py tests/test_saved_counts.py",
     ),
