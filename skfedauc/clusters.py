@@ -127,7 +127,7 @@ class ClusterCounts:
     def extremes(self) -> tuple[ClusterCounts, ClusterCounts]:
         """Return the counts of the same rows with the lowest and with the highest AUCs.
 
-        For exact scores, the method returns these counts twice; see `skfedauc.counts.extremes_of`.
+        For exact scores, the method returns these counts twice.
         """
         if view_of(self.units).has_exact_aucs:
             return self, self
