@@ -43,7 +43,6 @@ SEARCHES = {
     "suppression": ["how_to/disclosure", "reference/glossary"],
     "GDPR": ["how_to/disclosure"],
     "drift": ["how_to/since_when", "reference/glossary"],
-    "worst group": ["how_to/gap_real", "reference/choose"],
     "tolerance": ["how_to/tolerances"],
     "skore": ["tutorials/signed_off_audit"],
     "compare_models": ["api/generated/skfedauc.compare_models"],
