@@ -36,8 +36,6 @@ SEARCHES = {
     "Spark": ["how_to/where_the_rows_are"],
     "partial AUC": ["reference/which_auc", "auto_examples/plot_partial_auc"],
     "how many rows": ["how_to/how_many_rows"],
-    "compare two models": ["how_to/better_or_by_chance", "how_to/mitigate"],
-    "difference between pooled and average": ["explanation/average_or_pooled"],
     "DeLong": ["reference/glossary", "reference/coming_from/proc", "how_to/better_or_by_chance"],
     "p value": ["how_to/gap_real", "reference/glossary"],
     "suppression": ["how_to/disclosure", "reference/glossary"],
