@@ -141,17 +141,6 @@ copybutton_exclude = ".linenos, .gp, .go"  # prompts and outputs are not copied
 
 # Generated in every build --------------------------------------------------------------------
 
-MODULES = [
-    "boosting",
-    "datasets",
-    "error_bounds",
-    "flower",
-    "measures",
-    "periods",
-    "plotting",
-    "privacy",
-]
-
 
 def skip_inherited(app, what, name, obj, skip, options):
     """Skip members that are inherited from scikit-learn."""
@@ -162,7 +151,7 @@ def refer_to_public_name(app, env, node, contnode):
     """Resolve a public name that a docstring mentions without its package."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith("skfedauc."):
         return None
-    for module in ("skfedauc", *(f"skfedauc.{name}" for name in MODULES)):
+    for module in ("skfedauc", *(f"skfedauc.{name}" for name in skfedauc._PUBLIC_MODULES)):
         found = env.get_domain("py").resolve_xref(
             env,
             node["refdoc"],

@@ -193,12 +193,11 @@ def merged(
         Whether to add each part as it comes and to forget it, as far as `repeated` permits.
     """
     _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
-    register, skipped = Register(repeated), _Skipped([], {})
+    register, skipped = Register(repeated), _Skipped([], {}, on_invalid == "skip")
     if is_stream and repeated == "raise":
-        adding = _streamed(parts, register, skipped, is_skipping=on_invalid == "skip")
+        adding = _streamed(parts, register, skipped)
     else:
-        parts = list(parts)
-        parts = _read(parts, skipped, is_skipping=on_invalid == "skip")
+        parts = _read(list(parts), skipped)
         adding = iter(_listed(parts, register, skipped, models))
     has_unnamed = is_stream or any(
         source.name is None for entry in register.kept.values() for source in entry.sources
@@ -223,6 +222,17 @@ class _Skipped(NamedTuple):
 
     repeated: list[str]
     invalid: dict[str, str]
+    is_skipping: bool
+
+    def state_of(self, part: Part) -> State | None:
+        """Return the counts of a part; None if it is invalid, and invalid ones are skipped."""
+        try:
+            return part.state()
+        except (ValueError, OSError) as error:
+            if not self.is_skipping:
+                raise
+            self.invalid[part.name] = str(error)
+            return None
 
 
 def _listed(
@@ -236,17 +246,11 @@ def _listed(
     return [parts[number] for number in register.kept]
 
 
-def _streamed(
-    parts: Iterable[Part], register: Register, skipped: _Skipped, *, is_skipping: bool
-) -> Iterator[Part]:
+def _streamed(parts: Iterable[Part], register: Register, skipped: _Skipped) -> Iterator[Part]:
     """Yield each part that is not a retry as it comes; what was added cannot be replaced."""
     for number, part in enumerate(parts):
-        try:
-            state = part.state()
-        except (ValueError, OSError) as error:
-            if not is_skipping:
-                raise
-            skipped.invalid[part.name] = str(error)
+        state = skipped.state_of(part)
+        if state is None:
             continue
         part.keep(state)
         digest = functools.partial(bytes, state.digest() if part.sources else b"")
@@ -256,7 +260,7 @@ def _streamed(
             continue
         if replaced:
             raise MergeError(
-                f"{part.name} contains {shortened(part.sources[0].name)} and others of an earlier "
+                f"{part.name} contains {part.sources[0].in_words()} and others of an earlier "
                 "part, which was added already",
                 "Pass a list of the parts, or the sum before its parts.",
                 "repeated",
@@ -264,20 +268,16 @@ def _streamed(
         yield part
 
 
-def _read(parts: Sequence[Part], skipped: _Skipped, *, is_skipping: bool) -> list[Part]:
+def _read(parts: Sequence[Part], skipped: _Skipped) -> list[Part]:
     """Read small files, which are kept, and all files if invalid ones are skipped."""
     valid, n_kept = [], 0
     for part in parts:
         is_small = part.n_bytes <= _SMALL_FILE and n_kept <= _MOST_KEPT
-        if part.is_in_memory or not (is_small or is_skipping):
+        if part.is_in_memory or not (is_small or skipped.is_skipping):
             valid.append(part)
             continue
-        try:
-            state = part.state()
-        except (ValueError, OSError) as error:
-            if not is_skipping:
-                raise
-            skipped.invalid[part.name] = str(error)
+        state = skipped.state_of(part)
+        if state is None:
             continue
         if is_small:
             n_kept += state.n_cells + _CELLS_PER_PART
