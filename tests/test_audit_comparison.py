@@ -14,8 +14,7 @@ from sklearn.svm import LinearSVC
 
 from skfedauc import FairnessAudit, GroupAUC, compare_models
 from skfedauc.inference import models
-from skfedauc.inference.largest_gap import GroupValues, gap_change
-from skfedauc.inference.paired_rates import rate_changes
+from skfedauc.inference.changes import GroupValues, gap_change, rate_changes
 
 
 def two_models(seed=0, n=1500, spread=0.8, **options):

@@ -15,7 +15,7 @@ from skfedauc.cli.main import main
 from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.cross_gap import cross_gaps
-from skfedauc.inference.equal_groups import nearest_to_equal
+from skfedauc.inference.group_tests import nearest_to_equal
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import bounds as bounding
 from skfedauc.report.intervals import INTERVALS

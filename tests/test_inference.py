@@ -23,9 +23,9 @@ from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
     agreement,
     differences,
-    heterogeneity,
     intervals,
     limits,
+    ranking,
 )
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
@@ -1203,7 +1203,7 @@ AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 
 
 
 def test_meta_analysis_equals_metafor():
-    found = heterogeneity.meta_analysis(np.array(AUCS), np.array(VARIANCES), 0.95)
+    found = ranking.meta_analysis(np.array(AUCS), np.array(VARIANCES), 0.95)
     assert found.mean == pytest.approx(0.823092577122, rel=1e-6)
     assert found.tau**2 == pytest.approx(0.004319256836, rel=1e-6)
     assert found.standard_error == pytest.approx(0.034772512511, rel=1e-6)

@@ -35,8 +35,8 @@ from skfedauc.plotting import (
     RankingDisplay,
     ReliabilityDisplay,
 )
-from skfedauc.plotting.curves import GRID, MOST_CORNERS
 from skfedauc.plotting.drawing import STYLES, text_of
+from skfedauc.plotting.roc_curve import GRID, MOST_CORNERS
 
 REPORT_DISPLAYS = [
     GroupAUCDisplay,

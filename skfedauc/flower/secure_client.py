@@ -13,8 +13,7 @@ from skfedauc import _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
 from skfedauc.flower.modules import flwr
-from skfedauc.flower.secure_masks import client_module
-from skfedauc.flower.secure_settings import FEWEST_CLIENTS, Settings
+from skfedauc.flower.secure_protocol import FEWEST_CLIENTS, Settings, client_module
 
 if TYPE_CHECKING:
     from flwr.app import Context, Message

@@ -16,8 +16,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
 from skfedauc.flower.modules import flwr
 from skfedauc.flower.secure_client import GRID
-from skfedauc.flower.secure_masks import server_module
-from skfedauc.flower.secure_settings import FEWEST_CLIENTS, MODULUS, Settings
+from skfedauc.flower.secure_protocol import FEWEST_CLIENTS, MODULUS, Settings, server_module
 
 if TYPE_CHECKING:
     from flwr.app import ArrayRecord, Context, Message

@@ -10,21 +10,20 @@ One model:
 ===================  ======================================================================
 ``variances``        DeLong 1988; unbiased; bounded (Birnbaum and Klose 1957); pooled over groups;
                      the pooled AUC for fixed groups (strata) and for random groups
-``folds``            the same over the pairs of rows of the same fold
-``clusters``         Obuchowski 1997
-``effects``          placement values of rows, units, corrections (Bell and McCaffrey 2002)
+``designs``          the same over the pairs of rows of the same fold, and Obuchowski's (1997) of
+                     clusters
+``effects``          placement values of rows, units, corrections (Bell and McCaffrey 2002);
+                     averages over comparisons of classes
 ``limits``           hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding 1963)
 ``intervals``        pooled; averages by MOVER (Zou and Donner 2008); worst group
 ``differences``      all pairs (Kramer 1956), reference and rest (Sidak 1967), largest difference,
                      and its expectation for equal groups
-``equal_groups``     ANOVA-type statistic, Box's approximation (Brunner, Dette and Munk 1997)
-``margins``          non-inferiority of the worst group, equivalence (Berger 1982)
-``heterogeneity``    tau by REML (Viechtbauer 2005)
-``ranking``          shrunken AUCs (Morris 1983; Morris and Lysy 2012), rank sets (Mogstad 2024),
-                     worst group (Gupta 1965)
+``group_tests``      equal groups: ANOVA-type statistic, Box's approximation (Brunner, Dette and
+                     Munk 1997); non-inferiority of the worst group, equivalence (Berger 1982)
+``ranking``          tau by REML (Viechtbauer 2005), shrunken AUCs (Morris 1983; Morris and Lysy
+                     2012), rank sets (Mogstad 2024), worst group (Gupta 1965)
 ``cross_gap``        xAUC disparities (Kallus and Zhou 2019)
 ``agreement``        averages and the pooled AUC (TOST); Anderson and Darling's test
-``class_averages``   averages over comparisons of classes
 ===================  ======================================================================
 
 Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; also of clustered
@@ -36,8 +35,7 @@ Two or more models on the same rows:
 ===================  ======================================================================
 ``models``           pooled, averages, by group and over groups (Hothorn et al. 2008)
 ``paired_measures``  the same for other measures than the AUC
-``largest_gap``      change of the largest difference between groups
-``paired_rates``     changes of rates of decisions
+``changes``          of the largest difference between groups, and of rates of decisions
 ===================  ======================================================================
 
 Curves and calibration:

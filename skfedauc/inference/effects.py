@@ -1,4 +1,4 @@
-"""Effects of rows on AUCs, for rows that must be paired: several models, and clusters.
+"""Effects of rows on AUCs, for rows that must be paired: several models, clusters, several classes.
 
 The effect of a row on an AUC is the deviation of its placement value from the mean of its class,
 times its share of the class. Effects add up: to the error of an average of AUCs, of a difference of
@@ -15,12 +15,15 @@ References
    Biometrics 53(2). https://doi.org/10.2307/2533958
 .. [3] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
    regression with multi-stage samples. Survey Methodology 28(2).
+.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -322,3 +325,87 @@ def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: floa
     """
     squares = np.asarray((variances**2 / degrees_of_freedom).sum(axis=0))
     return np.maximum(ratio(variances.sum(axis=0) ** 2, squares, otherwise), 1.0)
+
+
+class Comparison(NamedTuple):
+    """Rows of one comparison of classes.
+
+    Attributes
+    ----------
+    rows : Rows
+        Rows of the comparison, with one score.
+    numbers : ndarray of intp, shape (n_compared_rows,)
+        Number of each row among all rows.
+    """
+
+    rows: Rows
+    numbers: NDArray[np.intp]
+
+
+class ClassAverages:
+    """Standard deviations of averages of AUCs over comparisons and groups.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+    codes : ndarray of intp, shape (n_rows,)
+        Group number of each row.
+    clusters : ndarray of intp, shape (n_rows,)
+        Cluster number of each row; rows of different clusters are independent.
+    is_known : ndarray of bool, shape (n_groups, n_comparisons)
+        Whether the AUC has an estimated variance above 0. Other AUCs may have a correlation of 1
+        with the rest.
+    """
+
+    def __init__(
+        self,
+        comparisons: Sequence[Comparison],
+        codes: NDArray[np.intp],
+        clusters: NDArray[np.intp],
+        is_known: NDArray[np.bool_],
+    ) -> None:
+        every = np.ones(codes.size)
+        all_rows = Rows(every > 0, every[None], every, codes, len(is_known), clusters)
+        self._units, unit = Units.of(all_rows)
+        self._is_known = is_known
+        n_units = self._units.group.size
+        effects = [
+            np.bincount(unit[one.numbers], _effects(one.rows), n_units) for one in comparisons
+        ]
+        deviations = np.sqrt(self._units.by_group(np.square(effects)))
+        scale = ratio(1.0, deviations, 0.0) * is_known.T
+        self._effects = np.array(effects) * scale[:, self._units.group]
+
+    def of_groups(self, deviations: Floats) -> Floats:
+        """Return the standard deviation of the sum of each group's errors over the comparisons.
+
+        Parameters
+        ----------
+        deviations : ndarray of float64, shape (n_groups, n_comparisons)
+            Standard deviation of each error.
+        """
+        effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
+        found: Floats = np.sqrt(self._units.by_group(effect**2)) + self._unknown(deviations)
+        return found
+
+    def of_average(self, deviations: Floats) -> float:
+        """Return the standard deviation of the sum of the errors of all groups and comparisons."""
+        if not self._units.shares_clusters:
+            return float(np.sqrt((self.of_groups(deviations) ** 2).sum()))
+        effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
+        known = np.sqrt((self._units.by_cluster(effect) ** 2).sum())
+        return float(known + self._unknown(deviations).sum())
+
+    def _unknown(self, deviations: Floats) -> Floats:
+        found: Floats = np.where(self._is_known, 0.0, deviations).sum(axis=1)
+        return found
+
+
+def _effects(rows: Rows) -> Floats:
+    """Return the effect of each row on the AUC of its group; 0 in groups that lack a class."""
+    values = np.nan_to_num(placements(rows)[0][0])
+    total = rows.by_class(rows.weights)
+    mean = ratio(rows.by_class(rows.weights * values), total, 0.0)
+    place = rows.positive.astype(np.intp), rows.codes
+    found: Floats = rows.weights * (values - mean[place]) / total[place]
+    return found

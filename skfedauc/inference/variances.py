@@ -5,8 +5,8 @@ negative is the share of the positives that outrank it; a tie counts one half. T
 value of either class is the AUC, and the variance of the AUC follows from the variances of the
 placement values [1]_. For weighted rows, squared weights replace counts in the variances.
 
-Independent rows, clusters (`clusters.py`) and folds (`folds.py`) fill the same `Variances`, which
-all limits, tests and rankings read.
+Independent rows, clusters and folds (`designs.py`) fill the same `Variances`, which all limits,
+tests and rankings read.
 
 References
 ----------

@@ -26,7 +26,7 @@ from skfedauc._sklearn import (
     weight_name,
 )
 from skfedauc.mitigation import sensitive, strategies
-from skfedauc.mitigation.target import target_of
+from skfedauc.mitigation.sensitive import target_of
 
 
 def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:

@@ -20,10 +20,10 @@ from skfedauc._words import shortened
 from skfedauc.mitigation.sensitive import (
     CenteredNumbers,
     KnownGroups,
+    Target,
     labels_of,
     like,
 )
-from skfedauc.mitigation.target import Target
 
 
 class Strategy(ABC):

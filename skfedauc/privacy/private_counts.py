@@ -18,9 +18,9 @@ from skfedauc.counts.provenance import Source
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.privacy.drawing import drawn_state
 from skfedauc.privacy.files import content_of, read_content
+from skfedauc.privacy.intervals import IntervalTables
 from skfedauc.privacy.merging import exact_state, merged
 from skfedauc.privacy.state import Release, State, check_state
-from skfedauc.privacy.tables import IntervalTables
 
 if TYPE_CHECKING:
     import pandas as pd

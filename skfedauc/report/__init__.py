@@ -11,7 +11,7 @@ from skfedauc.report.group_auc import (
     null_difference_of,
     spread_of,
 )
-from skfedauc.report.listing import by_number, listed
+from skfedauc.report.groups import by_number, large_groups, listed
 from skfedauc.report.multiclass import (
     ClassAverage,
     MulticlassGroupAUC,
@@ -19,7 +19,6 @@ from skfedauc.report.multiclass import (
     check_no_two_classes,
 )
 from skfedauc.report.responses import responses_of
-from skfedauc.report.small_groups import large_groups
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,

@@ -13,7 +13,7 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.curves import GroupCurves, RocCurve, area_between, null_areas
 from skfedauc.inference.differences import adjusted
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.comparisons import number_of_group
+from skfedauc.report.groups import number_of_group
 
 if TYPE_CHECKING:
     import pandas as pd

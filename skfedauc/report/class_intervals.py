@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from skfedauc.counts import MulticlassRows
 from skfedauc.inference import limits
-from skfedauc.inference.class_averages import ClassAverages, Comparison
-from skfedauc.inference.effects import Rows, near_one
+from skfedauc.inference.effects import ClassAverages, Comparison, Rows, near_one
 from skfedauc.inference.limits import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Floats, Variances

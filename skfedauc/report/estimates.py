@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.inference import measures
-from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
-from skfedauc.inference.folds import folds_of, pooled_folds
+from skfedauc.inference.designs import (
+    folds_of,
+    pooled_clusters,
+    pooled_folds,
+    variances_of_clusters,
+)
 from skfedauc.inference.variances import Extremes, Pooled, Variances, pooled_of, variances_of
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs

@@ -13,22 +13,25 @@ from skfedauc import _input, _sklearn
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference import heterogeneity, intervals, limits
+from skfedauc.inference import intervals, limits
 from skfedauc.inference.differences import DifferenceTest, null_difference
-from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
-from skfedauc.inference.margins import MarginTest
+from skfedauc.inference.group_tests import EqualGroupsTest, MarginTest, equal_groups_test
+from skfedauc.inference.ranking import heterogeneity
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.agreement import Agreement, agreement_with_pooled
 from skfedauc.report.bias import abroca_table, bias_table
-from skfedauc.report.bounds import bounds_table, group_bounds_table
-from skfedauc.report.comparisons import comparison_table, difference_test
+from skfedauc.report.bounds import bounds_table, cover_withheld, group_bounds_table
+from skfedauc.report.comparisons import (
+    comparison_table,
+    difference_test,
+    equivalence_test,
+    ranking_table,
+    worst_test,
+)
 from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.groups import LeftOut, large_groups, listed
 from skfedauc.report.intervals import group_intervals, statistic_intervals
-from skfedauc.report.listing import listed
-from skfedauc.report.margins import equivalence_test, worst_test
-from skfedauc.report.ranking import ranking_table
-from skfedauc.report.small_groups import LeftOut, large_groups
 from skfedauc.report.statistics import (
     NO_SPREAD,
     STATISTICS,
@@ -42,7 +45,6 @@ from skfedauc.report.statistics import (
 )
 from skfedauc.report.text import FirstLines, first_lines
 from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
-from skfedauc.report.withheld import cover_withheld
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -1317,9 +1319,7 @@ def spread_of(report: GroupAUC, *, confidence_level: float = 0.95) -> pd.Series:
     import pandas as pd
 
     estimates = report._of_auc("heterogeneity")  # noqa: SLF001
-    found = heterogeneity.heterogeneity(
-        estimates.variances, limits.check_confidence_level(confidence_level)
-    )
+    found = heterogeneity(estimates.variances, limits.check_confidence_level(confidence_level))
     if np.isnan(found.tau):
         estimates.policy.nan(NotDefined(NO_SPREAD), estimates.pairs)
     return pd.Series(found._asdict())

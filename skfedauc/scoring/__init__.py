@@ -5,8 +5,7 @@ from skfedauc.scoring.factories import (
     group_auc_scoring,
     make_group_auc_scorer,
 )
-from skfedauc.scoring.group_scorer import FOLDS_REMEDY, GroupAUCScorer
-from skfedauc.scoring.multiclass_scorer import MulticlassGroupAUCScorer
+from skfedauc.scoring.group_scorer import FOLDS_REMEDY, GroupAUCScorer, MulticlassGroupAUCScorer
 
 __all__ = [
     "FOLDS_REMEDY",

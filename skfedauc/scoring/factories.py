@@ -18,8 +18,7 @@ from skfedauc.report import (
     check_statistic,
     check_undefined,
 )
-from skfedauc.scoring.group_scorer import GroupAUCScorer, name_of_score
-from skfedauc.scoring.multiclass_scorer import MulticlassGroupAUCScorer
+from skfedauc.scoring.group_scorer import GroupAUCScorer, MulticlassGroupAUCScorer, name_of_score
 
 
 def make_group_auc_scorer(

@@ -36,7 +36,7 @@ from skfedauc.flower import (
     secure_server,
     secure_settings,
 )
-from skfedauc.flower.secure_settings import Settings
+from skfedauc.flower.secure_protocol import Settings
 
 STAGES = ["setup", "share_keys", "collect_masked_vectors", "unmask"]
 
