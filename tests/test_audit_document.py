@@ -146,7 +146,9 @@ def test_sentences_name_only_tested_pairs_and_their_interval():
         is_lower, is_higher = row["simultaneous_high"] < 0, row["simultaneous_low"] > 0
         if group != found.reference and {group, found.reference} != set(found.shown[:2]):
             assert (f"{group} by" in rest) == (is_lower or is_higher)
-            assert (f"{group} (up to" in rest) == (not is_lower and not is_higher)
+            reach = max(-row["simultaneous_low"], row["simultaneous_high"])
+            is_open = f"{group} ({wording.gap_text(found.question, reach)})" in rest
+            assert is_open == (not is_lower and not is_higher)
 
 
 @pytest.mark.parametrize("favorable", [None, "positive", "negative"])
@@ -174,7 +176,18 @@ def test_an_undecided_difference_says_what_would_decide_it():
     y, score, groups, _ = rows_of(0, 300)
     text = " ".join(repr(audit_of(y, score, groups)).split())
     assert "Three equal groups of these sizes would show about 0." in text
-    assert re.search(r"[\d,]+ rows in each group would show a difference of 0.05 with a prob", text)
+    assert re.search(r"probability of 80 %, each group needs about [\d,]+ rows\.", text)
+
+
+def test_a_cell_marks_a_group_of_few_rows():
+    y, score, groups, _ = rows_of(1, 600, few=30)
+    audit = audit_of(y, score, groups)
+    found = audit.answers["group"]["true_positive_rate_difference"]
+    assert not found.is_claim
+    assert "tiny" in found.shown
+    assert re.search(r"tiny [\d.]+ % \(few rows\)", wording.short(found))
+    only_small = audit_of(y[:60], score[:60], groups[:60], min_per_class=1)
+    assert "(few rows)" not in repr(only_small)
 
 
 # The page ----------------------------------------------------------------------------------------

@@ -116,6 +116,8 @@ class Answer:
         ``after``, and the ``difference`` with both kinds of limits.
     reference : object
         The group with most rows; None for comparisons of each group with all others.
+    few : frozenset
+        Groups with few rows of a class, which a cell marks; see `Sample.few_groups`.
     expected : float
         Mean of the gap if all groups were equal; NaN if unknown, or if the groups differ.
     before, after : float
@@ -139,6 +141,7 @@ class Answer:
     groups: tuple[Any, ...] = ()
     table: pd.DataFrame | None = None
     reference: Any = None
+    few: frozenset[Any] = frozenset()
     expected: float = np.nan
     before: float = np.nan
     after: float = np.nan
@@ -208,6 +211,7 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
         groups=groups,
         table=pd.DataFrame(table, index=index_of(sample.report)),
         reference=None if question.is_with_others else groups[reference],
+        few=sample.few_groups,
         expected=np.nan if is_apart else _expected(question, sample),
     )
 

@@ -280,17 +280,15 @@ def _plan(found: Answer, sample: Sample) -> list[str]:
     except ValueError:
         return []  # The rows do not determine the variance.
     return [
-        f"{needed.n_rows:,} rows in each group would show a difference of {_PLANNED:g} with a "
-        "probability of 80 %."
+        f"To show a difference of {_PLANNED:g} with a probability of 80 %, each group needs about "
+        f"{needed.n_rows:,} rows."
     ]
 
 
 def _marks(found: Answer, sample: Sample) -> list[Mark]:
     """Return the rows of the plot, lowest first."""
     assert found.table is not None
-    rows, is_few = found.table.to_dict("records"), sample.is_few
-    if is_few.all():
-        is_few = ~is_few  # nothing to compare them with
+    rows = found.table.to_dict("records")
     # Of two groups, the lower one can be the reference.
     is_pair = found.verdict == "differ" and len(rows) == 2
     order = _order(found)
@@ -299,7 +297,7 @@ def _marks(found: Answer, sample: Sample) -> list[Mark]:
         row, group = rows[g], found.groups[g]
         is_lower = group == found.lowest if is_pair else row["simultaneous_high"] < 0
         is_lower = is_lower and not found.question.is_with_others and "before" not in row
-        style = "low" if is_lower else "few" if is_few[g] else ""
+        style = "low" if is_lower else "few" if group in sample.few_groups else ""
         label = _words.shortened_label(group, _MOST_IN_LABEL)
         value, low, high, before = row.get("value"), row["ci_low"], row["ci_high"], None
         if "before" in row:  # The limits are those of the change.

@@ -142,6 +142,12 @@ class Sample:
         return np.asarray(self.n_by_class.min(axis=0) < FEW)
 
     @property
+    def few_groups(self) -> frozenset[Any]:
+        """Groups with too few rows of a class, if two others can be compared; else none."""
+        few = frozenset(g for g, is_few in zip(self.groups, self.is_few, strict=True) if is_few)
+        return few if len(few) + 2 <= len(self.groups) else frozenset()
+
+    @property
     def shares_clusters(self) -> bool:
         """Whether a cluster has rows in several of the compared groups."""
         return estimates_of(self.report).variances.shares_clusters

@@ -171,6 +171,7 @@ def short(found: Answer, favorable: str | None = None) -> str:
         return _tested(found)
     ends = [
         f"{named(found, end)} {value_text(question, found.row(end)['value'])}"
+        f"{' (few rows)' if end in found.few else ''}"
         for end in (shown.lowest, shown.highest)
     ]
     return f"{', '.join(ends)}: {_tested(found)}"
@@ -204,8 +205,11 @@ def on_groups(found: Answer) -> list[str]:
         reach = {
             g: max(-rows[g]["simultaneous_low"], rows[g]["simultaneous_high"]) for g in is_open
         }
-        items = [f"{named(found, g)} (up to {gap_text(question, reach[g])})" for g in is_open]
-        sentences.append(f"Undecided beside {named(found, reference)}: {listed(items)}.")
+        items = [f"{named(found, g)} ({gap_text(question, reach[g])})" for g in is_open]
+        sentences.append(
+            f"Undecided beside {named(found, reference)} (in brackets, the largest difference that "
+            f"the rows allow): {listed(items)}."
+        )
     if not math.isnan(found.expected):
         count = _COUNTS.get(len(rows), f"{len(rows):,}")
         expected = gap_text(question, found.expected)
