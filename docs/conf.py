@@ -11,7 +11,6 @@ sys.path[:0] = [str(DOCS / "build_tools"), str(DOCS / "data"), str(DOCS.parent)]
 import architecture  # noqa: E402
 import benchmark_plots  # noqa: E402
 import calibration_pages  # noqa: E402
-import cheat_sheet  # noqa: E402
 import density_plots  # noqa: E402
 import display_images  # noqa: E402
 import explorer_page  # noqa: E402
@@ -32,7 +31,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
     "sphinx_design",
@@ -65,7 +63,6 @@ myst_heading_anchors = 3
 # The API ------------------------------------------------------------------------------------
 
 autosummary_generate = True
-autosummary_context = {"drawn_displays": list(display_images.OF_REPORT)}
 autodoc_typehints = "none"  # docstrings have the types
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
@@ -123,6 +120,7 @@ html_search_scorer = str(DOCS / "build_tools" / "search.js")
 html_favicon = "_static/favicon.svg"
 html_context = {"default_mode": "auto"}
 html_copy_source = False
+html_domain_indices = False
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "skfedauc"},
@@ -209,7 +207,7 @@ def keep_percent_signs(app, doctree):
 
 
 def correct_roles(app, page, template, context, doctree):
-    """Mend the HTML of pandas and docutils, in which axe finds errors, and of viewcode."""
+    """Mend the HTML of pandas and docutils, in which axe finds errors."""
     for wrong, right in (
         ("<th></th>", "<td></td>"),
         ('<th class="head"><p></p></th>', '<td class="head"></td>'),
@@ -217,13 +215,6 @@ def correct_roles(app, page, template, context, doctree):
         ('<div role="list" class="citation-list">', '<div class="citation-list">'),
     ):
         context["body"] = context.get("body", "").replace(wrong, right)
-    if page.startswith("_modules/"):
-        # The name of the page of an object is its public name, which the link needs.
-        context["body"] = re.sub(
-            r"(api/generated/([\w.]*\.(\w+))\.html#)[\w.]*?\.\3(?=[\".])",
-            r"\1\2",
-            context["body"],
-        )
 
 
 def make_signed_off_audit(app, exception):
@@ -232,12 +223,6 @@ def make_signed_off_audit(app, exception):
         folder = Path(app.outdir) / "signed_off_audit"
         folder.mkdir(exist_ok=True)
         make_held_out.audit().to_html(folder / "audit.html")
-
-
-def draw_cheat_sheet(app, exception):
-    """Draw the cheat sheet as a PDF file beside its page."""
-    if exception is None and app.builder.format == "html":
-        cheat_sheet.save(Path(app.outdir) / "reference" / "cheat_sheet.pdf")
 
 
 def setup(app):
@@ -253,6 +238,5 @@ def setup(app):
     app.connect("doctree-read", gallery_images.add_dark_thumbnails, priority=400)
     app.connect("source-read", link_calibration)
     app.connect("doctree-read", keep_percent_signs)
-    app.connect("build-finished", draw_cheat_sheet)
     app.connect("html-page-context", correct_roles)
     app.connect("build-finished", make_signed_off_audit)

@@ -217,7 +217,8 @@ SET_UP = [
 # The API page --------------------------------------------------------------------------------
 
 # The section on returned objects; all other sections list names that users import.
-IMPORTED, _, RETURNED = API_PAGE.partition("Returned objects")
+IMPORTED, _, OTHERS = API_PAGE.partition("Returned objects")
+RETURNED, *_ = OTHERS.partition("Formulas")
 
 
 def listed(page):

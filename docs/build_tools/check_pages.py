@@ -60,7 +60,7 @@ PAGES = [
     "auto_examples/plot_persons",
     "explorer",
     "api/generated/skfedauc.group_roc_auc_score",
-    "api/generated/skfedauc.plotting.CrossAUCDisplay",
+    "api/displays",
 ]
 WIDTHS = (1280, 390)
 

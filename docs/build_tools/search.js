@@ -21,7 +21,7 @@ var Scorer = {
   const LENGTH = 240; // characters of an excerpt
   const NOT_TEXT = ".headerlink, script, style, svg, nav, h1, h2, h3, h4, pre, thead, "
     + ".toctree-wrapper, .sphx-glr-thumbnails, .sphx-glr-download-link-note, .sphx-glr-footer, .sphx-glr-timing, "
-    + ".viewcode-link, dt.sig, math";
+    + "dt.sig, math";
   const BLOCKS = "p, li, tr, dd";
 
   const words_of = (element) => element.textContent.replace(/\s+/g, " ").trim();
