@@ -29,7 +29,7 @@ from skfedauc import (
     group_roc_auc_score,
     make_group_auc_scorer,
 )
-from skfedauc._input import encode_groups, encoding, series, text
+from skfedauc._input import encode_groups, encoding, text
 from skfedauc._input import labels as label_module
 
 ROWS = {
@@ -221,11 +221,11 @@ def assert_text_codes(given, rows, positions):
 def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
     """Test slices of a column, a missing label, and a string of another length."""
     called = []
-    digits = series.digits_as_integers
+    digits = encoding.digits_as_integers
     monkeypatch.setattr(encoding, "HASHED_ROWS", 2)
     monkeypatch.setattr(text, "BLOCK", 8)
     monkeypatch.setattr(
-        series, "digits_as_integers", lambda rows: called.append(rows) or digits(rows)
+        encoding, "digits_as_integers", lambda rows: called.append(rows) or digits(rows)
     )
     texts = [f"é{k % 7}{k % 3}" for k in range(100)]
     codes, labels = encode_groups(flavour(texts)[30:])

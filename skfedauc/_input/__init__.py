@@ -51,15 +51,17 @@ from skfedauc._input.classes import (
     refuse_missing_labels,
     warn_if_misspelled,
 )
-from skfedauc._input.csv_rules import header_of, without_zero_decimals
 from skfedauc._input.encoding import drop_unused
-from skfedauc._input.group_names import check_group_names, names_of
 from skfedauc._input.groups import (
     Missing,
+    check_group_names,
     check_groups_given,
     check_missing,
     encode_columns,
     encode_groups,
+    map_labels,
+    names_of,
+    unite_labels,
 )
 from skfedauc._input.labels import (
     MISSING,
@@ -72,9 +74,8 @@ from skfedauc._input.labels import (
     some_labels,
     unite_kinds,
 )
-from skfedauc._input.relabel import map_labels, unite_labels
 from skfedauc._input.rows import Rows, check_rows
-from skfedauc._input.text import check_text, folded
+from skfedauc._input.text import check_text, folded, header_of, without_zero_decimals
 
 __all__ = [
     "MISSING",

@@ -1,4 +1,4 @@
-"""Groups of rows from one or several columns of labels.
+"""Groups of rows from one or several columns of labels, and the names of the columns.
 
 Inside the package, groups have numbers: the number of a group is the position of its label among
 the sorted labels.
@@ -6,7 +6,8 @@ the sorted labels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,9 +23,9 @@ from skfedauc._input.arrays import (
     object_array,
     total_of_rows,
 )
-from skfedauc._input.encoding import drop_unused, example_rows, number_integers
-from skfedauc._input.labels import MISSING, Labels, label_array
-from skfedauc._input.series import encode_column
+from skfedauc._input.encoding import drop_unused, encode_column, example_rows, number_integers
+from skfedauc._input.labels import MISSING, Labels, as_label, kind_of, label_array, unite_kinds
+from skfedauc._input.text import check_text
 from skfedauc._words import all_shortened, described
 
 # How to treat rows without a group label
@@ -249,3 +250,114 @@ def _with_missing_group(
         np.where(codes < 0, labels.size, codes),
         object_array([*labels.tolist(), MISSING]),
     )
+
+
+def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
+    """Return the names of the group columns from the first source with names.
+
+    An empty name is the same as no name, because polars gives an empty name to an unnamed Series.
+    """
+    for source in sources:
+        names = getattr(source, "column_names", getattr(source, "columns", None))
+        if names is None:
+            name = source if isinstance(source, str) else getattr(source, "name", None)
+            names = (name,) if isinstance(name, str) else ()
+        names = tuple(map(str, names))
+        if names and all(names) and len(names) == _n_columns_of(labels):
+            check_text(names, "the name of a column of groups")
+            return names
+    return ()
+
+
+def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
+    """Return the checked names of the group columns, or an empty tuple without names."""
+    listed = [names] if isinstance(names, str) else [] if names is None else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"group_names must be a str or a list of str; got {described(names)}.")
+    given = () if list(listed) == [""] else tuple(listed)
+    check_text(given, "group_names")
+    if len(set(given)) < len(given):
+        raise ValueError(f"group_names must be different; got {described(names)}.")
+    n_columns = _n_columns_of(labels)
+    # Without groups the number of columns is unknown.
+    is_empty = labels is not None and labels.size == 0
+    if given and len(given) != n_columns and not is_empty:
+        raise ValueError(
+            f"group_names must have one name for each of the {n_columns} columns that groups come "
+            f"from; got {described(names)}."
+        )
+    return given
+
+
+def _n_columns_of(labels: Labels | None) -> int:
+    """Return the number of group columns: the number of parts of the first label."""
+    if labels is None:
+        return 0
+    first = labels[0] if labels.size else None
+    return len(first) if isinstance(first, tuple) else 1
+
+
+def unite_labels(
+    tables: list[Labels], name: str = "groups"
+) -> tuple[list[NDArray[np.intp]], Labels]:
+    """Number the groups of several `ScoreCounts` by common labels.
+
+    Returns
+    -------
+    numbers : list of ndarray of intp
+        For each `ScoreCounts`, the new numbers of its groups.
+    labels : ndarray
+        Sorted labels of all `ScoreCounts`.
+    """
+    kinds = {kind_of(table) for table in tables if table.size}
+    if kinds and functools.reduce(unite_kinds, kinds) is None:
+        found = ", ".join(sorted(str(kind) for kind in kinds))
+        raise TypeError(
+            f"{name} are of different kinds in the score counts to be merged ({found}), so equal "
+            "groups cannot be matched; use .regroup(str) to convert all labels to text."
+        )
+    first = tables[0]
+    if all(table is first or np.array_equal(table, first) for table in tables[1:]):
+        return [np.arange(first.size)] * len(tables), first
+    filled = [table for table in tables if table.size]
+    if {"i", "u"} <= {table.dtype.kind for table in filled}:
+        low, high = min(int(table[0]) for table in filled), max(int(table[-1]) for table in filled)
+        if low < 0:
+            raise TypeError(
+                f"{name} of the score counts to be merged are integers from {low} to {high}, which "
+                "do not fit in 64 bits; use .regroup(str) to convert them to text."
+            )
+        filled = [table.astype(np.uint64) for table in filled]
+    codes, labels = encode_column(np.concatenate(filled), name)
+    return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
+
+
+def map_labels(
+    labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any], name: str
+) -> tuple[NDArray[np.intp], Labels]:
+    """Return the group number of each old label and the sorted new labels."""
+    listed = list(labels)
+    if isinstance(to, Mapping):
+        to = {as_label(old): new for old, new in to.items()}
+        absent = [label for label in listed if label not in to]
+        if absent:
+            raise ValueError(
+                f"{name} has no entry for {len(absent)} of {len(listed)} groups, among "
+                f"them {all_shortened(absent[:3])}; add them, or pass a function."
+            )
+        sent = [to[label] for label in listed]
+    elif callable(to):
+        sent = [to(label) for label in listed]
+    else:
+        raise TypeError(
+            f"{name} must be a mapping from labels to labels or a function of a label; got "
+            f"{described(to)}."
+        )
+    if any(isinstance(label, list) for label in sent):
+        raise TypeError(f"{name} gave a list as a label; give a tuple.")
+    without = sum(label is None for label in sent)
+    if without:
+        raise ValueError(
+            f"{name} gave None for {without} of {len(listed)} groups; give each group a label."
+        )
+    return encode_groups(sent, name)

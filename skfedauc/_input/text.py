@@ -1,12 +1,14 @@
-"""Checks of Unicode strings, and conversion of short strings to integers.
+"""Checks of Unicode strings, conversion of short strings to integers, and rules for CSV files.
 
-The integers have the order of the strings. Numbering and sorting is faster for integers.
+The integers have the order of the strings. Numbering and sorting is faster for integers. Cells of
+CSV files are text: 007 is not the number 7.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,3 +125,39 @@ def _by_place(choose: np.ufunc, characters: NDArray[Any]) -> NDArray[Any]:
         many = characters[:whole].reshape(-1, 64 * width)
         rows.append(choose.reduce(many, axis=0).reshape(64, width))
     return np.asarray(choose.reduce(np.concatenate(rows), axis=0))
+
+
+SEPARATORS = (",", ";", "\t")
+_WHOLE_FLOAT = re.compile(r"-?\d+\.0")
+
+
+def header_of(
+    read: Callable[[str], list[str]], default: str = SEPARATORS[0]
+) -> tuple[str, list[str]]:
+    """Return the separator and the column names of a file.
+
+    If the default separator does not split the header, try other separators.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the cells of the header for a separator.
+    default : str, default=","
+        The usual separator of files with this ending.
+    """
+    names: dict[str, list[str]] = {}
+    for separator in (default, *SEPARATORS):
+        names[separator] = read(separator)
+        if len(names[separator]) > 1:
+            return separator, names[separator]
+    return default, names[default]
+
+
+def without_zero_decimals(texts: Sequence[str]) -> Sequence[str]:
+    """Return the distinct labels of a column, without ".0" if all labels end in ".0".
+
+    Many programs write a column of integers with ".0" if a value is missing.
+    """
+    if texts and all(_WHOLE_FLOAT.fullmatch(text) for text in texts):
+        return [text.removesuffix(".0") for text in texts]
+    return texts

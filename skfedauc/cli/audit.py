@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from skfedauc._words import shortened
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.columns import check_clusters
-from skfedauc.cli.counts_file import control_of, headline, n_by_class
+from skfedauc.cli.counts_file import control_of, headline, n_by_class, warn_of_spellings
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import check_options, results
@@ -18,7 +18,6 @@ from skfedauc.cli.rows import (
     warn_of_labels,
     weights_in_words,
 )
-from skfedauc.cli.spelling import warn_of_spellings
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:

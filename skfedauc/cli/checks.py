@@ -8,7 +8,7 @@ import os
 from skfedauc._output_file import check_target
 from skfedauc._words import enumerated, shortened
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.errors import CommandError
+from skfedauc.cli.terminal import CommandError
 
 
 def check(arguments: Arguments) -> None:

@@ -13,7 +13,6 @@ from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.errors import CommandError
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import (
     answers_of,
@@ -23,6 +22,7 @@ from skfedauc.cli.results import (
     outputs,
 )
 from skfedauc.cli.rows import Rows, rows_of, warn_of_labels
+from skfedauc.cli.terminal import CommandError
 
 
 def compare(arguments: Arguments) -> Iterator[list[str]]:

@@ -11,15 +11,19 @@ from skfedauc.cli.counts_file import (
     check_files_can_be_used,
     groups_in_words,
     headline,
+    warn_of_spellings,
     write_counts,
 )
-from skfedauc.cli.disclosure import level_in_words, reduced, scores_in_words
-from skfedauc.cli.errors import CommandError
+from skfedauc.cli.disclosure import (
+    check_some_remain,
+    level_in_words,
+    reduced,
+    scores_in_words,
+    small_groups_in_words,
+)
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.rows import counts_of, rows_of, warn_of_labels, weights_in_words
-from skfedauc.cli.spelling import warn_of_spellings
-from skfedauc.cli.terminal import print_warning
-from skfedauc.cli.withheld import check_some_remain, small_groups_in_words
+from skfedauc.cli.terminal import CommandError, print_warning
 from skfedauc.counts import ScoreCounts
 
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skfedauc import GroupAUC, group_auc_scoring
 from skfedauc.cli.groupings import Grouping
-from skfedauc.cli.text import aligned, report_lines
+from skfedauc.cli.results import aligned, report_lines
 
 
 def demo() -> list[str]:

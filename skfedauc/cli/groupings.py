@@ -11,7 +11,7 @@ from typing import Any
 from skfedauc import GroupAUC, ScoreCounts, _input
 from skfedauc._words import counted, listed, shortened, shortened_label
 from skfedauc.cli.arguments import SMALL
-from skfedauc.cli.errors import CommandError
+from skfedauc.cli.terminal import CommandError
 from skfedauc.counts.score_counts import select_groups, with_n_missing
 from skfedauc.report import estimates_of, group_names_of
 

@@ -13,9 +13,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.errors import CommandError, OutputError, ToleranceError
 from skfedauc.cli.parser import parse
-from skfedauc.cli.terminal import print_error, print_lines, print_warning
+from skfedauc.cli.terminal import (
+    CommandError,
+    OutputError,
+    ToleranceError,
+    print_error,
+    print_lines,
+    print_warning,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

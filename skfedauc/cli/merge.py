@@ -10,12 +10,11 @@ from skfedauc.cli.counts_file import (
     names_of_sources,
     read_counts,
     rows_by_class,
+    warn_of_spellings,
     write_counts,
 )
 from skfedauc.cli.disclosure import level_in_words, options_of, rule_of
-from skfedauc.cli.errors import CommandError
-from skfedauc.cli.spelling import warn_of_spellings
-from skfedauc.cli.terminal import print_warning
+from skfedauc.cli.terminal import CommandError, print_warning
 from skfedauc.counts import MergeError, ScoreCounts
 from skfedauc.counts.score_counts import merge_named, view_of
 

@@ -14,8 +14,7 @@ from skfedauc._words import shortened, shortened_text
 from skfedauc.cli import options
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.checks import check
-from skfedauc.cli.errors import CommandError
-from skfedauc.cli.terminal import PROG
+from skfedauc.cli.terminal import PROG, CommandError
 
 
 class _Command(NamedTuple):

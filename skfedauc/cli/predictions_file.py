@@ -23,7 +23,7 @@ import pandas as pd
 from skfedauc import _input
 from skfedauc._words import listed, shortened
 from skfedauc.cli.arguments import STDIN, Arguments
-from skfedauc.cli.errors import CommandError
+from skfedauc.cli.terminal import CommandError
 
 # Largest content of a compressed file: this multiple of the size, or this number of bytes
 MOST_EXPANSION = 100

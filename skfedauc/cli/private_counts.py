@@ -10,7 +10,7 @@ from skfedauc._words import counted, enumerated, shortened, shortened_label, sho
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, versions_of
 from skfedauc.cli.disclosure import rule_of
-from skfedauc.cli.errors import CommandError, OutputError
+from skfedauc.cli.terminal import CommandError, OutputError
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.provenance import Source
 from skfedauc.privacy import PrivateCounts

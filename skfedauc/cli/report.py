@@ -15,9 +15,9 @@ from skfedauc.cli.counts_file import (
     read_counts,
 )
 from skfedauc.cli.disclosure import level_in_words
-from skfedauc.cli.errors import CommandError
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_options, results
+from skfedauc.cli.terminal import CommandError
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.score_counts import view_of

@@ -6,22 +6,151 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from skfedauc import GroupAUC
 from skfedauc._output_file import write_whole
-from skfedauc._words import shortened
+from skfedauc._words import counted, listed, shortened
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError, check_tolerances
+from skfedauc.audit.facts import plain_label, plain_labels, plain_number
 from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.output import Output, as_json, page_of
 from skfedauc.audit.page import check_installed
 from skfedauc.audit.samples import bin_of_threshold
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.document import document_of
-from skfedauc.cli.errors import CommandError, OutputError, ToleranceError
 from skfedauc.cli.groupings import Grouping
-from skfedauc.cli.text import grouping_line, report_lines
+from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError
+from skfedauc.counts import Withheld
+from skfedauc.report import estimates_of, first_lines_of
+from skfedauc.report.text import summary_note
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def report_lines(grouping: Grouping) -> list[str]:
+    """Return the lines of a report, as ``print`` shows a report."""
+    lines = first_lines_of(grouping.shown)
+    return [grouping_line(grouping), *lines.answers, *lines.table_lines()]
+
+
+def grouping_line(grouping: Grouping) -> str:
+    """Return how many rows and groups a report has, and which rows it leaves out."""
+    report, columns = grouping.report, grouping.columns
+    pairs = estimates_of(report).pairs
+    rows = int(report.counts.n_positives.sum() + report.counts.n_negatives.sum())
+    line = f"By {grouping.by}: {counted(rows, 'row')}"
+    line += f", {counted(report.n_groups, 'group')}"
+    if pairs.n_undefined:
+        line += f", {pairs.n_undefined:,} of them undefined (one class only)"
+    if pairs.clusters is not None:
+        line += f"; {counted(pairs.clusters.n_clusters, 'cluster')}"
+        shared = pairs.clusters.n_shared
+        line += f" ({shared:,} in several groups)" if shared else ""
+    if pairs.n_undefined == report.n_groups:
+        line += (
+            "; does each row have a group of its own? "
+            f"The labels in --group {shortened(columns[0])} should repeat"
+        )
+    if grouping.n_dropped:
+        without = listed(grouping.lacking, " or ")
+        line += f"; {counted(grouping.n_dropped, 'row')} without {without} dropped"
+    line += report.counts.disclosure.withheld.in_words().replace(", ", "; ")
+    return line + summary_note(estimates_of(report))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines with the first column flush left, and other columns flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def document_of(
+    facts: Mapping[str, Any], groupings: Sequence[Grouping], audit: FairnessAudit
+) -> dict[str, Any]:
+    """Return facts on the file, the report of each grouping, and `FairnessAudit.to_dict`."""
+    return {**facts, "groupings": list(map(_grouping, groupings)), **audit.to_dict()}
+
+
+def _grouping(grouping: Grouping) -> dict[str, Any]:
+    """Return the sizes and AUCs of all groups, and the statistics of the groups that are compared.
+
+    The answers of the audit are about the same groups.
+    """
+    report, compared = grouping.report, grouping.shown
+    estimates = estimates_of(report)
+    test, clusters = None, estimates.pairs.clusters
+    if not estimates_of(compared).variances.shares_clusters:
+        test = compared.test_equal_groups()
+    counts, auc = report.counts, estimates.pairs.auc
+    rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, auc, strict=True)
+    return {
+        "by": list(grouping.columns),
+        "within": {name: plain_label(label) for name, label in grouping.within.items()},
+        "n_positives": int(counts.n_positives.sum()),
+        "n_negatives": int(counts.n_negatives.sum()),
+        "n_dropped": grouping.n_dropped,
+        "withheld": _withheld(counts.disclosure.withheld),
+        "n_groups": report.n_groups,
+        "n_undefined": estimates.pairs.n_undefined,
+        "n_compared": compared.n_groups,
+        "n_clusters": None if clusters is None else clusters.n_clusters,
+        "n_shared_clusters": None if clusters is None else clusters.n_shared,
+        "statistics": {str(k): plain_number(v) for k, v in compared.statistics().items()},
+        "bounds": _bounds(compared),
+        "decomposition": {
+            k: plain_number(v) for k, v in compared.decomposition()._asdict().items()
+        },
+        "test_equal_groups": None
+        if test is None
+        else {
+            "statistic": plain_number(test.statistic),
+            "pvalue": plain_number(test.pvalue),
+            "method": test.method,
+            "n_groups": test.n_groups,
+        },
+        "groups": [
+            {
+                "label": plain_label(label),
+                "n_positives": int(n_positives),
+                "n_negatives": int(n_negatives),
+                "auc": plain_number(value),
+            }
+            for label, n_positives, n_negatives, value in rows
+        ],
+    }
+
+
+def _withheld(withheld: Withheld) -> dict[str, Any]:
+    """Return the numbers, limits and labels of withheld groups, with null for unknown entries."""
+    labels = withheld.labels
+    return {
+        "n_groups": withheld.n_groups,
+        "n_positives": withheld.n_positives,
+        "n_negatives": withheld.n_negatives,
+        "most_positives": withheld.most_positives,
+        "most_negatives": withheld.most_negatives,
+        "labels": None if labels is None else plain_labels(labels),
+        "is_n_dropped_low": withheld.is_n_missing_low,
+    }
+
+
+def _bounds(report: GroupAUC) -> dict[str, Any] | None:
+    """Return the certain interval of each statistic of binned scores, or None for exact scores."""
+    if not estimates_of(report).pairs.is_binned:
+        return None
+    table = report.bounds()[["low", "high"]]
+    return {
+        str(name): {"low": plain_number(low), "high": plain_number(high)}
+        for name, low, high in table.itertuples(name=None)
+    }
+
 
 # Largest number of tolerances in a message
 _MOST_NAMED = 5

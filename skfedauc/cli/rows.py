@@ -12,10 +12,17 @@ from pandas.api.types import is_numeric_dtype
 from skfedauc import _input
 from skfedauc._words import counted, shortened
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.columns import decisions_of, groups_of, labels_of, refuse, scores_of, weights_of
-from skfedauc.cli.errors import CommandError
-from skfedauc.cli.numerals import number, with_point
-from skfedauc.cli.terminal import print_warning
+from skfedauc.cli.columns import (
+    decisions_of,
+    groups_of,
+    labels_of,
+    number,
+    refuse,
+    scores_of,
+    weights_of,
+    with_point,
+)
+from skfedauc.cli.terminal import CommandError, print_warning
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import counts_of_rows, with_n_missing
 

@@ -1,4 +1,4 @@
-"""Lines on standard output and standard error.
+"""Lines on standard output and standard error, and errors that end a command with an exit code.
 
 The functions escape names from files, because control characters could change the terminal.
 """
@@ -10,7 +10,24 @@ import os
 import sys
 from collections.abc import Iterable
 
-from skfedauc.cli.errors import OutputError
+
+class CommandError(Exception):
+    """Error in the arguments or in the file of predictions, which the user can repair."""
+
+    exit_code = 2
+
+
+class ToleranceError(CommandError):
+    """Answer to a tolerance with which the command fails, as the user asked."""
+
+    exit_code = 5
+
+
+class OutputError(CommandError):
+    """Error while writing standard output or a file."""
+
+    exit_code = 3
+
 
 PROG = "skfedauc"
 

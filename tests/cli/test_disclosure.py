@@ -8,8 +8,8 @@ from cli_cases import COLUMNS
 from rules import rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.cli.known_classes import known_classes
 from skfedauc.cli.main import main
+from skfedauc.cli.show import known_classes
 from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import with_n_missing
 from skfedauc.report import first_lines_of

@@ -17,8 +17,8 @@ from skfedauc import __main__ as program
 from skfedauc.cli import audit as command
 from skfedauc.cli import main as program_main
 from skfedauc.cli import results
-from skfedauc.cli.errors import OutputError
 from skfedauc.cli.main import main
+from skfedauc.cli.terminal import OutputError
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ import pytest
 from oracles import counts_by_search
 
 from skfedauc import GroupAUC
-from skfedauc.cli.errors import CommandError
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.main import main
 from skfedauc.cli.parser import parse
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.rows import counts_of, rows_of
+from skfedauc.cli.terminal import CommandError
 
 FILES_OF_SUITE = 40
 # The test starts the program for one file of this number of files.
