@@ -676,10 +676,11 @@ def answers(data: Data) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def computed() -> dict[str, dict[str, dict[str, list[float]]]]:
+def computed(*names: str) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Answers of some data sets, or of all."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {name: answers(make_data()) for name, make_data in DATA.items()}
+        return {name: answers(DATA[name]()) for name in names or DATA}
 
 
 def flat(record: Mapping[str, Any]) -> dict[str, list[float]]:
@@ -724,8 +725,11 @@ def differences(recorded: Mapping[str, Any], found: Mapping[str, Any]) -> list[s
     return lines
 
 
-def read() -> dict[str, Any]:
-    return json.loads(RECORD.read_text())
+def read(*names: str) -> dict[str, Any]:
+    """Record of some data sets, or of all."""
+    record = json.loads(RECORD.read_text())
+    kept = {name: record["numbers"][name] for name in names or record["numbers"]}
+    return record | {"numbers": kept}
 
 
 def write(found: Mapping[str, Any]) -> None:

@@ -720,8 +720,8 @@ def test_rows_that_would_exhaust_the_memory_are_refused():
             "n_positives": np.ones(n_rows, int),
         }
     )
-    facts = {**parts_of(CASES["no groups"].to_bytes())[1], "n_cells": 12 * n_rows}
-    data = file_of(table, facts, 12, use_dictionary=["score", "n_negatives", "n_positives"])
+    facts = {**parts_of(CASES["no groups"].to_bytes())[1], "n_cells": 2 * n_rows}
+    data = file_of(table, facts, 2, use_dictionary=["score", "n_negatives", "n_positives"])
     assert len(data) < 200_000
     match = r"^data .*would take .* bytes of memory, and the file has"
     assert_refused_in_little_memory(data, match)
