@@ -1,12 +1,22 @@
 // Order of the search results, and their excerpts. Sphinx loads this file after its own script.
 
-// The scores of Sphinx, except that long lists, which contain most words, follow the other pages
+// The scores of Sphinx, except that titles with all words of the query come first, then pages of the
+// guide, and that long lists, which contain most words, follow the other pages
 var Scorer = {
-  score: ([page, , , , score]) =>
-    ["api/index", "contributing", "changelog"].includes(page)
+  score: ([page, title, , , score, , kind]) => {
+    const query = new URLSearchParams(window.location.search).get("q") ?? "";
+    const words = query.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+    const name = title.toLowerCase();
+    const has_all = words.length > 1 && words.every((word) => name.includes(word));
+    const of_title = has_all && kind !== "object" ? 50 : 0;
+    if (
+      ["api/index", "contributing", "changelog"].includes(page)
       || page.startsWith("reference/calibration/")
-      ? score / 4
-      : score,
+    )
+      return (score + of_title) / 4;
+    const is_guide = /^(how_to|tutorials|explanation|reference)\//.test(page);
+    return kind !== "object" && is_guide ? score + of_title + 5 : score + of_title;
+  },
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },
