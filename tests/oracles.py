@@ -273,15 +273,6 @@ def unbiased_variance(wins, above, below) -> float:
     return float(auc**2 - products / pairs[0] / pairs[1])
 
 
-def signed_tau(auc, variances) -> float:
-    """Return the signed root of the variance of the AUCs minus their mean sampling variance."""
-    kept = ~np.isnan(variances)
-    if kept.sum() < 2:
-        return NAN
-    square = auc[kept].var(ddof=1) - variances[kept].mean()
-    return math.copysign(abs(square) ** 0.5, square)
-
-
 def has_two_rows(above, below) -> bool:
     """Return whether each class has two rows and an effective sample size of at least 1.5."""
     return all(w.size > 1 and w.sum() ** 2 >= 1.5 * (w**2).sum() for w in (above, below))

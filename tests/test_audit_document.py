@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,6 @@ from skfedauc.audit import wording
 from skfedauc.audit.page import check_installed
 from skfedauc.counts import identifier_of
 
-TUTORIAL = Path(__file__).parents[1] / "docs" / "tutorials" / "signed_off_audit.md"
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x>', "a|b", "$x$"]
 LIMITS = {"difference": 0.05, "demographic_parity_ratio": 0.8}
 

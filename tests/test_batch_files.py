@@ -162,11 +162,6 @@ def test_separators(tmp_path, separator, ending):
     assert ScoreCounts.from_batches([path], **WEIGHTED) == ScoreCounts.from_table(rows, **WEIGHTED)
 
 
-def test_decimal_commas(tmp_path):
-    with pytest.raises(TypeError, match=r"column 'risk' must hold numbers.*'0,1'"):
-        counts_of_csv(tmp_path, "ill;risk;site\n0;0,1;a\n1;0,2;a\n")
-
-
 def test_scores_of_csv_are_the_nearest_floats(tmp_path):
     risk = np.random.default_rng(0).random(2000)
     text = "ill,risk,site\n" + "".join(f"{i % 2},{r!r},a\n" for i, r in enumerate(risk.tolist()))
@@ -183,39 +178,7 @@ def test_a_column_whose_type_shows_late(tmp_path):
     assert found.n_negatives.tolist() == [n]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0,.1,\n1,.2,a\n", r"column 'site' has 1 missing labels of 2"),
-        ("0,,a\n1,.2,a\n", r"column 'risk' must be finite; got 1 NULL, 0 NaN"),
-        (",.1,a\n1,.2,a\n", r"column 'ill' has 1 missing labels"),
-        ("0,.1,a,9\n1,.2,a\n", r"the file cannot be read: .*Expected 3 columns, got 4"),
-        ("0,.1,a\n1,.2\n", r"the file cannot be read: .*Expected 3 columns, got 2"),
-        ("0,9007199254740993,a\n1,2,a\n", r"integers beyond 2\*\*53"),
-        ("no,.1,a\nyes,2,a\n", r"pass pos_label="),
-    ],
-)
-def test_bad_csv(tmp_path, text, message):
-    with pytest.raises(ValueError, match=rf"^batch 0 \('.*day\.csv'\): .*{message}"):
-        counts_of_csv(tmp_path, "ill,risk,site\n" + text)
-
-
-def test_scores_of_csv_that_are_no_numbers(tmp_path):
-    with pytest.raises(TypeError, match=r"^batch 0 \('.*day\.csv'\): column 'risk' must hold"):
-        counts_of_csv(tmp_path, "ill,risk,site\n0,'0,1',a\n1,n/a,a\n".replace("'", '"'))
-
-
 # Files that cannot be read ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["day.parquet", "day.csv"])
-def test_columns_are_checked(tmp_path, name):
-    path = write(tmp_path / name, make_rows(0).rename(columns={"site": "Site"}))
-    message = (
-        r"^batch 0 \('.*'\): group names the column 'site', not found in the file.*mean 'Site'\?"
-    )
-    with pytest.raises(ValueError, match=message):
-        ScoreCounts.from_batches([path], **BY_SITE)
 
 
 def test_repeated_columns_of_csv(tmp_path):
@@ -236,27 +199,6 @@ def test_files_that_cannot_be_read(tmp_path):
     cut.write_bytes(gzip.compress(make_rows(0).to_csv(index=False).encode())[:-20])
     with pytest.raises((ValueError, RuntimeError), match=r"^batch 0 \('.*cut\.csv\.gz'\): "):
         ScoreCounts.from_batches([cut], **BY_SITE)
-
-
-@pytest.mark.parametrize("name", ["day.tsv", "day", "parquet", "day.parquet.zip"])
-def test_other_endings(tmp_path, name):
-    with pytest.raises(ValueError, match=r"must end in \.parquet, \.csv or \.csv\.gz"):
-        ScoreCounts.from_batches([tmp_path / name], **BY_SITE)
-
-
-def test_files_need_names_of_columns(files):
-    with pytest.raises(
-        TypeError, match=r"^batch 0 \('.*d0\.parquet'\): files need label= and score="
-    ):
-        ScoreCounts.from_batches(files)
-
-
-def test_one_path_is_no_iterable_of_batches(files):
-    for path in (str(files[0]), files[0]):
-        with pytest.raises(
-            TypeError, match=r"batches must be an iterable .*Pass \[path\] to count"
-        ):
-            ScoreCounts.from_batches(path, **BY_SITE)
 
 
 def test_functions_must_return_rows():

@@ -354,23 +354,6 @@ def breaking(error, after=4):
     raise error
 
 
-@without_processes
-@pytest.mark.parametrize(
-    ("error", "kind", "message"),
-    [
-        (OSError("disk gone"), RuntimeError, r"^batch 4: OSError: disk gone"),
-        (KeyError("risk"), RuntimeError, r"^batch 4: KeyError: 'risk'"),
-        (ValueError("bad row"), ValueError, r"^batch 4: bad row"),
-        (TypeError("no number"), TypeError, r"^batch 4: no number"),
-        (CannotBeRead("day.csv", "gone"), RuntimeError, r"^batch 4: CannotBeRead: day\.csv: gone"),
-    ],
-    ids=["OSError", "KeyError", "ValueError", "TypeError", "odd"],
-)
-def test_iterator_that_fails_is_told_with_the_number(backend, n_jobs, error, kind, message):
-    with joblib.parallel_config(backend), pytest.raises(kind, match=message):
-        ScoreCounts.from_batches(breaking(error), n_jobs=n_jobs)
-
-
 def test_failures_have_their_cause():
     with pytest.raises(RuntimeError, match="batch 0") as failure:
         ScoreCounts.from_batches(breaking(OSError("disk gone"), after=0))
@@ -397,38 +380,6 @@ def test_no_batches(batches):
 
 ROWS = ([0, 1, 1], [0.1, 0.4, 0.3])
 TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
-
-
-@pytest.mark.parametrize(
-    ("batches", "error", "message"),
-    [
-        (
-            [ROWS, (*ROWS, ["a", "b", "b"])],
-            ValueError,
-            r"batch 0 has no groups, and batch 1 has groups; pass groups with every batch, or with",
-        ),
-        (
-            [(*ROWS, ["a"] * 3), (*ROWS, [1] * 3)],
-            TypeError,
-            r"batch 1: groups of different kinds .* labelled by int, and batch 0 .* by str",
-        ),
-        ([ROWS, ROWS[:1]], TypeError, r"batch 1: a batch must be a tuple .*got tuple of 1 items"),
-        ([(*ROWS, *ROWS, *ROWS)], TypeError, r"batch 0: a batch must be .*got tuple of 6 items"),
-        ([ROWS, TABLE], TypeError, r"batch 1: a batch must be .*label=.*got DataFrame"),
-        ([np.zeros((3, 2))], TypeError, r"batch 0: a batch must be .*got ndarray"),
-        ([ROWS, None], TypeError, r"batch 1: a batch must be .*got NoneType"),
-        ([ROWS, (*ROWS, None, [1.0])], ValueError, r"batch 1: sample_weight has 1 rows and"),
-        ([([0, 1, 2], ROWS[1])], ValueError, r"batch 0: .*3"),
-        ([(["no", "yes", "no"], ROWS[1])], ValueError, r"batch 0: .*pos_label"),
-        ([ROWS, ([-1, 1, 1], ROWS[1])], ValueError, r"batch 1: .* 3 labels in all, -1, 0, 1"),
-        ([ROWS, ([0, 1], ["x", "y"])], TypeError, r"batch 1: y_score must hold numbers"),
-        ([ROWS, (*ROWS, ["a", None, "b"])], ValueError, r"batch 1: groups has 1 missing"),
-        (5, TypeError, r"int"),
-    ],
-)
-def test_batches_that_cannot_be(batches, error, message):
-    with pytest.raises(error, match=message):
-        ScoreCounts.from_batches(batches)
 
 
 @pytest.mark.parametrize(
@@ -745,14 +696,6 @@ def test_a_damaged_file_is_refused_or_right(rows, kept, seed):
         assert GroupAUC(resumed).pooled == pytest.approx(GroupAUC(expected).pooled)
         return
     assert "checkpoint=" in message
-
-
-def test_a_checkpoint_that_cannot_be_written(rows, tmp_path):
-    with pytest.raises(FileNotFoundError):
-        ScoreCounts.from_batches(some_batches(rows), checkpoint=tmp_path / "absent" / "c.skfa")
-    (tmp_path / "c.skfa").write_text("text")
-    with pytest.raises(ValueError, match="is no checkpoint of from_batches, or is damaged"):
-        ScoreCounts.from_batches(some_batches(rows), checkpoint=tmp_path / "c.skfa")
 
 
 @pytest.mark.parametrize("kind", [tuple, list])

@@ -423,21 +423,6 @@ def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
         ScoreCounts.merge([first, ranges], disclosure="exact")
 
 
-def test_functions_of_scores_need_exact_counts():
-    with pytest.raises(DisclosureError, match="map_scores needs disclosure='exact'"):
-        counts_of(case_of(0), "bins").map_scores(np.round)
-
-
-@pytest.mark.parametrize(
-    ("disclosure", "error"), [("all", ValueError), (3, TypeError), (None, TypeError)]
-)
-def test_other_levels_are_refused(disclosure, error):
-    with pytest.raises(
-        error, match="disclosure must be 'exact', 'bins', 'summary', a Bins or a Disclosure; got"
-    ):
-        ScoreCounts.from_predictions([0, 1], [0.1, 0.2], disclosure=disclosure)
-
-
 @pytest.mark.parametrize(
     ("reduce", "message"),
     [

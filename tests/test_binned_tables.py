@@ -138,11 +138,3 @@ def test_checkpoint_knows_the_bins(tmp_path):
     expected = counted(pa.concat_tables([table, batches[0]]), BINS["edges"], **BY_SITE)
     assert_same(found, expected)
     np.testing.assert_array_equal(view_of(found).ranges, view_of(expected).ranges)
-
-
-def test_levels_are_checked_before_rows_are_read():
-    message = "disclosure must be 'exact', 'bins'"
-    with pytest.raises(ValueError, match=message):
-        ScoreCounts.from_table(pl.LazyFrame(), label="a", score="b", disclosure="binned")
-    with pytest.raises(TypeError, match=message):
-        ScoreCounts.from_batches([None], disclosure=64)

@@ -173,20 +173,6 @@ def value(metric, y, scores, *weights):
     return found[1] if isinstance(found, tuple) else found
 
 
-def test_a_set_that_is_not_listed_is_refused(make):
-    metric = make("macro", groups=[VALID[1:]])
-    X, y, _ = TRAIN
-    with pytest.raises(
-        ValueError, match=r"for an evaluation set of 400 rows: groups has evaluation sets of 300 r"
-    ):
-        metric(y, X[:, 0])
-    # The message names the tuple of the same length, even if a single label differs.
-    y = VALID[1].copy()
-    y[7] = 1 - y[7]
-    with pytest.raises(ValueError, match=r"of 300 rows: the y of 300 rows .* first in row 7\."):
-        metric(y, VALID[0][:, 0])
-
-
 def test_rows_in_another_order_are_refused(make):
     metric = make("macro", groups=[VALID[1:]])
     with pytest.raises(ValueError, match="with the rows in their order"):
@@ -207,22 +193,6 @@ def test_the_metric_keeps_its_own_labels_and_groups(make):
     before = value(metric, VALID[1], VALID[0][:, 0])
     y[:], codes[:] = True, 0
     assert value(metric, VALID[1], VALID[0][:, 0]) == before
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        ((VALID[1], VALID[2]), "must be a list with a tuple"),
-        ([VALID[1], VALID[2]], "must be a list with a tuple"),
-        (VALID[2], "must be a list with a tuple"),
-        ([], "must be a list with a tuple"),
-        ("site", "must be a list with a tuple"),
-        ({"valid": (VALID[1], VALID[2])}, "must be a list with a tuple"),
-    ],
-)
-def test_other_kinds_of_groups_are_refused(make, groups, message):
-    with pytest.raises(TypeError, match=message):
-        make("macro", groups=groups)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import decimal
 import itertools
 import pickle
 import re
-import warnings
 
 import joblib
 import numpy as np
@@ -48,50 +47,6 @@ def merged(parts, way):
 
 
 WAYS = ["merge", "+", "tree", "pickle"]
-
-# Devices whose counts cannot be merged, with the error message
-CONFLICTS = {
-    "misspelled, one class a device": (
-        [(["yes"] * 2, "Yes"), (["no"] * 2, "Yes")],
-        r"pos_label='Yes' is not among the labels of all rows, 'no', 'yes'",
-    ),
-    "two positive labels": (
-        [(["yes"], "yes"), (["no"], "no")],
-        r"pos_label is 'no' and 'yes', and the labels of rows are 'no', 'yes'",
-    ),
-    "misspelled on one device of negatives": (
-        [(["no", "yes"], "yes"), (["no"], "YES")],
-        r"pos_label is 'YES' and 'yes'",
-    ),
-    "misspelled on a device without rows": (
-        [(["no", "yes"], "yes"), ([], "YES")],
-        r"pos_label is 'YES' and 'yes'",
-    ),
-    "one device the other way round": ([([0, 1], 0), ([0, 1], None)], r"pos_label is 0 and 1"),
-    "three labels": ([([0, 1], None), ([-1, 1], None)], r"3 labels in all, -1, 0, 1"),
-    "three texts": (
-        [(["ill", "well"], "ill"), (["sick"], "ill")],
-        r"3 labels in all, 'ill', 'sick', 'well'",
-    ),
-    "no positive among numbers": (
-        [([0], None), ([-1], None)],
-        r"pos_label=1 is not among .* -1, 0",
-    ),
-    "numbers and text": ([([0, 1], None), (["yes"], "yes")], r"pos_label is 1 and 'yes'"),
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", CONFLICTS)
-def test_devices_that_do_not_go_together(name, way):
-    parts, message = CONFLICTS[name]
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "pos_label=.*Spell pos_label as")
-        parts = [device(*labels, pos_label=pos_label) for labels, pos_label in parts]
-    unknown = ScoreCounts.from_counts(["a"], [0.4], [3], [2])
-    for order in itertools.permutations([*parts, unknown, parts[0]]):
-        with pytest.raises(ValueError, match=message):
-            merged(list(order), way)
 
 
 @pytest.mark.parametrize(
@@ -217,12 +172,6 @@ def test_another_spelling_is_warned_of(label, pos_label, count):
 def test_devices_of_negatives_are_not(label, pos_label):
     counts = device(label, label, pos_label=pos_label)
     assert counts.n_negatives.sum() == 2
-
-
-@pytest.mark.parametrize("pos_label", [float("nan"), np.nan, pd.NA, pd.NaT, decimal.Decimal("nan")])
-def test_missing_values_are_no_labels(pos_label):
-    with pytest.raises(ValueError, match=r"pos_label must be a label; got .*a missing value"):
-        device(0, 0, pos_label=pos_label)
 
 
 INFINITE_ROWS = [1.0, np.inf] * 4, np.linspace(0, 1, 8), ["a", "b"] * 4

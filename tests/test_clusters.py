@@ -783,20 +783,6 @@ def test_differences_of_many_groups_with_shared_clusters():
     assert with_reference["pvalue"].iloc[0] == pytest.approx(table["pvalue"].iloc[0], rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"clusters": CLUSTERS[:5]}, "clusters"),
-        ({"clusters": [None, *CLUSTERS[1:]]}, "clusters has 1 missing labels of 20; drop these"),
-        ({"clusters": [0.5] * 20}, "clusters"),
-    ],
-)
-def test_bad_clusters_of_rows(changed, message):
-    rows = {"y_true": Y, "y_score": S1, "groups": GROUPS, **changed}
-    with pytest.raises((ValueError, TypeError), match=message):
-        GroupAUC.from_predictions(**rows)
-
-
 def test_bad_clusters_of_counts():
     counts = ScoreCounts.from_predictions(Y, S1, groups=list(zip(GROUPS, CLUSTERS, strict=True)))
     with pytest.raises(ValueError, match="the columns have no names: pass group_names="):

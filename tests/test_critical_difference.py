@@ -216,33 +216,6 @@ def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
 # Invalid arguments -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"auc": 1.2}, ValueError, r"auc must be a number between 0 and 1; got 1\.2\."),
-        ({"n_positives": 0}, ValueError, r"n_positives must be a whole number of at least 1"),
-        (
-            {"confidence_level": 95},
-            ValueError,
-            r"confidence_level must be a number .*; got 95",
-        ),
-        ({"correlation": 1}, ValueError, r"correlation must be .* below 1; got 1\. The AUCs"),
-        ({"correlation": -0.1}, ValueError, r"correlation must be .*; got -0\.1"),
-        ({"method": "bootstrap"}, ValueError, r"method must be 'exact' or 'simulate'; got 'boot"),
-        (
-            {"method": "simulate", "n_simulations": 1},
-            ValueError,
-            r"n_simulations must be .*; got 1",
-        ),
-    ],
-)
-@pytest.mark.parametrize("method", ["exact", "simulate"])
-def test_what_cannot_be_asked(arguments, error, message, method):
-    arguments = {"auc": 0.8, "n_positives": 10, "n_negatives": 20, "method": method, **arguments}
-    with pytest.raises(error, match=message):
-        auc_critical_difference(**arguments)
-
-
 # Candidates of a search --------------------------------------------------------------------------
 
 
@@ -511,11 +484,6 @@ def test_randomized_search_with_several_scores():
 def test_reports_that_cannot_be(table, arguments, error, message):
     with pytest.raises(error, match=message):
         compare_candidates(results(table), **{"score": "score", "test_fraction": 0.2, **arguments})
-
-
-def test_results_without_scores():
-    with pytest.raises(ValueError, match=r"no score named 'score' .*; it has none"):
-        compare_candidates({"params": [{}]}, "score", test_fraction=0.2)
 
 
 def test_search_that_is_not_fitted():

@@ -209,13 +209,6 @@ def test_error_rate_bounds_refuse_wrong_counts(arguments, message):
         error_rate_bound(*arguments)
 
 
-def test_error_rate_bounds_need_both_numbers_of_rows_without_labels():
-    with pytest.raises(ValueError, match="pass both n_disagreements and n_unlabeled, or neither"):
-        error_rate_bound(1, 2, n_unlabeled=3)
-    with pytest.raises(ValueError, match=r"confidence_level must be .* Pass 0.95 for 95 %"):
-        error_rate_bound(1, 2, confidence_level=95)
-
-
 def drawn(seed, n):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)

@@ -762,14 +762,6 @@ def test_whole_decimals_are_integers(numbers, labels):
     assert all(type(label) is int for label in found.groups)
 
 
-@pytest.mark.parametrize("number", ["0.5", "Infinity", "1E-30", "1E+30"])
-def test_decimals_that_are_no_labels(number):
-    message = "whole numbers count as integers.*CAST|do not fit in 64 bits|whole numbers"
-    for groups in ([Decimal(number), Decimal(1)], [Decimal(number), 1], [Decimal(number), 2.0]):
-        with pytest.raises(TypeError, match=f"^groups .*({message})"):
-            ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups)
-
-
 # Ordered categories ----------------------------------------------------------------------------
 
 BANDS = ["0-9", "10-60", "61-100", "100+"]

@@ -27,7 +27,6 @@ from skfedauc import (
     compare_models,
     cross_validate_group_auc,
     group_roc_auc_score,
-    make_group_auc_scorer,
 )
 from skfedauc._input import encode_groups, encoding, text
 from skfedauc._input import labels as label_module
@@ -754,64 +753,6 @@ def test_the_mend_for_large_integers_holds_across_sites():
     assert auc == pytest.approx((higher + 1).mean() / 2, abs=1e-12)
 
 
-@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="a double here")
-@pytest.mark.parametrize("more", [np.finfo(np.longdouble).eps, np.finfo(np.longdouble).max])
-def test_long_doubles_that_would_be_rounded(more):
-    scores = np.array([0.5, 1, 1, 2], np.longdouble)
-    scores[2] += more
-    with pytest.raises(ValueError, match=r"y_score is an array of float.*1 of 4 values.*astype"):
-        counts_of(y_score=scores)
-
-
-@pytest.mark.parametrize(
-    "counts",
-    [
-        [2**40 + 1, 0],
-        [2**62, 2**62],
-        np.array([2**63, 1], np.uint64),
-        [10**30, 1],
-        [1e300, 1.0],
-        [Decimal(10**30), 1],
-    ],
-    ids=repr,
-)
-def test_counts_that_are_too_many(counts):
-    for name in ("n_negatives", "n_positives"):
-        given = {"n_negatives": [1, 2], "n_positives": [1, 2], name: counts}
-        message = rf"{name} must be at most 2\*\*40, the most rows.*; got "
-        with pytest.raises(ValueError, match=message):
-            ScoreCounts.from_counts(None, [0.1, 0.2], **given)
-
-
-@pytest.mark.parametrize(
-    ("y_true", "pos_label", "message"),
-    [
-        ([0, 1, 0, 1], 2, r"pos_label=2 is not among the labels of y_true, \[0, 1\]"),
-        ([0, 1, 0, 1], "1", r"pos_label='1' is not among"),
-        ([True, False, False, True], "yes", "pos_label='yes' is not among"),
-        (["no", "yes", "no", "no"], "Yes", r"pos_label='Yes' is not among.*\['no', 'yes'\]"),
-        (["no", "yes", "no", "no"], 1, "pos_label=1 is not among"),
-        ([0, 1, 2, 2], 1, "y_true must have two classes; got 3"),
-    ],
-)
-def test_pos_label_must_be_a_label(y_true, pos_label, message):
-    with pytest.raises(ValueError, match=message):
-        counts_of(y_true=y_true, pos_label=pos_label)
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_every_way_in_checks(name):
-    for change, message in [
-        ({"y_score": np.eye(4, 2)}, r"y_score\[:, 1\]"),
-        ({"y_score": [0.1, np.nan, 0.3, 0.4]}, "1 NaN"),
-        ({"y_true": [0, 1, 2, 1]}, "two classes"),
-        ({"groups": ["a", None, "b", "b"]}, "1 missing labels"),
-        ({"sample_weight": [1, -1, 1, 1]}, "1 negative"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            CALLS[name](**{**ROWS, **change})
-
-
 @pytest.mark.parametrize("labels", [[2**63 - 1, 2**63 - 2], [-(2**63), 2**63 - 1], [-(2**63), 5]])
 def test_the_largest_integers_are_labels(labels):
     codes, found = encode_groups(np.array(labels))
@@ -894,32 +835,6 @@ def test_decimals_of_every_flavour(flavour):
     )
 
 
-# Each number is the score of another batch or device, so no scores tie within a call.
-ALONE = [
-    Decimal("0.1") + TINY,
-    Decimal("0.12345678901234567891"),
-    Decimal(2) ** 60 + 1,
-    Fraction(1, 3),
-    Fraction(10**30 + 1, 10**30),
-    np.longdouble(1) + np.finfo(np.longdouble).eps,
-]
-
-
-@pytest.mark.parametrize(
-    "count",
-    [
-        lambda number: ScoreCounts.from_predictions([1], [number]),
-        lambda number: ScoreCounts.from_counts(None, [number], [0], [1]),
-        lambda number: ScoreCounts.from_batches([([0], [float(number)]), ([1], [number])]),
-    ],
-    ids=["rows", "counts", "batches"],
-)
-def test_numbers_that_may_tie_with_those_of_another_batch_are_refused(count):
-    for number in ALONE:
-        with pytest.raises(ValueError, match=r"score .*might tie"):
-            count(number)
-
-
 def test_decimals_that_a_float_is_printed_as_are_kept():
     rng = np.random.default_rng(0)
     floats = np.r_[rng.normal(size=200), 10.0 ** rng.uniform(-300, 300, 200), 0.1, 1e22, 5e-324]
@@ -931,27 +846,6 @@ def test_decimals_that_a_float_is_printed_as_are_kept():
     digits = [Decimal(int(n)) / Decimal(10) ** 15 for n in few]
     kept = ScoreCounts.from_predictions(np.arange(300) % 2, digits).cells.scores
     assert kept.size == np.unique(few).size
-
-
-def test_integers_that_numpy_has_no_type_for():
-    with pytest.raises(ValueError, match="y_score must be a one-dimensional array"):
-        ScoreCounts.from_predictions([0, 1], pl.Series([1, 2], dtype=pl.Int128))
-
-
-@pytest.mark.parametrize(
-    "given", [[2**53 + 1, 0.5, 1, 2], [2**63, -1, 0, 1], [2**53 + 1, 2.0**53, 1, 2]]
-)
-@pytest.mark.parametrize("kind", [list, tuple])
-def test_integers_beside_floats(given, kind):
-    with pytest.raises(ValueError, match=r"integers beyond 2\*\*53"):
-        ScoreCounts.from_predictions([0, 1, 0, 1], kind(given))
-    ScoreCounts.from_predictions([0, 1, 0, 1], kind([2.0**60, 0.5, 1, 2]))
-
-
-@pytest.mark.parametrize("pos_label", [np.array([1, 0]), [1], np.array(["yes"]), pd.Series([1])])
-def test_pos_label_is_one_label(pos_label):
-    with pytest.raises(TypeError, match=r"pos_label must be one label, such as 1 or 'yes'; got"):
-        ScoreCounts.from_predictions([0, 1], [0.1, 0.2], pos_label=pos_label)
 
 
 # Several columns, and tables -------------------------------------------------------------------
@@ -975,18 +869,6 @@ def test_lists_of_lists_and_dicts_of_columns_are_refused():
         GroupAUC.from_predictions(*arguments, groups=[list("ab"), list("xy")])
     with pytest.raises(TypeError, match=r"Pass pandas\.DataFrame\(groups\)"):
         GroupAUC.from_predictions(*arguments, groups={"a": list("abab"), "b": list("xyxy")})
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda groups: make_group_auc_scorer("macro", groups=groups),
-        lambda groups: WithinGroupStratifiedKFold(groups=groups),
-    ],
-)
-def test_scorers_and_folds_refuse_a_list_of_columns(make):
-    with pytest.raises(TypeError, match=r"got list of Series\..*several Series, add them to X"):
-        make([pd.Series(list("abab")), pd.Series(list("xyxy"))])
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])

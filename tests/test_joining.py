@@ -624,9 +624,3 @@ def test_bad_arguments_are_named(arguments, match):
     exact = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("aab"))
     with pytest.raises(ValueError, match=match):
         reduced(exact, **arguments)
-
-
-def test_ranges_without_bins_are_refused():
-    exact = ScoreCounts.from_predictions([0, 1, 1, 0] * 3, [0.1, 0.2, 0.3, 0.4] * 3)
-    with pytest.raises(ValueError, match="is not within one of its bins"):
-        exact.reduced(max_cells=2).reduced(rule("bins", min_count=3))

@@ -607,55 +607,6 @@ def test_summaries_have_whole_aucs_only():
                 measured(report, measure)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: PartialAUC(), "takes either max_fpr, such as 0.1, or min_tpr"),
-        (lambda: PartialAUC(max_fpr=0.1, min_tpr=0.9), "got max_fpr=0.1 and min_tpr=0.9"),
-        (lambda: PartialAUC(max_fpr=0), "max_fpr must be a number above 0 and at most 1; got 0"),
-        (lambda: PartialAUC(max_fpr=10), r"got 10\. Pass 0.1 for 10 %"),
-        (lambda: PartialAUC(max_fpr=True), "got True"),
-        (lambda: PartialAUC(min_tpr=1), "min_tpr must be a number at least 0 and below 1"),
-        (lambda: PartialAUC(max_fpr=NAN), "got nan"),
-        (lambda: Sensitivity(specificity=1), r"between 0 and 1; got 1\. The ends 0 and 1 are exc"),
-        (lambda: Specificity(sensitivity=0.0), r"between 0 and 1; got 0\.0\. The ends 0 and 1 are"),
-        (lambda: Specificity(sensitivity=90), r"got 90\. Pass 0.9 for 90 %"),
-    ],
-)
-def test_parameters_are_checked(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_arguments_are_checked():
-    rows = {"y_true": [0, 1], "y_score": [0.1, 0.2], "groups": ["a", "a"]}
-    with pytest.raises(TypeError, match=r"measure must be a measure of skfedauc\.measures"):
-        group_roc_auc_score(**rows, measure="average_precision")
-    part = PartialAUC(max_fpr=0.5)
-    with pytest.raises(ValueError, match=r"got 'ratio'\. 'ratio' is for AUCs only, and measure is"):
-        group_roc_auc_score(**rows, measure=part, statistic="ratio")
-    with pytest.raises(ValueError, match=r"got 'neg_tau'\. 'tau' is for AUCs only"):
-        make_group_auc_scorer("neg_tau", groups="site", measure=part)
-    names = (
-        "'pooled', 'macro', 'samples', 'positives', 'negatives', 'within', 'worst', 'difference'"
-    )
-    with pytest.raises(ValueError, match=f"statistic must be one of {names}; got 'per_group'"):
-        group_roc_auc_score(**rows, measure=part, statistic="per_group")
-    scorers = names.replace("difference", "neg_difference")
-    with pytest.raises(ValueError, match=f"must be one of {scorers}; got 'difference'. Greater"):
-        make_group_auc_scorer("difference", groups="site", measure=part)
-    found = GroupAUC.from_predictions(**rows, measure=AveragePrecision())
-    with pytest.raises(ValueError, match="of must be 'groups' or 'statistics'"):
-        found.bounds(of="rows")
-    with pytest.raises(ValueError, match=r"pass of='statistics'"):
-        found.confidence_intervals(over="rows")
-    with pytest.raises(ValueError, match=r"method must be 'logit'; got 'exact'"):
-        found.confidence_intervals(method="exact")
-    whole = GroupAUC.from_predictions(**rows, measure=PartialAUC(max_fpr=1))
-    with pytest.raises(ValueError, match="method must be"):
-        whole.confidence_intervals(method="wilson")
-
-
 def test_what_is_for_aucs_only_says_so():
     y, score, _ = group_rows(0)
     part = PartialAUC(max_fpr=0.5)

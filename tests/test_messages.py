@@ -4,12 +4,10 @@ import functools
 import itertools
 import traceback
 import warnings
-from fractions import Fraction
 
 import pytest
 from surface import X, Y, public_functions
 
-from skfedauc import ScoreCounts
 from skfedauc.cli.main import main
 
 LONG = "x" * 50_000
@@ -61,8 +59,3 @@ def test_no_option_makes_a_message_long(tmp_path, capsys, arguments):
     X.assign(y=Y).to_csv(path, index=False)
     assert main(["audit", str(path), *arguments]) == 2
     assert len(capsys.readouterr().err) <= MOST
-
-
-def test_scores_that_float64_cannot_hold_name_their_type_once():
-    with pytest.raises(ValueError, match=r"such as Fraction\(1, 3\), that would be rounded"):
-        ScoreCounts.from_predictions([0, 1], [Fraction(1, 3), Fraction(1, 2)])

@@ -109,11 +109,6 @@ def test_a_wrong_name_is_answered_with_the_right_ones(name, message):
     assert all(repr(statistic) in str(caught.value) for statistic in STATISTICS)
 
 
-def test_a_wrong_name_is_told_before_the_rows_are_read():
-    with pytest.raises(ValueError, match="statistic must be one of"):
-        group_roc_auc_score("no rows", None, groups=None, statistic="nonsense")
-
-
 def test_groups_are_needed_by_name():
     with pytest.raises(TypeError, match="groups"):
         group_roc_auc_score(ROWS["y_true"], ROWS["y_score"])

@@ -12,7 +12,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import skops.io
 from fairlearn.postprocessing import ThresholdOptimizer
 from fairlearn.preprocessing import CorrelationRemover
 from fairlearn.reductions import (
@@ -830,22 +829,6 @@ def test_repeated_names_of_columns_are_refused(people):
     for call in (lambda of: model.fit(of, y), model.fit(X, y).predict):
         with pytest.raises(ValueError, match=f"several columns of one name, '{twice}' 2 times"):
             call(pd.concat([X, X[[twice]]], axis=1))
-
-
-@pytest.mark.parametrize(
-    "mitigator",
-    [
-        gradient(),
-        GridSearch(LogisticRegression(), DemographicParity(), grid_size=2),
-        ThresholdOptimizer(estimator=LogisticRegression(), predict_method="predict"),
-    ],
-)
-def test_skops_refuses_mitigators_that_hold_pandas_objects(people, mitigator):
-    # The guide says so. If this fails, the guide can list the types to trust.
-    X, y = people
-    fitted = MitigatedClassifier(mitigator, groups="sex").fit(X, y)
-    with pytest.raises(TypeError, match="__reduce__"):
-        skops.io.dumps(fitted)
 
 
 @pytest.mark.parametrize("namespace", [narwhals, narwhals.stable.v1, narwhals.stable.v2])

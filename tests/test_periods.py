@@ -7,7 +7,6 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from skfedauc import Bins, Disclosure, GroupAUC, ScoreCounts
-from skfedauc.counts import MergeError
 from skfedauc.periods import compare_periods, find_change
 from skfedauc.report import estimates_of
 
@@ -89,20 +88,6 @@ def test_periods_of_each_level(level, error):
     np.testing.assert_allclose(*reports, atol=error)
     changes = find_change(counts)["difference"], find_change(exact)["difference"]
     np.testing.assert_allclose(*changes, atol=error)
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        (lambda: [parts_of(0)[0], ScoreCounts.from_counts(["a"], [0.2], [3], [2])],
-         "part 1 has no period, and by_period=True needs one. Name each part"),
-        (lambda: [parts_of(0)[0] + parts_of(0)[1]],
-         "part 0 has the periods '2026-01' and '2026-02', and by_period=True needs one"),
-    ],
-)  # fmt: skip
-def test_parts_without_one_period_are_refused(parts, message):
-    with pytest.raises(MergeError, match=message):
-        ScoreCounts.merge(parts(), by_period=True)
 
 
 def test_empty_months_have_no_groups():

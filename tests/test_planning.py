@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc, rows_needed
+from skfedauc import GroupAUC, cross_validate_group_auc, rows_needed
 from skfedauc.datasets import make_group_scores
 from skfedauc.inference.pair_moments import binormal_moments
 
@@ -300,12 +300,6 @@ def test_pilot_rows_that_do_not_determine_the_variance():
 def test_arguments_that_cannot_be(arguments, message):
     with pytest.raises(ValueError, match=message):
         rows_needed(**{"auc": 0.8, "prevalence": 0.1, **arguments})
-
-
-def test_counts_are_no_pilot_report():
-    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1])
-    with pytest.raises(ValueError, match=r"auc must be .* pass GroupAUC\(counts\)"):
-        rows_needed(counts, width=0.1)
 
 
 @pytest.mark.parametrize("n_rows", ["a", [[100, 200]], [None], [True]], ids=str)

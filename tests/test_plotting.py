@@ -13,7 +13,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
@@ -678,13 +677,6 @@ def test_candidates_without_parameters_or_front():
     draw(display)
     with pytest.raises(ValueError, match="nothing to draw"):
         CandidatesDisplay(scores=[np.nan], gaps=[0.1])
-
-
-def test_an_unfitted_search_or_one_without_gaps_is_an_error():
-    with pytest.raises(NotFittedError):
-        CandidatesDisplay.from_search(GridSearchCV(LogisticRegression(), {}), score="pooled")
-    with pytest.raises(ValueError, match="no score named 'neg_tau'"):
-        CandidatesDisplay.from_search(search_of([0.7], [0.1]), score="pooled", gap="tau")
 
 
 # All displays -----------------------------------------------------------------------------------

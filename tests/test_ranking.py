@@ -450,12 +450,6 @@ def test_reports_within_folds():
     assert table["shrunken_auc"].notna().all()
 
 
-def test_wrong_arguments_are_an_error():
-    report = GroupAUC(counts_of())
-    with pytest.raises(ValueError, match=r"confidence_level .* got 95. Pass 0.95 for 95 %"):
-        report.ranking(confidence_level=95)
-
-
 def test_sets_of_ranks_and_intervals_cover_the_truth():
     rng, n_runs, k = np.random.default_rng(0), 40, 10
     m = np.geomspace(10, 200, k).astype(int)

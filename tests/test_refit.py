@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
@@ -31,7 +30,6 @@ from skfedauc import (
     compare_candidates,
     group_auc_scoring,
 )
-from skfedauc.plotting import CandidatesDisplay
 from skfedauc.plotting.candidates import front_of
 
 NAN = np.nan
@@ -192,23 +190,6 @@ def test_copies_of_a_rule_pick_alike(copied):
     assert other(table) == rule(table) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"score": 3}, TypeError, r"score must be the name of a score; got int"),
-        ({"score": None}, TypeError, r"score must be the name of a score; got NoneType"),
-        ({"at_most": -0.1}, ValueError, r"at_most must be a number at least 0; got -0\.1"),
-        ({"gap": "pooled"}, ValueError, r"gap must be .*'difference', 'cross_difference'.*'poo"),
-        ({"gap": "neg_difference"}, ValueError, r"gap must be one of .*; got 'neg_difference'"),
-        ({"gap": None}, ValueError, r"gap must be one of .*; got None"),
-        ({"gap": ["difference"]}, ValueError, r"gap must be one of .*; got \['difference'\]"),
-    ],
-)
-def test_rules_that_cannot_be(arguments, error, message):
-    with pytest.raises(error, match=message):
-        SelectWithinGap(**{"score": "pooled", "at_most": 0.1, **arguments})
-
-
 def test_limit_has_to_be_given():
     with pytest.raises(TypeError, match="at_most"):
         SelectWithinGap("pooled")
@@ -332,38 +313,6 @@ def test_all_candidates_failed():
 # Absent scores ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        (
-            SelectWithinGap("macro", at_most=0.1),
-            r"no score named 'macro'; it has 'pooled', 'neg_difference'.*group_auc_scoring",
-        ),
-        (
-            SelectWithinGap("pooled", gap="cross_difference", at_most=0.1),
-            r"no score named 'neg_cross_difference'; it has 'pooled', 'neg_difference'",
-        ),
-        (
-            SelectWithinGap("macro", gap="cross_difference", at_most=0.1),
-            r"no score named 'macro' or 'neg_cross_difference'; it has 'pooled'",
-        ),
-    ],
-    ids=["score", "gap", "both"],
-)
-def test_absent_scores_are_an_error_that_names_what_is_there(rule, message):
-    with pytest.raises(ValueError, match=message):
-        rule(results([0.9], [0.1]))
-
-
-def test_search_with_a_single_score():
-    table = {"params": [{}], "mean_test_score": np.array([0.5])}
-    rule = SelectWithinGap("pooled", at_most=0.1)
-    with pytest.raises(ValueError, match=r"'pooled' or 'neg_difference'; it has 'score'"):
-        rule(table)
-    with pytest.raises(ValueError, match=r"'pooled' or 'neg_difference'; it has 'score'"):
-        CandidatesDisplay.from_search(fitted(table), score="pooled")
-
-
 # The front -------------------------------------------------------------------------------------
 
 
@@ -414,28 +363,6 @@ def test_what_is_picked_is_on_the_front():
         for at_most in (gaps[front].min(), 0.5, 1.0):
             if at_most >= gaps[front].min():
                 assert SelectWithinGap("pooled", at_most=at_most)(table) in front
-
-
-@pytest.mark.parametrize(
-    ("table", "arguments", "message"),
-    [
-        (results([0.9], [NAN]), {}, r"1 of 1 candidates is NaN, because a fold had fewer than"),
-        (results([NAN], [NAN]), {}, r"the pooled of every candidate is NaN"),
-        (results([0.9], [0.1]), {"score": "macro"}, r"no score named 'macro'; it has 'pooled'"),
-        (results([0.9], [0.1]), {"gap": "cross_difference"}, r"no score named 'neg_cross_diff"),
-        (results([0.9], [0.1]), {"gap": "spread"}, r"gap must be one of .*; got 'spread'"),
-    ],
-)
-def test_fronts_that_cannot_be(table, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        CandidatesDisplay.from_search(fitted(table), **{"score": "pooled", **arguments})
-
-
-def test_search_that_is_not_fitted():
-    with pytest.raises(NotFittedError):
-        CandidatesDisplay.from_search(
-            GridSearchCV(LogisticRegression(), {"C": [1.0]}), score="pooled"
-        )
 
 
 # The simplest of the tied candidates -------------------------------------------------------------
@@ -504,29 +431,6 @@ def test_copies_of_a_tie_rule_pick_alike(copied, key):
     assert other == rule == "pooled"
     table = split_results(TIED, [{"depth": value} for value in (1, 2, 3, 4)])
     assert other(table) == rule(table) == (3 if key == "-depth" else 0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"score": 3}, TypeError, r"score must be the name of a score; got int"),
-        ({"simplest": None}, TypeError, r"simplest must be the name of a parameter, .*; got None"),
-        ({"simplest": ""}, TypeError, r"simplest must be .*; got ''"),
-        ({"simplest": "-"}, TypeError, r"simplest must be .*; got '-'"),
-        ({"simplest": 3}, TypeError, r"simplest must be .*; got 3"),
-        ({"simplest": ["C"]}, TypeError, r"simplest must be .*; got \['C'\]"),
-        ({"test_fraction": 0}, ValueError, r"test_fraction must be a number between 0 and 1; got"),
-        ({"test_fraction": 5}, ValueError, r"test_fraction must be .*; got 5"),
-        (
-            {"confidence_level": 95},
-            ValueError,
-            r"confidence_level must be a number .*; got 95",
-        ),
-    ],
-)
-def test_tie_rules_that_cannot_be(arguments, error, message):
-    with pytest.raises(error, match=message):
-        SelectSimplest(**{"score": "pooled", "simplest": "C", **arguments})
 
 
 def test_what_is_simple_has_to_be_given():
@@ -628,12 +532,6 @@ def test_only_tied_candidates_need_the_parameter():
         rule(split_results(TIED, params[::-1]))
     with pytest.raises(ValueError, match=r"simplest='-C' names no parameter of the tied"):
         SelectSimplest("pooled", simplest="-C")(split_results(TIED, params))
-
-
-def test_scores_that_the_search_does_not_have():
-    rule = SelectSimplest("macro", simplest="depth")
-    with pytest.raises(ValueError, match=r"no score named 'macro' .*; it has 'pooled'"):
-        rule(split_results(TIED, [{"depth": 1}] * 4))
 
 
 # In searches --------------------------------------------------------------------------------------
@@ -773,12 +671,6 @@ def test_the_best_is_selected_if_no_other_is_shown():
     table = [[0.75, 0.5, 0.25], [1.0, 0.75, 0.5]]
     assert simplest([1, 2], table, margin=0.2) == 1
     assert simplest([1, 2], table, margin=0.3) == 0
-
-
-def test_margins_that_cannot_be():
-    message = r"margin must be a number above 0; got -0.02\. None tests whether scores differ"
-    with pytest.raises(ValueError, match=message):
-        SelectSimplest("pooled", simplest="C", margin=-0.02)
 
 
 def test_margin_of_the_worst_group_in_a_search():

@@ -188,24 +188,6 @@ def scores_of(model, X):
     return model.predict(X)
 
 
-class First(ClassifierMixin, BaseEstimator):
-    """The first feature, as the other model of a comparison."""
-
-    classes_ = np.array([0, 1])
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def decision_function(self, X):
-        return X["a"].to_numpy()
-
-    def predict(self, X):
-        return (self.decision_function(X) > 0).astype(int)
-
-
-FIRST = First()
-
-
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_model_has_one_auc_at_every_entry_point(rows, name):
     """The AUC is that of scikit-learn's scorer "roc_auc"."""

@@ -41,7 +41,6 @@ from skfedauc.counts import (
 )
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.counts.state import State
-from skfedauc.privacy import PrivateCounts
 
 DATA = Path(__file__).parent / "data"
 
@@ -670,43 +669,6 @@ def counts_by(names, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("columns", "others"),
-    [
-        (["hospital", "sex"], ["sex", "hospital"]),
-        (["hospital", "sex"], ["hospital", "ward"]),
-        (["hospital", "sex", "ward"], ["hospital", "sex"]),
-        (["hospital", "sex"], ["ward"]),
-    ],
-)
-def test_group_columns_in_another_order_do_not_merge(columns, others, tmp_path):
-    paths = [tmp_path / "one.skfa", tmp_path / "two.skfa"]
-    one, two = (counts_by(names, seed) for seed, names in enumerate((columns, others)))
-    shown = [" and ".join(map(repr, names)) for names in (columns, others)]
-
-    def refuses(first, second, add):
-        message = (
-            f"{first} has groups by {shown[0]}, and {second} has groups by {shown[1]}. Count all "
-            f"{'batches' if 'batch' in first else 'parts'} with the same group columns in the same"
-        )
-        with pytest.raises(ValueError, match=re.escape(message)):
-            add()
-
-    for add in (
-        lambda: one + two,
-        lambda: sum([one, two]),
-        lambda: ScoreCounts.merge(iter([one, two])),
-    ):
-        refuses("part 0", "part 1", add)
-    refuses("part 0", "part 2", lambda: ScoreCounts.merge([one, one, two]))
-    for path, counts in zip(paths, (one, two), strict=True):
-        counts.with_source(path.stem).save(path)
-    refuses(*map(repr, map(str, paths)), lambda: ScoreCounts.merge(paths))
-    refuses("part 0", repr(str(paths[1])), lambda: ScoreCounts.merge([one, paths[1]]))
-    batches = [rows_by(columns), rows_by(columns, 1), rows_by(others, 2)]
-    refuses("batch 0", "batch 2", lambda: ScoreCounts.from_batches(batches))
-
-
-@pytest.mark.parametrize(
     ("columns", "others"), [(["gt"], ["site"]), (["hospital", "sex"], ["clinic", "gender"])]
 )
 def test_other_names_of_group_columns_are_named_once(columns, others, tmp_path):
@@ -739,13 +701,6 @@ def test_counts_without_names_or_rows_merge_silently():
     empty = ScoreCounts.from_predictions([], [], groups=rows_by(["sex", "hospital"])[2][:0])
     merged = ScoreCounts.merge([named, unnamed.regroup(lambda label: label), empty])
     assert merged == named + unnamed
-
-
-def test_load_takes_no_bytes():
-    data = some_counts().to_bytes()
-    for form in (data, bytearray(data), memoryview(data)):
-        with pytest.raises(TypeError, match=r"path must be a str .*got .* ScoreCounts.from_bytes"):
-            ScoreCounts.load(form)
 
 
 def test_threads_give_the_same_identifier():
@@ -873,36 +828,6 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
     # A file has about 80 cells, and the merged counts at most 150: a round has 4 files.
     assert len(n_alive) == 20
     assert max(n_alive) - before <= 7
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (
-            lambda c: c.regroup({"a": 1, "b": 2}),
-            TypeError,
-            "different kinds cannot be merged: it has groups labelled by int, and .* by str",
-        ),
-        (
-            lambda c: c.regroup(None),
-            ValueError,
-            r"has no groups, and .* has groups; .*regroup\(\{None",
-        ),
-        (
-            lambda c: ScoreCounts.from_predictions(["x"], [0.5], groups=["a"], pos_label="x"),
-            ValueError,
-            "with the parts before, the positive label is not the same",
-        ),
-    ],
-    ids=["kinds", "no groups", "classes"],
-)
-def test_files_that_cannot_be_merged_are_named(change, error, message, tmp_path):
-    paths = write_some(tmp_path, 4, groups=("a", "b"))
-    odd = tmp_path / "odd.skfa"
-    change(some_counts(9)).save(odd)
-    for parts in ([*paths, odd], [some_counts(7), *paths[:2], odd, paths[3]]):
-        with pytest.raises(error, match=f"^'{odd}'.*{message}"):
-            ScoreCounts.merge(parts)
 
 
 @pytest.mark.parametrize(
@@ -1034,15 +959,3 @@ def test_a_weighted_file_of_version_1_is_read():
 
 def test_every_file_of_version_1_has_its_test():
     assert {path.stem for path in DATA.glob("*.skfa")} >= {*VERSION_1, "weighted"}
-
-
-def test_a_file_descriptor_is_no_path():
-    read, write = os.pipe()
-    try:
-        for kind in (ScoreCounts, PrivateCounts):
-            with pytest.raises(TypeError, match=r"path must be the path of a file; got int"):
-                kind.load(read)
-        os.fstat(read)  # raises an error for a closed descriptor
-    finally:
-        os.close(read)
-        os.close(write)

@@ -338,23 +338,6 @@ Y = np.tile([0, 1], 6)
 SITE = np.repeat(["a", "b", "c"], 4)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"n_splits": 1}, ValueError, r"n_splits must be a whole number of at least 2; got 1"),
-        ({"shuffle": 1}, TypeError, r"shuffle must be True or False; got int 1"),
-        ({"random_state": 0}, ValueError, r"random_state=0 has no effect .* shuffle=True"),
-        ({"groups": 3}, TypeError, r"groups must be the name of a column of X.*; got int"),
-        ({"groups": SITE}, TypeError, r"groups must be the name of a column.*; got numpy ndarray"),
-        ({"groups": []}, TypeError, r"groups must be the name of a column.*; got list"),
-        ({"groups": ["a", 1]}, TypeError, r"groups must be the name of a column.*; got list"),
-    ],
-)
-def test_parameters_that_cannot_be(arguments, error, message):
-    with pytest.raises(error, match=message):
-        WithinGroupStratifiedKFold(**arguments)
-
-
 def test_parameters_but_the_first_are_by_keyword():
     with pytest.raises(TypeError):
         WithinGroupStratifiedKFold(5, "site")
@@ -402,13 +385,6 @@ def test_more_folds_than_rows_of_a_class(n_splits):
     assert len(list(WithinGroupStratifiedKFold(3).split(y, y, SITE))) == 3
 
 
-def test_missing_labels_of_text_are_told():
-    y = np.where(Y, "yes", "no").astype(object)
-    y[3] = None
-    with pytest.raises(ValueError, match=r"y has 1 missing"):
-        list(WithinGroupStratifiedKFold(2).split(FRAME, y, SITE))
-
-
 # Tests of scikit-learn for its own splitters ---------------------------------------------------
 
 
@@ -444,18 +420,6 @@ def test_default_parameters():
 )
 def test_repr(cv, text):
     assert repr(cv).split() == text.split()  # scikit-learn breaks long lines
-
-
-def test_two_dimensional_y():
-    rng = np.random.RandomState(1)
-    X, y = rng.randint(0, 3, size=(30, 2)), rng.randint(0, 3, size=30)
-    groups = rng.randint(0, 3, size=30)
-    splitter = WithinGroupStratifiedKFold(3)
-    np.testing.assert_equal(
-        list(splitter.split(X, y, groups)), list(splitter.split(X, y.reshape(-1, 1), groups))
-    )
-    with pytest.raises(ValueError, match="y must be one-dimensional"):
-        list(splitter.split(X, rng.randint(0, 2, size=(30, 3)), groups))
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -575,19 +539,6 @@ def test_repeated_folds_have_scikit_learns_parameters():
     _, _, _, labels = rows_with_an_index()
     shown = " ".join(repr(RepeatedWithinGroupStratifiedKFold(groups=labels, n_repeats=2)).split())
     assert "(groups=<Series of 121 labels>, missing='raise', n_repeats=2, n_splits=5" in shown
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"n_splits": 1}, ValueError, "n_splits must be a whole number of at least 2; got 1"),
-        ({"n_repeats": 0}, ValueError, "n_repeats must be a whole number of at least 1"),
-        ({"groups": 3}, TypeError, "groups must be the name of a column of X"),
-    ],
-)
-def test_repeated_folds_that_cannot_be(arguments, error, message):
-    with pytest.raises(error, match=message):
-        RepeatedWithinGroupStratifiedKFold(**arguments)
 
 
 def test_repeated_folds_are_routed_the_groups():

@@ -20,12 +20,8 @@ from skfedauc.counts import extremes_of, view_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.measures import PartialAUC
 from skfedauc.plotting import (
-    CrossAUCDisplay,
     GroupAUCDisplay,
-    GroupRocCurveDisplay,
-    GroupScoreDisplay,
 )
-from skfedauc.privacy import PrivateCounts
 from skfedauc.report import determined_statistics, null_difference_of, spread_of
 from skfedauc.report.statistics import STATISTICS
 
@@ -241,26 +237,6 @@ def test_what_needs_scores_is_refused(use, message):
         use(counts_of().reduced("summary"))
 
 
-@pytest.mark.parametrize("level", ["exact", "bins", COARSE])
-def test_a_level_is_not_raised(level):
-    with pytest.raises(ValueError, match=r"would disclose more .* a summary by group"):
-        counts_of().reduced("summary").reduced(level)
-
-
-def test_a_summary_is_not_added_to_itself():
-    summary = counts_of().reduced("summary")
-    with pytest.raises(ValueError, match=r"^a and b are summaries with rows of the group"):
-        ScoreCounts.merge({"a": summary, "b": summary})
-
-
-def test_other_levels_are_not_added():
-    counts = counts_of()
-    with pytest.raises(
-        ValueError, match=r"part 0 is exact, and part 1 is a summary\. .*disclosure='summary'"
-    ):
-        select_groups(counts, [0]) + select_groups(counts, [1]).reduced("summary")
-
-
 def test_batches_are_summarized_when_all_are_counted(tmp_path):
     batches = [([0, 1, 1], [0.1, 0.4, i / 10], ["a", "a", "b"]) for i in range(3)]
     summary = ScoreCounts.from_batches(
@@ -374,32 +350,6 @@ def test_a_statistic_that_needs_scores_is_named(name):
         report.statistic(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "use"),
-    [
-        ("the statistic 'pooled'", lambda report: report.pooled),
-        ("the statistic 'cross_difference'", lambda report: report.statistic("cross_difference")),
-        ("decomposition", lambda report: report.decomposition()),
-        ("cross_matrix", lambda report: report.cross_matrix),
-        ("bias_by_group", lambda report: report.bias_by_group),
-        ("the statistic 'bias_score'", lambda report: report.statistic("bias_score")),
-        ("abroca", lambda report: report.abroca()),
-        ("agreement", lambda report: report.agreement()),
-        ("FairnessAudit", FairnessAudit),
-        ("GroupRocCurveDisplay.from_report", GroupRocCurveDisplay.from_report),
-        ("GroupScoreDisplay.from_report", GroupScoreDisplay.from_report),
-        ("CrossAUCDisplay.from_report", CrossAUCDisplay.from_report),
-        (
-            "the statistic 'pooled'",
-            lambda report: GroupAUCDisplay.from_report(report, statistics=["pooled"]),
-        ),
-    ],
-)
-def test_a_result_that_needs_scores_is_named(name, use):
-    with pytest.raises(DisclosureError, match=f"^{name} {NEEDS}"):
-        use(GroupAUC(counts_of().reduced("summary"), undefined="ignore"))
-
-
 def test_decisions_need_scores():
     counts = counts_of()
     decisions = counts.map_scores(lambda scores: scores > 0.5).reduced("summary")
@@ -509,15 +459,6 @@ def test_polars_computes_the_aucs_of_a_file(tmp_path):
     assert table.columns[:4] == ["group", "n_negatives", "n_positives", "u2"]
 
 
-def test_files_of_a_group_in_two_summaries_do_not_merge(tmp_path):
-    paths = [tmp_path / name for name in ("one.skfa", "two.skfa")]
-    for path, scores in zip(paths, ([0.1, 0.2], [0.3, 0.2]), strict=True):
-        counts = ScoreCounts.from_predictions([0, 1], scores, groups=["a", "a"])
-        counts.reduced("summary").save(path)
-    with pytest.raises(DisclosureError, match=r"summaries with rows of the group a\."):
-        ScoreCounts.merge(paths)
-
-
 def test_parts_of_all_levels_merge_to_a_summary(tmp_path):
     counts = counts_of()
     exact, binned, summary = (select_groups(counts, range(i, 14, 3)) for i in range(3))
@@ -545,8 +486,3 @@ def test_a_table_is_summarized():
     )
     assert ScoreCounts.from_table(table, **names) == expected
     assert ScoreCounts.from_table(pl.from_pandas(table).lazy(), **names) == expected
-
-
-def test_noise_needs_scores():
-    with pytest.raises(DisclosureError, match=f"^a release of counts by bin {NEEDS}"):
-        PrivateCounts.from_counts(counts_of().reduced("summary"), COARSE, [1, 2], epsilon=1.0)
