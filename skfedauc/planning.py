@@ -94,27 +94,37 @@ def rows_needed(
 
     Notes
     -----
-    The variance V(A) of an observed AUC with true AUC A is exact for normal scores [1]_, and with a
-    pilot report times the ratio of the pilot's unbiased moments to those of normal scores. Observed
-    AUCs are independent, with a Beta distribution of mean A and variance V(A).
+    The variance V(A) of an observed AUC with true AUC A is exact for normal scores [1]_. With a
+    pilot report, each moment in V(A) is the moment of normal scores times a ratio. The ratio is the
+    unbiased estimate (pooled over groups), divided by the moment of normal scores at the AUC of the
+    pilot. Observed AUCs are independent with a Beta distribution, which has the mean A and the
+    variance V(A). The limits of tests and intervals have the variance at the observed AUC.
 
-    *Width.* The interval at the assumed AUC has the width; about half of all intervals are wider.
+    *Weights.* The plan is for rows without weights. For weights that are independent of the scores,
+    multiply the rows of each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w: the result
+    has the planned effective sample size. In simulations with gamma weights (150 runs), plans for a
+    power of 80 % to detect a difference of .1 had a power of 81 % (shape 2) and 71 % (shape 0.5).
+
+    *Width.* The interval at the assumed AUC has the width. The interval is wider in about half of
+    all samples.
 
     *Difference.* The test rejects if the largest of the other AUCs exceeds the lowest AUC by
-    ``sqrt((A - l)^2 + (u - B)^2)``, with the lower limit l of the largest AUC A and the upper limit
-    u of the lowest AUC B at the quantile of the studentized range [2]_: for two groups, Hanley and
-    McNeil's formula [3]_.
+    ``sqrt((A - l)^2 + (u - B)^2)``. Here, l is the lower limit of the largest AUC A, and u is the
+    upper limit of the lowest AUC B, at the quantile of the studentized range [2]_. With two groups,
+    and with multiples of standard errors as limits, the formula equals the formula of Hanley and
+    McNeil [3]_ for two samples.
 
-    *Equivalence.* The largest AUC A exceeds the smallest AUC B by less than the margin minus
-    ``sqrt((u - A)^2 + (B - l)^2)``, with limits at the one-sided quantile.
+    *Equivalence.* The test shows equivalence if the largest AUC A exceeds the smallest AUC B by
+    less than the margin minus ``sqrt((u - A)^2 + (B - l)^2)``, with limits at the one-sided
+    quantile.
 
-    *Non-inferiority.* All observed AUCs exceed the AUC whose lower limit is
-    ``auc - non_inferiority``.
+    *Non-inferiority.* The test shows non-inferiority if all observed AUCs exceed x, the AUC whose
+    lower limit is ``auc - non_inferiority``.
 
-    Groups have equal sizes, prevalences and score distributions, except for the lower AUC of one,
-    and without a pilot report no ties. In simulations of plans for a power of 80 %, the tests have
-    a power of 77.6 to 84.6 %. For weights that are independent of the scores, multiply the rows of
-    each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w.
+    The formulas assume groups of equal size, prevalence and score distribution, except for the
+    lower AUC of one group. Without a pilot report, the formulas assume scores without ties. In
+    simulations of plans for a power of 80 %, the tests have a power of 77.6 to 84.6 %. A plan takes
+    less than 0.1 s for any number of groups.
 
     References
     ----------

@@ -107,21 +107,29 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     (1) Reductions compute weights of the rows [1]_.
 
-    (2) The weights apply to the classifier only; thresholds and correlations come from unweighted
-    rows. With metadata routing, the classifier must request them:
-    ``LogisticRegression().set_fit_request(sample_weight=True)``. Of a `Pipeline`, each step
-    requests them, and without routing the last step gets them.
+    (2) The weights apply to the classifier only. `ThresholdOptimizer` computes thresholds, and
+    `CorrelationRemover` computes correlations, from unweighted rows. With metadata routing, the
+    classifier must request the weights:
+    ``LogisticRegression().set_fit_request(sample_weight=True)``.
 
-    `ExponentiatedGradient` draws a random classifier for each decision. The scores are the weighted
-    mean of the classifiers' probabilities, and an AUC describes this mean, not the random
-    decisions. To score the decisions of `ThresholdOptimizer`, make a group scorer with
-    ``response_method="predict"``.
+    The classifier can be a `Pipeline`. Without metadata routing, the last step of the pipeline
+    gets the weights, including weights that a reduction computes. With metadata routing, each step
+    requests the weights by ``set_fit_request``.
+
+    `ExponentiatedGradient` draws a random classifier from several for each decision, so the
+    probability of a positive decision has few distinct values. The scores are the weighted mean of
+    the classifiers' probabilities, which has many distinct values. An AUC of the scores describes
+    this mean instead of the random decisions.
+
+    `ThresholdOptimizer` has no scores. To score the decisions of `ThresholdOptimizer`, make a group
+    scorer with ``response_method="predict"``.
 
     Pass a fitted model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``. Set `drop` to
-    False if the features of the model include the sensitive columns. Reductions predict without
-    them if `drop` is true and X has all other columns in the order of fit. `CorrelationRemover`
-    gets one indicator column for each label of a text column, and `fit` sets
-    ``sensitive_feature_ids``.
+    False if the features of the model include the sensitive columns. `CorrelationRemover` gets one
+    indicator column for each label of a text column, and `fit` sets ``sensitive_feature_ids``.
+
+    Reductions predict without the sensitive columns if `drop` is true and X has all other columns
+    in the order of fit.
 
     References
     ----------

@@ -179,9 +179,10 @@ class SelectSimplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with, or not inferior to, the best.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`. A candidate is tied with
-    the best if the test detects no difference of their scores. With ``margin``, the rule selects
-    among those that are shown not to be inferior by ``margin`` or more. `compare_candidates` lists
-    them. The rule equals the name of its score, as `SelectWithinGap` does.
+    the best candidate if the test detects no difference of their scores. With ``margin``, the rule
+    selects among the candidates that the test shows not to be inferior to the best by ``margin`` or
+    more. With the score "worst", the margin is for the AUC of the worst group. `compare_candidates`
+    lists these candidates. The rule equals the name of its score, as `SelectWithinGap` does.
 
     Parameters
     ----------
@@ -216,17 +217,26 @@ class SelectSimplest(_RefitRule):
     compare_candidates : List the candidates with their differences from the best and p values.
     SelectWithinGap : Select the best candidate within a limit of the gap.
 
-    Notes ----- Like the one-standard-error rule, this one prefers a simpler model whose score is
-    not detectably lower, by the test of `compare_candidates` [1]_; among equally simple candidates,
-    the best score counts. If ``test_fraction`` is too small, too few candidates are tied. It is a
-    parameter because a callable for ``refit=`` receives ``cv_results_`` but not the splitter.
+    Notes
+    -----
+    Like the one-standard-error rule, this rule prefers a simpler model whose score is not
+    detectably lower. The rule uses a test of paired differences that corrects for the overlap of
+    the training sets [1]_. The test adjusts p values for the number of comparisons. Among equally
+    simple candidates, the rule selects the candidate with the best score. If ``test_fraction`` is
+    too small, too many differences are significant, and too few candidates are tied.
 
-    With few splits, the rule may select a much simpler candidate that is somewhat worse, and with
-    ``margin`` a needlessly complex one. Repeat the folds.
+    ``test_fraction`` is a parameter because a callable for ``refit=`` receives ``cv_results_`` but
+    not the splitter.
 
-    The score "worst" of a fold is a minimum of AUCs with large sampling errors, and lower on
-    average than the worst AUC in all rows. Test the selected model by `GroupAUC.test_margin` on
-    other rows.
+    With few splits, the test has little power, so the rule may select a much simpler candidate that
+    is somewhat worse. With ``margin``, little power has the opposite effect: the test accepts few
+    candidates besides the best, so the rule may select a needlessly complex candidate. Repeat the
+    folds to increase the power.
+
+    The score "worst" of a fold is the minimum of AUCs with large sampling errors. On average, this
+    score is lower than the worst AUC in all rows. The rule compares this mean of fold scores
+    between candidates. To test the worst group of the selected model against a required AUC, use
+    `GroupAUC.test_margin` with rows that the search did not use.
 
     References
     ----------

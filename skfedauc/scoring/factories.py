@@ -129,12 +129,17 @@ def make_group_auc_scorer(
     A polars or pyarrow X has no index, so a Series cannot align with it. `RidgeCV` works with
     scikit-learn 1.9 or later.
 
-    Scorers in a dict share predictions, which scikit-learn caches by response method only: put a
-    scorer of `sklearn.metrics.make_scorer` with the other class as ``pos_label`` before the group
-    scorers, which are correct in any order.
+    Scorers in a dict share predictions, which scikit-learn caches by response method only. The
+    group scorers are correct in any order. A scorer from `sklearn.metrics.make_scorer` may have the
+    other class as its ``pos_label``. Put this scorer before the group scorers, or use another
+    `response_method` for the group scorers; otherwise, this scorer receives the scores of the wrong
+    class.
 
-    ``permutation_importance`` also permutes a group column of X; pass a Series instead. Leaving out
-    groups that lack a class selects groups, so compare candidates on the same folds.
+    ``permutation_importance`` also permutes the group column if `groups` names a column, and
+    reports an importance of the group column; pass a Series instead.
+
+    Leaving out groups that lack a class selects groups by prevalence and size. Compare candidates
+    on the same folds.
 
     Examples
     --------
