@@ -121,6 +121,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     """
 
     _default_responses: str | tuple[str, ...] = _sklearn.TWO_CLASSES
+    _multi_class: Any = None
 
     def __init__(
         self,
@@ -161,37 +162,32 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         groups: Any = None,
         sample_weight: Any = None,
     ) -> float:
-        """Score an estimator; the scorers of a multi-metric search share their estimates."""
-        value = self._value(method_caller, estimator, X, y_true, groups, sample_weight)
-        return -value if self._sign < 0 else value
-
-    def _value(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: Any,
-        groups: Any,
-        sample_weight: Any,
-    ) -> float:
-        """Return the statistic, or the AUC of the group `label`, without the sign of the score."""
+        """Score an estimator; the scorers of a multi-metric search share their reports."""
         key, kept = self._key(groups, sample_weight)
-        rows = X, y_true, groups, sample_weight
-        estimates = shared(
-            method_caller, key, kept, lambda: self._estimates(method_caller, estimator, *rows)
-        )
+
+        def report_of_rows() -> Any:
+            rows = self._rows(X, y_true, groups, sample_weight)
+            return self._report(method_caller, estimator, X, *rows)
+
+        report = shared(method_caller, key, kept, report_of_rows)
         measure = self._measure
         if measure is not None:
-            of_measure = functools.partial(estimates.of_measure, measure)
-            estimates = shared(method_caller, (key, measure), kept, of_measure)
+            of_measure = functools.partial(report.of_measure, measure)
+            report = shared(method_caller, (key, measure), kept, of_measure)
+        value = self._value(report)
+        return -value if self._sign < 0 else value
+
+    def _value(self, report: Any) -> float:
+        """Return the statistic, or the AUC of the group `label`, without the sign of the score."""
         if self._statistic == "group":
-            known = estimates.pairs.counts.groups or ()
-            return self._of_group(known, estimates.by_group, estimates.policy)
+            known = report.pairs.counts.groups or ()
+            return self._of_group(known, report.by_group, report.policy)
         statistic = STATISTICS[self._statistic.removeprefix("neg_")]
-        return estimates.value_of(statistic.score or statistic.compute)
+        value: float = report.value_of(statistic.score or statistic.compute)
+        return value
 
     def _key(self, groups: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """Return a key of the shared estimates, and the objects whose ids are part of the key."""
+        """Return a key of the shared report, and the objects whose ids are part of the key."""
         source = groups if self._groups is None else self._groups
         key = (
             id(source) if not _input.is_column_names(source) else repr(source),
@@ -200,6 +196,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             repr(self._pos_label),
             self._undefined,
             self._missing,
+            self._multi_class,
         )
         return key, (source, sample_weight)
 
@@ -232,16 +229,16 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             labels = _input.aligned(self._groups, X)
         return y_true, labels, sample_weight
 
-    def _estimates(
+    def _report(
         self,
         method_caller: Any,
         estimator: Any,
         X: Any,
-        y_true: Any,
-        groups: Any,
-        sample_weight: Any,
-    ) -> GroupEstimates:
-        y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
+        y_true: NDArray[Any],
+        labels: Any,
+        sample_weight: NDArray[Any] | None,
+    ) -> Any:
+        """Return the report of the rows, from which `_value` reads the score."""
         model = _sklearn.scores_of(
             estimator, X, self._response_method, self._pos_label, method_caller=method_caller
         )
@@ -397,41 +394,25 @@ class MulticlassGroupAUCScorer(GroupAUCScorer):
         self._multi_class = multi_class
         self._class_average = class_average
 
-    def _value(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: Any,
-        groups: Any,
-        sample_weight: Any,
-    ) -> float:
-        key, kept = self._key(groups, sample_weight)
-        rows = X, y_true, groups, sample_weight
-        report = shared(
-            method_caller,
-            (key, self._multi_class),
-            kept,
-            lambda: self._report(method_caller, estimator, *rows),
-        )
+    def _value(self, report: Any) -> float:
         if self._statistic == "group":
             values = report.average_by_group(self._class_average).to_numpy()
             # The policies of the reports name a comparison of classes in their messages.
             policy = UndefinedPolicy(self._undefined, warns_once=True, reported=self._reported())
             return self._of_group(report.groups, values, policy)
         statistic = STATISTICS[self._statistic.removeprefix("neg_")]
-        return report.averaged(statistic.score or statistic.compute, self._class_average)
+        value: float = report.averaged(statistic.score or statistic.compute, self._class_average)
+        return value
 
     def _report(
         self,
         method_caller: Any,
         estimator: Any,
         X: Any,
-        y_true: Any,
-        groups: Any,
-        sample_weight: Any,
-    ) -> MulticlassGroupAUC:
-        y_true, labels, sample_weight = self._rows(X, y_true, groups, sample_weight)
+        y_true: NDArray[Any],
+        labels: Any,
+        sample_weight: NDArray[Any] | None,
+    ) -> Any:
         classes, scores = _sklearn.class_scores_of(
             estimator,
             X,
