@@ -179,7 +179,7 @@ function showControls(groups, shown) {
     row.hidden = !isShown(g);
     if (row.hidden) return;
     row.querySelector("th").innerHTML =
-      `${g + 1} <small>${groups.nPositives[g]} f+<br>${groups.nNegatives[g]} f−</small>`;
+      `${g + 1} <small>${groups.nPositives[g]} pos.<br>${groups.nNegatives[g]} neg.</small>`;
     for (const input of row.querySelectorAll("input")) {
       const mean = groups[KEYS_OF_CLASS[input.dataset.class]][g];
       const spoken = `${units(mean)}, AUC of the group ${digits(shown.byGroup[g])}`;
