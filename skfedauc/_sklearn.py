@@ -1,6 +1,6 @@
-"""Private names of scikit-learn, which no other module imports, and the scores of estimators.
+"""Scikit-learn's private names, which no other module imports, and estimators' scores.
 
-Scikit-learn has no public alternative to these names. For instance, the scorers of a multi-metric
+Scikit-learn has no public alternative to these names. For instance, the scorers in a multi-metric
 search share predictions only if they derive from a private base class.
 """
 
@@ -71,7 +71,7 @@ def is_routing_enabled() -> bool:
 
 
 def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
-    """Return a scorer's metadata request by name of the metadata."""
+    """Return a scorer's metadata request by metadata name."""
     request = MetadataRequest(owner=owner)
     for name, alias in requests.items():
         request.score.add_request(param=name, alias=alias)
@@ -84,7 +84,7 @@ def refuse_unrouted(params: Mapping[str, Any], owner: Any, method: str) -> None:
 
 
 def weight_name(estimator: Any) -> str:
-    """Return the name of the parameter of ``fit`` that weights the rows of a classifier.
+    """Return the ``fit`` parameter that weights a classifier's rows.
 
     Without metadata routing, the weights for the last step of a pipeline have the name of this step
     as a prefix.
@@ -96,7 +96,7 @@ def weight_name(estimator: Any) -> str:
 
 
 def number_of_rows(X: Any, name: str = "X") -> int:
-    """Return the number of rows of an array, a sparse matrix or a DataFrame."""
+    """Return how many rows an array, a sparse matrix or a DataFrame has."""
     try:
         return int(_num_samples(_input.unwrapped(X)))
     except TypeError as error:
@@ -113,7 +113,7 @@ def is_scored_by_a_tool() -> bool:
 
 
 def rows_of(X: Any, rows: Any) -> Any:
-    """Return rows of an array, a sparse matrix or a DataFrame."""
+    """Return rows from an array, a sparse matrix or a DataFrame."""
     return _safe_indexing(X, rows)
 
 
@@ -126,12 +126,12 @@ def wants_groups(splitter: Any) -> bool:
 
 
 def of_rows(X: Any, params: Mapping[str, Any], rows: Any) -> dict[str, Any]:
-    """Return the parameters of fit for some rows: index arrays that have a value per row."""
+    """Return ``fit``'s parameters for some rows: index arrays that have a value per row."""
     return dict(_check_method_params(X, params=params, indices=rows))
 
 
 def response_method_name(estimator: Any, response_method: Any, remedy: str | None = None) -> str:
-    """Return the name of the first method in `response_method` that the estimator has.
+    """Return the first method in `response_method` that the estimator has.
 
     A message ends with `remedy`; None names the argument `response_method`.
     """
@@ -156,7 +156,7 @@ def _check_names_of_methods(response_method: Any) -> None:
 
 
 def _instead(estimator: Any, response_method: Any) -> str:
-    """Return the part of a message that states the remedy."""
+    """Return how a message states the remedy."""
     asked = (response_method,) if isinstance(response_method, str) else response_method
     if "predict" in asked or not hasattr(estimator, "predict"):
         return ""
@@ -201,7 +201,7 @@ def refuse_without_scores(
 def check_estimator(
     estimator: Any, methods: tuple[str, ...] = ("fit", "predict", *TWO_CLASSES)
 ) -> None:
-    """Raise a TypeError for classes, and for objects without any of these methods."""
+    """Raise a TypeError for classes, and for objects without these methods."""
     if isinstance(estimator, type) or not any(hasattr(estimator, name) for name in methods):
         raise TypeError(
             "estimator must be an estimator, such as LogisticRegression(); got "
@@ -210,23 +210,23 @@ def check_estimator(
 
 
 def _shortened(estimator: Any) -> str:
-    """Return the code of the estimator in one line, with an ellipsis in the middle of long code."""
+    """Return the estimator's code in one line, with an ellipsis in the middle if it is long."""
     return shortened_text(" ".join(repr(estimator).split()), 100)
 
 
 class ModelScores(NamedTuple):
-    """Scores of rows from a fitted binary classifier or a regressor.
+    """Row scores from a fitted binary classifier or a regressor.
 
     Attributes
     ----------
-    scores : ndarray of shape (n_rows,)
+    scores : ndarray, shape (n_rows,)
         Higher scores mean the positive class.
     positive : object
-        Label of the positive class.
+        The positive class's label.
     is_other : bool
-        Whether the scores are minus those of the other class, ``classes_[1]``.
+        Whether they are minus the scores for the other class, ``classes_[1]``.
     method : str
-        Method of the estimator that returned the scores.
+        The estimator's method that returned the scores.
     """
 
     scores: NDArray[Any]
@@ -245,7 +245,7 @@ def scores_of(
     method_caller: Any = None,
     name: str = "y_score",
 ) -> ModelScores:
-    """Return the scores of a fitted estimator. All scores of two classes come from here.
+    """Return a fitted estimator's scores. All scores for two classes come from here.
 
     Parameters
     ----------
@@ -256,12 +256,12 @@ def scores_of(
         None means `TWO_CLASSES`.
     pos_label : object
         None means ``estimator.classes_[1]``.
-    y : array-like of shape (n_rows,), default=None
+    y : array-like, shape (n_rows,), default=None
         Labels to check before the estimator predicts, so that messages name y and X.
     method_caller : callable, default=None
-        Cached caller of a scikit-learn scorer, which shares the scores of a call.
+        A scikit-learn scorer's cached caller, which shares scores within a call.
     name : str, default="y_score"
-        Name of the scores in messages.
+        What messages call the scores.
     """
     if isinstance(estimator, ModelScores):
         return estimator
@@ -281,7 +281,7 @@ def scores_of(
 
 
 def _labels_of(y: Any, X: Any) -> NDArray[Any]:
-    """Return y as an array with a label for each row of X."""
+    """Return y as an array with a label for each row in X."""
     labels = _input.column_of(y, "y")
     _input.check_length("X", number_of_rows(X), "y", labels.size)
     return labels
@@ -296,10 +296,10 @@ def class_scores_of(
     y: Any = None,
     method_caller: Any = None,
 ) -> tuple[Any, Any]:
-    """Return the classes of a fitted classifier of three or more classes, and a score of each.
+    """Return a fitted classifier's three or more classes, and a score for each.
 
     The parameters are those of `scores_of`; `response_method` of None means `OF_CLASSES`, and
-    `remedy` is the end of the message for fewer classes.
+    `remedy` ends the message for fewer classes.
     """
     check_estimator(estimator)
     classes = _three_classes(estimator, remedy)
@@ -320,7 +320,7 @@ def class_scores_of(
 
 
 def response_values(estimator: Any, X: Any, response_method: Any, remedy: str | None = None) -> Any:
-    """Return scores of the class ``classes_[1]``, or the predictions of a regressor."""
+    """Return scores for the class ``classes_[1]``, or a regressor's predictions."""
     name = response_method_name(estimator, response_method, remedy)
     try:
         values, _ = _get_response_values(estimator, X, response_method=name)
@@ -341,10 +341,10 @@ def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
 
 
 def _shared_scores(method_caller: Any, estimator: Any, X: Any, name: str) -> Any:
-    """Return scores of the class ``classes_[1]``, shared by all scorers of the call.
+    """Return scores for the class ``classes_[1]``, shared by all scorers in the call.
 
     Scikit-learn caches predictions by method only. A scorer with another `pos_label` may have
-    cached the scores of the other class; a comparison of a few rows detects this.
+    cached the other class's scores; comparing a few rows detects this.
     """
     cache = next(iter(getattr(method_caller, "args", ())), None)
     if not isinstance(cache, dict):
@@ -373,13 +373,13 @@ def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> boo
 
 
 def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
-    """Return the positive label, and whether the default scores are scores of the other class.
+    """Return the positive label, and whether the default scores are for the other class.
 
     Raises
     ------
     ValueError
-        If the estimator is a classifier of more or fewer than two classes, or `pos_label` is not
-        one of its classes.
+        If the estimator is a classifier without exactly two classes, or `pos_label` is not
+        among them.
     """
     if not is_classifier(estimator) or not hasattr(estimator, "classes_"):
         return pos_label, False
@@ -404,7 +404,7 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
 
 
 def _three_classes(estimator: Any, remedy: str) -> Any:
-    """Return the classes of a fitted classifier of three or more classes.
+    """Return a fitted classifier's three or more classes.
 
     Raises
     ------
@@ -422,12 +422,12 @@ def _three_classes(estimator: Any, remedy: str) -> Any:
 
 
 def _refuse_pairwise_scores(estimator: Any, method: str) -> None:
-    """Raise an error for decision values of pairs of classes: 3 classes have as many pairs.
+    """Raise an error for decision values by class pair: 3 classes have as many pairs.
 
     Raises
     ------
     ValueError
-        If the scores are those of a support vector machine with
+        If the scores come from a support vector machine with
         ``decision_function_shape="ovo"``.
     """
     if method != "decision_function":

@@ -1,10 +1,10 @@
 """The kernel, which counts rows by group and score, and counts pairs from these counts.
 
-A *cell* is one distinct score within one group, with the numbers of negatives and of positives with
-this score. The folder `_kernel` contains all loops over rows or cells. The loops are in C++
+A *cell* is one distinct score within one group, with the numbers of negatives and positives
+that have it. The folder `_kernel` contains all loops over rows or cells. The loops are in C++
 (`module.cpp` and the headers), and in numpy for installations without a compiler (`_numpy.py`). The
-C++ code first converts scores to integers in the order of the scores (`keys.h`). Then the code
-moves the rows of each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and
+C++ code first converts scores to integers in the same order (`keys.h`). Then the code
+moves the rows in each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and
 counts equal scores as cells (`cells.h`). `states.h` adds up and merges cells. `pairs.h` counts
 pairs of two groups, and `sums.h` counts pairs and adds up placement values by group.
 
@@ -61,15 +61,15 @@ class Cells(NamedTuple):
 
     Attributes
     ----------
-    starts : ndarray of intp, shape (n_groups + 1,)
-        First cell of each group, and the number of cells. Group g has the cells
+    starts : intp array, shape (n_groups + 1,)
+        First cell in each group, and the cell count. Group g has the cells
         ``starts[g]:starts[g + 1]``, which are at least one cell.
-    scores : ndarray of float64, shape (n_cells,)
+    scores : float64 array, shape (n_cells,)
     negatives, positives : ndarray of uint32 or uint64, shape (n_cells,)
         Numbers of rows, in 32 bits if all numbers fit. Equal states then have equal arrays.
-    weights : None or ndarray of float64, shape (4, n_cells)
+    weights : None or float64 array, shape (4, n_cells)
         None if every row has weight 1. Otherwise, the first two rows of the array are the sums of
-        the weights of negatives and of positives. The last two rows are the sums of the squared
+        the weights of negatives and positives. The last two rows are the sums of the squared
         weights.
     """
 
@@ -81,14 +81,14 @@ class Cells(NamedTuple):
 
     @property
     def amounts(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Weight of the negatives and of the positives of each cell."""
+        """Weight of the negatives and the positives in each cell."""
         if self.weights is None:
             return self.negatives, self.positives
         return self.weights[0], self.weights[1]
 
     @property
     def groups(self) -> NDArray[np.intp]:
-        """Group number of each cell."""
+        """Group number by cell."""
         return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
 
@@ -97,10 +97,10 @@ class Concordance(NamedTuple):
 
     Attributes
     ----------
-    n_negatives, n_positives : ndarray of int64, shape (n_groups,)
+    n_negatives, n_positives : int64 array, shape (n_groups,)
         Rows.
     negatives, positives : ndarray of int64 or float64, shape (n_groups,)
-        Weights of the rows; the numbers of rows if every row has weight 1.
+        Row weights; row counts if every row has weight 1.
     u2 : ndarray of uint64, object or float64, shape (n_groups,)
         Twice Mann-Whitney's U, for which a concordant pair counts 2 and a tie counts 1. The AUC of
         a group is ``u2 / (2 * negatives * positives)``. Without weights, the values are exact
@@ -115,9 +115,9 @@ class Concordance(NamedTuple):
 
 
 class PlacementSums(NamedTuple):
-    """Sums by group over the rows of each class, from the placement values of these rows.
+    """Sums by group over the rows in each class, from the placement values of these rows.
 
-    The placement value of a row is the share of the rows of the other class that the row outranks.
+    The placement value of a row is the share of the rows in the other class that the row outranks.
     A tie counts one half. Row 0 of each array refers to negatives, and row 1 refers to positives;
     a negative outranks the positives with higher scores. Deviations are differences from the mean
     of the class in the group, and sums of deviations have squared weights.
@@ -125,14 +125,14 @@ class PlacementSums(NamedTuple):
     Attributes
     ----------
     u2 : ndarray of uint64 or float64, shape (2, n_groups)
-        Twice the weight of the pairs of a row of the group and a lower row of the other class. A
+        Twice the weight of pairs between a row in the group and a lower row in the other class. A
         tie counts one. Without weights, the values are exact.
-    once, squared : ndarray of float64, shape (2, n_groups)
-        Sum of the deviations of the placement values, and of their squares.
-    comparisons, comparisons_squared : ndarray of float64, shape (n_groups,)
-        Sum of the comparisons (1, one half or 0) of a positive of the group with a negative, and
+    once, squared : float64 array, shape (2, n_groups)
+        Sums of the placement values' deviations and of their squares.
+    comparisons, comparisons_squared : float64 array, shape (n_groups,)
+        Sum of the comparisons (1, one half or 0) of a positive in the group with a negative, and
         sum of the squared comparisons, both with products of squared weights.
-    product : ndarray of float64, shape (2, n_groups)
+    product : float64 array, shape (2, n_groups)
         Sum of the products of these deviations and the deviations of the placement values within
         the group.
     """
@@ -146,7 +146,7 @@ class PlacementSums(NamedTuple):
 
 
 def name() -> str:
-    """Return the name of the kernel in use: "compiled" or "numpy"."""
+    """Return which kernel is in use: "compiled" or "numpy"."""
     return "numpy" if _implementation is _numpy else "compiled"
 
 
@@ -164,14 +164,14 @@ def count_rows(
     ----------
     scores : ndarray of float64 or float32, shape (n_rows,)
         Finite.
-    positive : ndarray of bool, shape (n_rows,)
-    groups : ndarray of intp, shape (n_rows,), default=None
+    positive : bool array, shape (n_rows,)
+    groups : intp array, shape (n_rows,), default=None
         Group numbers; each of ``range(n_groups)`` occurs. None if there is one group.
     n_groups : int, default=1
-    weights : ndarray of float64, shape (n_rows,), default=None
+    weights : float64 array, shape (n_rows,), default=None
         Weights above 0, or None if every row has weight 1.
     n_jobs : int, default=None
-        Number of threads, as in scikit-learn. The result does not depend on `n_jobs`.
+        Threads to use, as in scikit-learn. The result does not depend on `n_jobs`.
 
     Returns
     -------
@@ -202,8 +202,8 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     ----------
     cells : Cells
         Cells in any order, each with at least one row. The function ignores `starts`.
-    groups : ndarray of intp, shape (n_cells,), default=None
-        Group number of each cell, including each of ``range(n_groups)``. None puts all cells into
+    groups : intp array, shape (n_cells,), default=None
+        Group number by cell, including each of ``range(n_groups)``. None puts all cells into
         one group.
     n_groups : int, default=1
 
@@ -237,14 +237,14 @@ def _sums_by_cell(
 def merge_cells(
     parts: Sequence[Cells], numbers: Sequence[NDArray[np.intp]], n_groups: int
 ) -> Cells:
-    """Merge the cells of two or more states.
+    """Merge cells from two or more states.
 
     Parameters
     ----------
     parts : sequence of Cells
-        Cells of each state in order of group and score, all with weights or all without weights.
+        Each state's cells by group and score, all with weights or all without weights.
     numbers : sequence of ndarray of intp
-        New numbers of the groups of each part, in increasing order. Together, the numbers of all
+        New group numbers by part, in increasing order. Together, the numbers of all
         parts are ``range(n_groups)``.
     n_groups : int
 
@@ -277,9 +277,9 @@ def merge_cells(
 def number_cells(
     scores: Floats, groups: NDArray[np.intp] | None = None, n_groups: int = 1
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the cell number of each row, and the first cell of each group.
+    """Return the cell number of each row, and the first cell in each group.
 
-    For one group, the cell numbers are the dense ranks of the scores from 0.
+    For one group, the cell numbers are the scores' dense ranks from 0.
     """
     columns = _array(scores, np.float64), _array(groups, np.intp)
     cell, starts = _implementation.number_cells(*columns, n_groups, 1)
@@ -293,18 +293,18 @@ def placements(
     n_groups: int,
     weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the placement value of each row within its group, and among the rows of all groups.
+    """Return the placement value of each row within its group, and among the rows in all groups.
 
-    The placement value is NaN where all rows, of the group or of all groups, are of one class.
+    The placement value is NaN where all rows, in the group or overall, have one class.
 
     Parameters
     ----------
-    scores : ndarray of float64, shape (n_rows,)
-    positive : ndarray of bool, shape (n_rows,)
-    groups : ndarray of intp, shape (n_rows,)
+    scores : float64 array, shape (n_rows,)
+    positive : bool array, shape (n_rows,)
+    groups : intp array, shape (n_rows,)
         Group numbers below `n_groups`.
     n_groups : int
-    weights : ndarray of float64, shape (n_rows,), default=None
+    weights : float64 array, shape (n_rows,), default=None
         Weights above 0, or None if every row has weight 1.
     """
     is_large = max(scores.size, 2 * n_groups) >= _MANY_ROWS
@@ -336,7 +336,7 @@ def concordance(cells: Cells, n_jobs: int | None = None) -> Concordance:
 def placement_sums(
     cells: Cells, *, among_all: bool = False, n_jobs: int | None = None
 ) -> tuple[PlacementSums, PlacementSums]:
-    """Add up the placement values of the rows of each group, within the group and among all rows.
+    """Add up the placement values of the rows in each group, within the group and among all rows.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def placement_sums(
     among_all : bool, default=False
         If False, the function returns the sums within the group twice.
     n_jobs : int, default=None
-        Number of threads, as in scikit-learn. The result does not depend on `n_jobs`.
+        Threads to use, as in scikit-learn. The result does not depend on `n_jobs`.
     """
     if cells.weights is None and total(cells.negatives) + total(cells.positives) >= _MANY_ROWS:
         # As floats, counts up to 2**53 are exact.
@@ -365,7 +365,7 @@ def placement_sums(
 
 
 def _sums(task: str, cells: Cells, n_jobs: int | None) -> tuple[NDArray[Any], Floats]:
-    """Return the U statistics and the sums of a task by group.
+    """Return a task's U statistics and sums by group.
 
     The U statistics have shape (2, n_groups): those of negatives against lower positives, and those
     of positives against lower negatives. Those among all rows are two more rows.
@@ -387,7 +387,7 @@ def _sums(task: str, cells: Cells, n_jobs: int | None) -> tuple[NDArray[Any], Fl
 
 
 def ranks_in_groups(starts: NDArray[np.intp], amounts: NDArray[Any]) -> Floats:
-    """Return twice the amount of lower cells in the group plus the amount of the cell, by cell."""
+    """Return twice the amount of lower cells in the group plus the cell's amount, by cell."""
     ranks: Floats = _implementation.ranks_in_groups(_array(starts), _array(amounts, np.float64))
     return ranks
 
@@ -399,8 +399,8 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
 
     Returns
     -------
-    ndarray of float64, shape (n_groups, n_groups)
-        Rows are the groups of the positives, and columns are the groups of the negatives.
+    float64 array, shape (n_groups, n_groups)
+        Rows are the positives' groups, and columns are the negatives' groups.
     """
     n_groups = cells.starts.size - 1
     n_threads = _n_threads(cells.scores.size, n_jobs)
@@ -429,7 +429,7 @@ def _compact(columns: Sequence[Any]) -> Cells:
 
 
 def _dtype(parts: Sequence[Cells]) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest type of integers that holds the sum of all counts."""
+    """Return the smallest integer type that holds the sum of all counts."""
     n_rows = sum(total(counts) for part in parts for counts in part[2:4])
     return np.uint32 if n_rows < 1 << 32 else np.uint64
 
@@ -453,7 +453,7 @@ def _array(values: Any, dtype: Any = None) -> Any:
 
 
 def _n_threads(n_items: int, n_jobs: int | None) -> int:
-    """Return the number of threads for rows or cells, as in scikit-learn."""
+    """Return how many threads to use for rows or cells, as in scikit-learn."""
     # Without joblib, None has no default.
     if n_items < _FEW_ROWS or n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1

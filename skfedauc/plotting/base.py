@@ -1,4 +1,4 @@
-"""Base class of the displays of a report: constructors, checks and common notes."""
+"""Base class for a report's displays: constructors, checks and common notes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kind: TypeAlias = Literal["auc", "rank"]
 
 
 class Drawing(TypedDict, total=False):
-    """Options of all displays; each display has some of them."""
+    """All display options; each display has some."""
 
     adjusted: bool
     bins: int
@@ -38,9 +38,9 @@ class Drawing(TypedDict, total=False):
 
 
 class ReportDisplay:
-    """Base class of displays of a `GroupAUC`.
+    """Base class for displays of a `GroupAUC`.
 
-    Subclasses are data classes of a report and options. They define `_plot`, and `__post_init__`
+    Subclasses are data classes with a report and options. They define `_plot`, and `__post_init__`
     for what they compute from the report.
     """
 
@@ -61,7 +61,7 @@ class ReportDisplay:
     def from_report(
         cls, report: GroupAUC, *, ax: Axes | None = None, **drawing: Unpack[Drawing]
     ) -> Self:
-        """Make a display of a report, and draw it.
+        """Make a display from a report, and draw it.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class ReportDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **drawing : dict
-            Options of the display, such as ``max_groups``: the other arguments of the class.
+            The display's options, such as ``max_groups``: the other arguments of the class.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class ReportDisplay:
         Parameters
         ----------
         y_true, y_score, groups : array-like
-            Labels, scores and groups of the rows, as in `GroupAUC.from_predictions`.
+            The rows' labels, scores and groups, as in `GroupAUC.from_predictions`.
         sample_weight, pos_label, clusters : object, default=None
             As in `GroupAUC.from_predictions`.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
@@ -116,11 +116,11 @@ class ReportDisplay:
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         min_per_class : int, default=1
-            Least number of positives and of negatives of a group that is drawn; see `GroupAUC`.
+            Draw only groups with at least this many positives and negatives; see `GroupAUC`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **drawing : dict
-            Options of the display: the other arguments of the class.
+            The display's options: the other arguments of the class.
 
         Returns
         -------
@@ -177,11 +177,11 @@ class ReportDisplay:
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         min_per_class : int, default=1
-            Least number of positives and of negatives of a group that is drawn; see `GroupAUC`.
+            Draw only groups with at least this many positives and negatives; see `GroupAUC`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **drawing : dict
-            Options of the display: the other arguments of the class.
+            The display's options: the other arguments of the class.
 
         Returns
         -------
@@ -216,7 +216,7 @@ class ReportDisplay:
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure. With ``layout="constrained"``, the figure
-            leaves room for long labels and for a legend beside the axes. Options of the display are
+            leaves room for long labels and for a legend beside the axes. Its options are
             attributes that may be changed before, such as ``display.max_groups = 5``.
 
         Returns
@@ -260,18 +260,18 @@ class ReportDisplay:
 
     @property
     def groups(self) -> Sequence[Any]:
-        """Labels of the groups; "all" if the rows have no groups."""
+        """Group labels; "all" if the rows have no groups."""
         groups = self.report.counts.groups
         return ("all",) if groups is None else groups
 
     @property
     def n_missing(self) -> int:
-        """Number of rows without a group label, which the display leaves out."""
+        """How many rows have no group label, and are left out."""
         return self.report.counts.n_missing
 
     @property
     def _auc(self) -> NDArray[np.float64]:
-        """AUC of each group, NaN if undefined."""
+        """Each group's AUC, NaN if undefined."""
         return estimates_of(self.report).pairs.auc.astype(np.float64)
 
     @property
@@ -281,5 +281,5 @@ class ReportDisplay:
 
 
 def floats(table: pd.DataFrame, *names: str) -> list[NDArray[np.float64]]:
-    """Return columns of a table as arrays."""
+    """Return table columns as arrays."""
     return [table[name].to_numpy(np.float64, na_value=np.nan) for name in names]

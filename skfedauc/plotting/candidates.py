@@ -1,4 +1,4 @@
-"""`CandidatesDisplay`: scores and gaps of the candidates of a search."""
+"""`CandidatesDisplay`: scores and gaps of a search's candidates."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ _MOST_CHARACTERS = 40
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CandidatesDisplay:
-    """Scatter plot of the score against the gap of the candidates of a search.
+    """Scatter plot of a search's candidates: score against gap.
 
     Make it with `from_search`. Better candidates are further up and further left. A line joins the
     Pareto front: the candidates for which no other candidate has both a better score and a smaller
-    gap. The legend names the parameters of the chosen candidate.
+    gap. The legend names the chosen candidate's parameters.
 
     Parameters
     ----------
-    scores, gaps : array-like of shape (n_candidates,)
+    scores, gaps : array-like, shape (n_candidates,)
         Means over folds; NaN for failed candidates, which the note counts.
     params : sequence of dict, default=None
-        Parameters of each candidate.
+        Each candidate's parameters.
     front : array-like of int, default=()
-        Indices of the candidates of the Pareto front, from the best score to the smallest gap.
+        Indices of the Pareto-optimal candidates, from the best score to the smallest gap.
     chosen : int, default=None
-        Index of the chosen candidate.
+        The chosen candidate's index.
     at_most : float, default=None
-        Limit of the gap. Candidates with a larger gap are empty circles.
+        The gap's limit. Candidates with a larger gap are empty circles.
     score_name : str, default="score"
-        Name of the score, for its axis.
+        Score name, for its axis.
     gap_name : str, default="gap"
-        Name of the gap, for its axis.
+        Gap name, for its axis.
 
     Attributes
     ----------
     within_, beyond_ : matplotlib PathCollection
-        Candidates within and beyond the limit of the gap; without a limit, all are within.
+        Candidates within and beyond the gap's limit; without a limit, all are within.
     front_line_, chosen_marker_, limit_ : matplotlib Line2D or None
     note_ : str
         What the plot leaves out; empty if it shows everything.
@@ -111,18 +111,18 @@ class CandidatesDisplay:
         at_most: float | None = None,
         ax: Axes | None = None,
     ) -> CandidatesDisplay:
-        """Draw the candidates of a search.
+        """Draw a search's candidates.
 
         Parameters
         ----------
         search : fitted GridSearchCV or RandomizedSearchCV
             Search with the score and the gap among its metrics.
         score : str
-            Name of the score, a key of ``scoring``.
+            Score name, a key of ``scoring``.
         gap : str, default="difference"
-            Name of the gap, as in `SelectWithinGap`.
+            Gap name, as in `SelectWithinGap`.
         at_most : float, default=None
-            Limit of the gap to draw. None uses the limit of ``search.refit`` if ``search.refit`` is
+            The gap limit to draw. None uses the limit of ``search.refit`` if ``search.refit`` is
             a `SelectWithinGap` for this gap.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
@@ -136,9 +136,9 @@ class CandidatesDisplay:
         ImportError
             If matplotlib is missing.
         ValueError
-            If the search does not have these scores, or the gap of a candidate is NaN.
+            If the search does not have these scores, or a candidate's gap is NaN.
         NotFittedError
-            If the search needs a call of ``fit`` first.
+            If the search is not fitted.
         """
         drawing.check_matplotlib("CandidatesDisplay.from_search")
         results = results_of(search)
@@ -228,7 +228,7 @@ class CandidatesDisplay:
         return self
 
     def _parameters(self, candidate: int) -> str:
-        """Return the parameters of a candidate as text, without the steps of a pipeline."""
+        """Return a candidate's parameters as text, without pipeline steps."""
         values = {} if self.params is None else self.params[candidate]
         texts = {
             name.rsplit("__", 1)[-1]: f"{value:.3g}" if isinstance(value, float) else f"{value}"

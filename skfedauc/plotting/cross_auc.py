@@ -1,4 +1,4 @@
-"""`CrossAUCDisplay`: heat map of the cross AUCs of all pairs of groups."""
+"""`CrossAUCDisplay`: heat map of all cross AUCs."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _MOST_CHARACTERS = 18
 
 @dataclass(eq=False, repr=False)
 class CrossAUCDisplay(ReportDisplay):
-    """Heat map of the AUC of each group's positives against each group's negatives.
+    """Heat map of cross AUCs: each group's positives against each group's negatives.
 
-    Make it with `from_report`, `from_predictions` or `from_estimator`. Rows are the groups of the
-    positives, columns are the groups of the negatives, and the group AUCs are on the diagonal.
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Rows hold the groups'
+    positives, columns their negatives, and the diagonal has the group AUCs.
     Cells without pairs have hatching.
 
-    The color of a cell is its difference from the cell mirrored at the diagonal in standard errors:
-    blue if the model scores the group of the row higher than the group of the column, red if lower,
+    A cell's color is its difference from the cell mirrored at the diagonal in standard errors:
+    blue if the model scores the row's group higher than the column's group, red if lower,
     and none within two standard errors. If all groups had the same score distributions, about 5 %
     of the cells would be faintly colored. Groups are sorted from low to high scores.
 
@@ -51,24 +51,24 @@ class CrossAUCDisplay(ReportDisplay):
     sort : bool, default=True
         Whether to sort groups from low to high scores; False keeps the order of labels.
     max_groups : int, default=250
-        Largest number of groups to draw, at least 2. Of more groups, those at equal distances in
+        Draw at most this many groups, at least 2. If there are more, those at equal distances in
         the order are drawn.
     colorbar : bool, default=True
         Whether to add a color bar.
 
     Attributes
     ----------
-    cross_matrix : ndarray of shape (n_groups, n_groups)
-        Cross AUCs. Rows are the groups of the positives; NaN without pairs.
-    errors : ndarray of shape (n_groups, n_groups)
-        Standard errors of the differences from the mirrored cells, or NaN.
+    cross_matrix : ndarray, shape (n_groups, n_groups)
+        Cross AUCs, with a row per group of positives; NaN without pairs.
+    errors : ndarray, shape (n_groups, n_groups)
+        Standard errors for the differences from the mirrored cells, or NaN.
     im_ : matplotlib AxesImage
         Differences from the mirrored cells in standard errors, in the order of the plot.
     text_ : ndarray of matplotlib Text or None, shape (n_shown, n_shown)
         Numbers in the cells; None if there is no room for them.
     colorbar_ : matplotlib Colorbar or None
     shown_ : ndarray of int
-        Indices of the groups shown, from top to bottom.
+        Shown groups by index, from top to bottom.
     note_ : str
         What the plot leaves out; empty if it shows everything.
     ax_, figure_ : matplotlib Axes and Figure
@@ -80,7 +80,7 @@ class CrossAUCDisplay(ReportDisplay):
     Notes
     -----
     Standard errors need independent rows that are all compared with each other, so reports within
-    folds and reports with clusters have no colors. Rows in the same bin of binned scores are ties.
+    folds and reports with clusters have no colors. Rows in one bin are ties.
 
     References
     ----------
@@ -191,7 +191,7 @@ class CrossAUCDisplay(ReportDisplay):
         self.ax_.set_xlabel("\n".join(["Negatives of", *(f"({note})" for note in notes)]))
 
     def _draw_labels(self) -> int:
-        """Label every n-th group, so that labels have room; return the larger n of both axes."""
+        """Label every n-th group, so that labels have room; return the larger n."""
         ax, n_shown = self.ax_, self.shown_.size
         texts = [drawing.text_of(self.groups[g], _MOST_CHARACTERS) for g in self.shown_]
         drawing.lay_out(ax)
@@ -206,7 +206,7 @@ class CrossAUCDisplay(ReportDisplay):
         return max(steps)
 
     def _cell(self) -> tuple[float, float]:
-        """Return width and height of a cell in inches."""
+        """Return a cell's width and height in inches."""
         width, height = drawing.size_of(self.ax_)
         return width / self.shown_.size, height / self.shown_.size
 
@@ -229,7 +229,7 @@ class CrossAUCDisplay(ReportDisplay):
 
 
 def _scale() -> tuple[ListedColormap, BoundaryNorm]:
-    """Return the colors of the intervals between the levels, and the intervals."""
+    """Return the intervals between the levels, and their colors."""
     from matplotlib.colors import BoundaryNorm, ListedColormap, to_rgba
 
     most = len(_LEVELS) // 2

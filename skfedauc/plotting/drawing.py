@@ -1,4 +1,4 @@
-"""Drawing helpers of the displays: axes, plain-text labels, legends and notes."""
+"""What the displays draw with: axes, plain-text labels, legends and notes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def check_matplotlib(caller: str) -> None:
 
 
 def check_threshold(threshold: Any) -> float:
-    """Return the threshold of a plot as a float, after checking it."""
+    """Return a plot's threshold as a float, after checking it."""
     return _input.check_number(threshold, "threshold", hint=" None draws no threshold.")
 
 
@@ -78,7 +78,7 @@ def check_axes(ax: Any) -> Axes | None:
 
 
 def axes_or_new(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
-    """Return `ax`, or the axes of a new figure of this size in inches."""
+    """Return `ax`, or axes in a new figure with this size in inches."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -88,14 +88,14 @@ def axes_or_new(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
 
 
 def size_of(ax: Axes) -> tuple[float, float]:
-    """Return width and height of the axes in inches."""
+    """Return the axes' width and height in inches."""
     box = ax.get_window_extent()
     dpi = ax.figure.dpi
     return box.width / dpi, box.height / dpi
 
 
 def lay_out(ax: Axes) -> bool:
-    """Run the layout engine of the figure; return False for a figure without a layout engine."""
+    """Run the figure's layout engine; return False if it has none."""
     figure = ax.figure.figure  # `ax.figure` may be a subfigure.
     engine = figure.get_layout_engine() if figure is not None else None
     if engine is None:
@@ -108,7 +108,7 @@ def lay_out(ax: Axes) -> bool:
 
 
 def text_of(label: Any, most: int = MOST_CHARACTERS) -> str:
-    """Return a label as one line of text; a long label gets an ellipsis in the middle."""
+    """Return a label as one text line; a long label gets an ellipsis in the middle."""
     return _words.shortened_label(label, most)
 
 
@@ -120,7 +120,7 @@ def as_written(text: Text) -> Text:
 
 
 def length_of(text: Text) -> float:
-    """Return the length of a text in inches, horizontal or vertical."""
+    """Return how long a text is in inches, horizontal or vertical."""
     box = text.get_window_extent()
     return float(max(box.width, box.height) / text.figure.dpi) if text.figure else 0.0
 
@@ -136,7 +136,7 @@ def set_ticks(axis: Axis, positions: Sequence[float], texts: Sequence[str], **kw
 
 
 class Choice(NamedTuple):
-    """Indices of the groups with an AUC, in ascending order of AUC, in three parts."""
+    """Indices of the groups with an AUC, by ascending AUC, in three parts."""
 
     lowest: NDArray[np.intp]
     left_out: NDArray[np.intp]
@@ -149,14 +149,14 @@ class Choice(NamedTuple):
 
     @property
     def places(self) -> NDArray[np.intp]:
-        """Positions of the groups to draw, from the bottom; the note has a position of its own."""
+        """Positions for the groups to draw, from the bottom; the note has its own."""
         places = np.arange(self.lowest.size + self.highest.size)
         places[self.lowest.size :] += bool(self.left_out.size)
         return places
 
     @property
     def n_lines(self) -> int:
-        """Number of positions, with that of the note."""
+        """How many positions there are, with the note's."""
         return self.lowest.size + self.highest.size + bool(self.left_out.size)
 
     def note(self, auc: NDArray[np.float64], name: str = "an AUC") -> str:
@@ -170,7 +170,7 @@ class Choice(NamedTuple):
     def draw_note(
         self, ax: Axes, auc: NDArray[np.float64], place: int, name: str = "an AUC"
     ) -> None:
-        """Write the note in the axes, at this position of the vertical axis."""
+        """Write the note in the axes, at this vertical position."""
         if not self.left_out.size:
             return
         lay_out(ax)
@@ -198,7 +198,7 @@ def choose(auc: NDArray[np.float64], most: int) -> Choice:
 
 
 def most_groups(max_groups: Any, ax: Axes | None) -> int:
-    """Return the largest number of groups in rows of a plot; None means up to 30, if they fit."""
+    """Return how many groups a plot shows as rows; None means up to 30, if they fit."""
     if max_groups is not None:
         return _input.check_whole_number(max_groups, "max_groups", 2)
     # Keep room for the legend and the note.
@@ -206,7 +206,7 @@ def most_groups(max_groups: Any, ax: Axes | None) -> int:
 
 
 def most_styles(max_groups: Any) -> int:
-    """Return the largest number of groups with their own color after checking it."""
+    """Return how many groups get their own color, after checking it."""
     most = _input.check_whole_number(max_groups, "max_groups", 2)
     if most > len(STYLES):
         raise ValueError(
@@ -217,7 +217,7 @@ def most_styles(max_groups: Any) -> int:
 
 
 def spread_behind(chosen: Choice) -> NDArray[np.intp]:
-    """Return groups to draw in gray: at most 30, evenly spread over the order of the values."""
+    """Return groups to draw in gray: at most 30, evenly spread over the ordered values."""
     behind = chosen.left_out
     if behind.size <= _MOST_BEHIND:
         return behind
@@ -225,13 +225,13 @@ def spread_behind(chosen: Choice) -> NDArray[np.intp]:
 
 
 def top_of(values: Sequence[NDArray[np.float64]]) -> float:
-    """Return the upper end of an axis: the smallest round number that includes all shares."""
+    """Return an axis's upper end: the smallest round number that includes all shares."""
     highest = max((float(np.nanmax(v)) for v in values if not np.isnan(v).all()), default=1.0)
     return next((top for top in _TOPS if highest <= top), 1.0)
 
 
 def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str:
-    """Return the note with the names of the groups left out; empty if there are none."""
+    """Return the note that names the groups left out; empty if there are none."""
     which = np.flatnonzero(absent)
     if not which.size:
         return ""
@@ -252,7 +252,7 @@ def joined(*notes: str) -> str:
 
 
 def legend_of(ax: Axes, entries: Sequence[Entry], **kwargs: Any) -> Any:
-    """Draw a legend, also of texts that begin with an underscore."""
+    """Draw a legend, also for texts that begin with an underscore."""
     # Matplotlib omits entries that begin with an underscore, so set the texts afterwards.
     numbers = [str(number) for number in range(len(entries))]
     legend = ax.legend([handle for handle, _ in entries], numbers, fontsize=SMALL, **kwargs)
@@ -288,9 +288,9 @@ def legend_off_curves(
 def notes_as_entries(
     behind: Sequence[Any], n_other: int, notes: Sequence[str]
 ) -> tuple[list[Entry], str]:
-    """Return entries of a legend for gray curves and for notes, and all notes as one text.
+    """Return legend entries for gray curves and notes, and all notes as one text.
 
-    `behind` are the gray curves, of `n_other` groups without their own color.
+    `behind` are the gray curves, for `n_other` groups without their own color.
     """
     from matplotlib.lines import Line2D
 
@@ -312,7 +312,7 @@ def legend_and_note(
 ) -> None:
     """Draw a legend above the data and a note below, within the axes.
 
-    `limits` are the limits of the data on the vertical axis, which becomes longer to make room.
+    `limits` are the data limits on the vertical axis, which becomes longer to make room.
     """
     lay_out(ax)
     width, height = size_of(ax)
@@ -366,9 +366,9 @@ def finish_forest(
     entries: Sequence[Entry],
     note: str,
 ) -> str:
-    """Write labels, notes and the legend of a forest plot, and return all notes.
+    """Write a forest plot's labels, notes and legend, and return all notes.
 
-    `name` is the name of the values, such as "an AUC".
+    `name` says what the values are, such as "an AUC".
     """
     set_ticks(ax.yaxis, chosen.places.tolist(), [text_of(groups[g]) for g in chosen.shown])
     chosen.draw_note(ax, values, chosen.lowest.size, name)
@@ -377,5 +377,5 @@ def finish_forest(
 
 
 def limits_of_lines(chosen: Choice) -> tuple[float, float]:
-    """Return the lower and the upper end of the lines of a forest plot."""
+    """Return a forest plot's lower and upper line ends."""
     return -0.7, max(chosen.n_lines, 1) - 0.3

@@ -58,27 +58,27 @@ class GroupAUCDisplay(ReportDisplay):
     report : GroupAUC
         Report to draw.
     confidence_level : float, default=0.95
-        Confidence level of the intervals.
+        Confidence level.
     method : {"logit", "delong", "exact"}, default=None
-        Method of the intervals; see `GroupAUC.confidence_intervals`.
+        Interval method; see `GroupAUC.confidence_intervals`.
     statistics : sequence of str, default=None
         Statistics to draw as lines: "pooled", "macro", "samples", "positives", "negatives",
         "within", "cross", "worst". None means "pooled", "macro" and "within", of those that the
         counts determine.
     max_groups : int, default=None
-        Largest number of groups to draw, at least 2; None means up to 30, if there is room.
+        Draw at most this many groups, at least 2; None means up to 30, if there is room.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        AUC, limits and row count of each group.
+        Each group's AUC, limits and row count.
     markers_ : matplotlib PathCollection
-        AUCs of the groups shown, from the lowest to the highest.
+        The AUCs shown, from the lowest to the highest.
     intervals_ : matplotlib LineCollection
     lines_ : dict of str to matplotlib Line2D
-        Lines by name of the statistic.
+        Lines by statistic name.
     shown_ : ndarray of int
-        Numbers of the groups shown, from the lowest to the highest AUC.
+        Shown groups by index, from the lowest to the highest AUC.
     note_ : str
         What the plot leaves out; empty if it shows everything.
     ax_, figure_ : matplotlib Axes and Figure
@@ -86,7 +86,7 @@ class GroupAUCDisplay(ReportDisplay):
     See Also
     --------
     GroupAUC.confidence_intervals : The intervals as a table.
-    GroupAUC.compare_groups : Tests of differences between groups.
+    GroupAUC.compare_groups : Tests for differences between groups.
     RankingDisplay : Shrunken AUCs and ranks.
 
     Examples

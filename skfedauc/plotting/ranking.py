@@ -1,4 +1,4 @@
-"""`RankingDisplay`: forest plots of shrunken group AUCs and of the ranks of groups."""
+"""`RankingDisplay`: forest plots of shrunken group AUCs and of group ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ABOVE = 0.3
 
 @dataclass(eq=False, repr=False)
 class RankingDisplay(ReportDisplay):
-    """Forest plot of shrunken group AUCs, or of the ranks of the groups with confidence sets.
+    """Forest plot of shrunken group AUCs, or group ranks with confidence sets.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. The best group is at the
     top. If there are too many groups, only both ends are drawn, and a note says how many are left
@@ -38,33 +38,33 @@ class RankingDisplay(ReportDisplay):
     kind : {"auc", "rank"}, default="auc"
         "auc" draws observed and shrunken AUCs; "rank" draws ranks.
     confidence_level : float, default=0.95
-        Confidence level of the intervals and of the sets of ranks.
+        Confidence level for intervals and rank sets.
     max_groups : int, default=None
-        Largest number of groups to draw, at least 2; None means up to 30, if there is room.
+        Draw at most this many groups, at least 2; None means up to 30, if there is room.
 
     Attributes
     ----------
     table : pandas.DataFrame
         Result of `GroupAUC.ranking`.
     markers_ : matplotlib PathCollection
-        Shrunken AUCs or ranks of the groups shown, from the bottom to the top.
+        The shrunken AUCs or ranks shown, from the bottom to the top.
     worst_ : matplotlib PathCollection
-        Markers of the groups shown that may be worst, on top of `markers_`.
+        Markers for shown groups that may be worst, on top of `markers_`.
     intervals_ : matplotlib LineCollection
-        Intervals or sets of ranks of the groups shown.
+        The intervals or rank sets shown.
     observed_ : matplotlib PathCollection or None
         Observed AUCs; None if no shrunken AUC differs, and for kind "rank".
     arrows_ : matplotlib Quiver or None
         Arrows from the observed to the shrunken AUCs.
     shown_ : ndarray of int
-        Numbers of the groups shown, from the bottom to the top.
+        Shown groups by index, from the bottom to the top.
     note_ : str
         What the plot leaves out; empty if it shows everything.
     ax_, figure_ : matplotlib Axes and Figure
 
     See Also
     --------
-    GroupAUC.ranking : The table of these values.
+    GroupAUC.ranking : The table with these values.
     GroupAUCDisplay : Forest plot of the observed AUCs.
 
     Examples
@@ -126,7 +126,7 @@ class RankingDisplay(ReportDisplay):
         )
 
     def _draw_aucs(self, place: NDArray[np.intp], is_shrunken: bool) -> list[drawing.Entry]:
-        """Draw observed and shrunken AUCs, and return the entries of the legend."""
+        """Draw observed and shrunken AUCs, and return the legend's entries."""
         ax = self.ax_
         drawn = floats(self.table, "auc", "shrunken_auc", "ci_low", "ci_high")
         observed, shrunken, low, high = (values[self.shown_] for values in drawn)
@@ -161,7 +161,7 @@ class RankingDisplay(ReportDisplay):
         return [(self.observed_, "AUC"), *self._draw_markers(shrunken, place, "shrunken AUC")]
 
     def _draw_ranks(self, place: NDArray[np.intp]) -> list[drawing.Entry]:
-        """Draw ranks with their confidence sets, and return the entries of the legend."""
+        """Draw ranks with their confidence sets, and return the legend's entries."""
         from matplotlib.ticker import MaxNLocator
 
         ax = self.ax_
@@ -178,7 +178,7 @@ class RankingDisplay(ReportDisplay):
     def _draw_markers(
         self, values: NDArray[np.float64], place: NDArray[np.intp], name: str
     ) -> list[drawing.Entry]:
-        """Draw the markers of the groups, and return the entries of the legend."""
+        """Draw the group markers, and return the legend's entries."""
         self.markers_ = self.ax_.scatter(values, place, 30.0, color=drawing.BLUE, zorder=3)
         (all_worst,) = floats(self.table, "may_be_worst")
         which = all_worst[self.shown_] == 1

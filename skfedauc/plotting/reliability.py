@@ -35,7 +35,7 @@ _TAIL = 0.025
 
 @dataclass(eq=False, repr=False)
 class ReliabilityDisplay(ReportDisplay):
-    """Reliability curve of each group: share of positives against the mean score in bins.
+    """Reliability curve by group: share of positives against the mean score in bins.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. Each point is a bin of a
     group's rows with its 95 % interval; below the diagonal, scores are too high. Up to 6 groups
@@ -46,24 +46,24 @@ class ReliabilityDisplay(ReportDisplay):
     Parameters
     ----------
     report : GroupAUC
-        Report to draw. Scores have to be probabilities of the positive class.
+        Report to draw. Scores have to be probabilities for the positive class.
     bins : int, default=10
-        Largest number of bins of each group.
+        At most this many bins per group.
     max_groups : int, default=6
-        Largest number of groups with their own color, from 2 to 6.
+        At most this many groups get their own color, from 2 to 6.
 
     Attributes
     ----------
     mean_score, share, low, high : list of n_groups arrays
-        Mean score, share of positives, and limits of the share, in each bin of a group.
-    difference : ndarray of shape (n_groups,)
-        Mean score minus share of positives of all rows of a group.
-    deviation : ndarray of shape (n_groups,)
+        Mean score, share of positives, and the share's limits, in each bin.
+    difference : ndarray, shape (n_groups,)
+        Mean score minus share of positives over all rows in a group.
+    deviation : ndarray, shape (n_groups,)
         The difference in standard errors under perfect calibration.
     curves_ : dict of int to matplotlib ErrorbarContainer
-        Curves with their own color, by index of the group.
+        Curves with their own color, by group index.
     behind_ : dict of int to matplotlib Line2D
-        Gray curves, by index of the group.
+        Gray curves, by group index.
     diagonal_ : matplotlib Line2D
         Perfect calibration.
     note_ : str
@@ -72,11 +72,11 @@ class ReliabilityDisplay(ReportDisplay):
 
     See Also
     --------
-    sklearn.calibration.CalibrationDisplay : Reliability curve of all rows.
+    sklearn.calibration.CalibrationDisplay : Reliability curve for all rows.
 
     Notes
     -----
-    The bins of a group have equal numbers of its rows, and equal scores are in the same bin.
+    A group's bins have equal numbers of its rows, and equal scores are in the same bin.
     Intervals are Wilson's [1]_, one for each point. With weights, bins have equal weights and
     intervals use effective sample sizes, with clusters those of `FairnessAudit`.
 

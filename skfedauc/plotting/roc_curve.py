@@ -1,4 +1,4 @@
-"""`GroupRocCurveDisplay`: ROC curves of each group, of all rows, and adjusted for groups."""
+"""`GroupRocCurveDisplay`: ROC curves for each group, for all rows, and adjusted for groups."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GRID = 500
 
 
 class Curve(NamedTuple):
-    """ROC curve of a plot: corners, AUC, and the outline of the area of binned scores."""
+    """One ROC curve in a plot: corners, AUC, and the possible area for binned scores."""
 
     fpr: Floats
     tpr: Floats
@@ -44,10 +44,10 @@ class Curve(NamedTuple):
 
 
 def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[RocCurve | None]:
-    """Return the ROC curve of each group; None if no `ScoreCounts` has both classes of a group.
+    """Return each group's ROC curve; None if no `ScoreCounts` has both classes of it.
 
-    With several `ScoreCounts`, such as folds, the curve is the mean of theirs, weighted by pairs,
-    so the area below is the AUC of the pairs within each `ScoreCounts`.
+    With several `ScoreCounts`, such as folds, the curve is their mean, weighted by pairs,
+    so the area below is the AUC for pairs within each `ScoreCounts`.
     """
     found: dict[Any, list[tuple[RocCurve, float]]] = {label: [] for label in groups}
     for state in states:
@@ -61,14 +61,14 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
 
 
 def adjusted_curve(curves: Sequence[RocCurve | None], positives: NDArray[Any]) -> RocCurve | None:
-    """Return the mean of the curves, weighted by positives; None if no group has a curve."""
+    """Return the mean curve, weighted by positives; None if no group has a curve."""
     weights = positives.astype(np.float64).tolist()
     parts = [(c, w) for c, w in zip(curves, weights, strict=True) if c is not None]
     return mean_curve(*zip(*parts, strict=True)) if parts else None
 
 
 def drawn_corners(curve: RocCurve | None) -> Corners:
-    """Return false and true positive rates at the corners of a curve; empty without a curve.
+    """Return false and true positive rates at a curve's corners; empty without a curve.
 
     With more than `MOST_CORNERS` corners, thinning moves no point by more than ``1 / GRID``. The
     area under the thinned curve differs by at most about 1e-3.
@@ -86,17 +86,17 @@ def drawn_corners(curve: RocCurve | None) -> Corners:
 
 
 def outline(lowest: Corners, highest: Corners) -> Floats:
-    """Return the outline of the area between two curves."""
+    """Return the outline between two curves."""
     return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
 
 
 @dataclass(eq=False, repr=False)
 class GroupRocCurveDisplay(ReportDisplay):
-    """ROC curves of each group, of all rows together, and adjusted for groups.
+    """ROC curves for each group, for all rows together, and adjusted for groups.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have their
     own color and line style; if there are more, these are the groups with the lowest and the
-    highest AUCs. Up to 30 of the other groups are gray curves in the background, and the legend
+    highest AUCs. Up to 30 other groups are gray curves in the background, and the legend
     says how many they are.
 
     Parameters
@@ -106,37 +106,37 @@ class GroupRocCurveDisplay(ReportDisplay):
     adjusted : bool, default=False
         Whether to draw the covariate-adjusted curve.
     threshold : float, default=None
-        Threshold of the decisions, marked by a dot on each curve with its own color. Rows with a
-        score of at least the threshold are selected.
+        Decision threshold, marked by a dot on each curve with its own color. Rows with a
+        score at or above the threshold are selected.
     max_groups : int, default=6
-        Largest number of groups with their own color, from 2 to 6.
+        At most this many groups get their own color, from 2 to 6.
 
     Attributes
     ----------
     curves : list of Curve
-        Curve of each group: `fpr`, `tpr` (empty if the group lacks a class), `auc` (then NaN), and
-        for binned scores `band`, the outline of the area that certainly contains the curve.
+        Each group's curve: `fpr`, `tpr` (empty if the group lacks a class), `auc` (then NaN), and
+        for binned scores `band`, the area that certainly contains the curve.
     pooled_curve, adjusted_curve : Curve or None
-        Curve of all rows together, and covariate-adjusted curve.
-    threshold_rates : ndarray of shape (2, n_groups) or None
+        Curve for all rows together, and covariate-adjusted curve.
+    threshold_rates : ndarray, shape (2, n_groups) or None
         False and true positive rates at the threshold.
     lines_, behind_ : dict of int to matplotlib Line2D
-        Curves with their own color, and gray curves, by index of the group.
+        Curves with their own color, and gray curves, by group index.
     pooled_line_, adjusted_line_ : matplotlib Line2D or None
     bands_ : dict of int or str to matplotlib Polygon
-        Areas that certainly contain the curves of binned scores, by index of the group, "pooled"
+        Areas that certainly contain the curves for binned scores, by group index, "pooled"
         and "adjusted".
     points_ : dict of int to matplotlib Line2D
-        Dots at the threshold, by index of the group.
+        Dots at the threshold, by group index.
     chance_level_ : matplotlib Line2D
-        Diagonal: the ROC curve of random scores.
+        Diagonal: the ROC curve for random scores.
     note_ : str
         What the plot leaves out; empty if it shows everything.
     ax_, figure_ : matplotlib Axes and Figure
 
     See Also
     --------
-    sklearn.metrics.RocCurveDisplay : ROC curve of all rows, or one curve per fold.
+    sklearn.metrics.RocCurveDisplay : ROC curve for all rows, or one curve per fold.
 
     Notes
     -----
@@ -272,7 +272,7 @@ class GroupRocCurveDisplay(ReportDisplay):
 
 
 def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[Corners]:
-    """Return the curves of the groups and of all rows, and the adjusted curve if asked for."""
+    """Return the curves for groups and for all rows, and the adjusted curve if asked for."""
     of_groups = group_curves(pairs.parts, groups)
     curves = of_groups + group_curves([part.regroup(None) for part in pairs.parts], ["all"])
     if adjusted:
@@ -281,12 +281,12 @@ def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[C
 
 
 def _adjusted_auc(pairs: GroupPairs) -> float:
-    """Return the average of the defined group AUCs by positives; NaN without a defined AUC."""
+    """Average the defined group AUCs by positives; NaN without a defined AUC."""
     weights = pairs.positives[pairs.defined].astype(np.float64)
     return float(np.average(pairs.auc[pairs.defined], weights=weights)) if weights.size else np.nan
 
 
 def _height_at(line: Line2D, fpr: float) -> float:
-    """Return the true positive rate of a curve at a false positive rate; 1 without a curve."""
+    """Return a curve's true positive rate at a false positive rate; 1 without a curve."""
     x, y = (np.asarray(values, np.float64) for values in line.get_data())
     return float(np.interp(fpr, x, y)) if x.size > 1 else 1.0

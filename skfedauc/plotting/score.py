@@ -1,4 +1,4 @@
-"""`GroupScoreDisplay`: score histograms of each group, by class."""
+"""`GroupScoreDisplay`: score histograms by group and class."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _TAIL = 0.001
 
 @dataclass(eq=False, repr=False)
 class GroupScoreDisplay(ReportDisplay):
-    """Score histograms of the negatives and the positives of each group.
+    """Score histograms by group, for negatives and for positives.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. Each group has a base line,
-    with the histogram of its positives above and the histogram of its negatives upside down below.
+    with its positives above and its negatives upside down below.
     Both have the same area, and all groups have the same bins. All groups together come first, then
     the groups from the highest to the lowest AUC. If there are too many, only both ends are drawn,
     and a note says how many are left out.
@@ -44,36 +44,36 @@ class GroupScoreDisplay(ReportDisplay):
     report : GroupAUC
         Report to draw.
     bins : int, default=40
-        Number of bins from the lowest to the highest score. If 998 of 1,000 rows are in less than
+        Bins from the lowest to the highest score. If 998 of 1,000 rows are in less than
         half of this range, the bins cover only the range of these rows, the outermost bins include
         the others, and a note says so.
     threshold : float, default=None
-        Threshold of the decisions, marked by a vertical line.
+        Decision threshold, marked by a vertical line.
     max_groups : int, default=None
-        Largest number of groups to draw, at least 2; None means up to 12, if there is room.
+        Draw at most this many groups, at least 2; None means up to 12, if there is room.
 
     Attributes
     ----------
-    edges : ndarray of shape (n_bins + 1,)
-        Edges of the bins.
-    negatives, positives : ndarray of shape (n_groups, n_bins)
-        Weight of each class by group and bin.
+    edges : ndarray, shape (n_bins + 1,)
+        Bin edges.
+    negatives, positives : ndarray, shape (n_groups, n_bins)
+        Class weights by group and bin.
     negatives_, positives_ : dict of matplotlib StepPatch
-        Histograms by index of the group; the key of all groups together is "all groups".
+        Histograms by group index; all groups together have the key "all groups".
     threshold_line_ : matplotlib Line2D or None
     shown_ : ndarray of int
-        Indices of the groups shown, from bottom to top.
+        Shown groups by index, from bottom to top.
     note_ : str
         What the plot leaves out; empty if it shows everything.
     ax_, figure_ : matplotlib Axes and Figure
 
     See Also
     --------
-    GroupAUC.agreement : Tests of equal score distributions in all groups.
+    GroupAUC.agreement : Tests whether score distributions are equal in all groups.
 
     Notes
     -----
-    All rows of a bin of binned scores are drawn at the middle of the bin.
+    Binned scores are drawn at the middle of their bin.
 
     Examples
     --------
