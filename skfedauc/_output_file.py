@@ -12,7 +12,7 @@ from skfedauc._words import described
 
 
 def check_path(path: Any, name: str = "path") -> Any:
-    """Return the path of a file, or raise a TypeError or a ValueError.
+    """Return a file's path, or raise a TypeError or a ValueError.
 
     Integers are no paths: Python would take them as open files.
     """
@@ -55,7 +55,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     path : str or os.PathLike
         The new file replaces an existing file and gets its permissions.
     content : str or bytes
-        Content of the file.
+        The file's content.
 
     Raises
     ------

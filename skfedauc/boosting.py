@@ -38,14 +38,14 @@ _N_MACHINES = ("num_machines", "num_machine")
 
 
 class _EvaluationSet(NamedTuple):
-    """Labels and groups of the rows of one evaluation set.
+    """Labels and groups of the rows in one evaluation set.
 
     Attributes
     ----------
-    positive : ndarray of bool, shape (n_rows,)
-    codes : ndarray of intp, shape (n_rows,)
+    positive : bool array, shape (n_rows,)
+    codes : intp array, shape (n_rows,)
         Group number of each row, -1 for omitted rows without a group label.
-    labels : ndarray of shape (n_groups,)
+    labels : ndarray, shape (n_groups,)
         Sorted group labels.
     """
 
@@ -107,7 +107,7 @@ class _GroupMetric:
         return tuple(sets)
 
     def _counts(self, y: Any, scores: Any, weights: Any, dataset: Any) -> ScoreCounts:
-        """Count the rows of an evaluation set; `dataset` is None if the library passes arrays."""
+        """Count the rows in an evaluation set; `dataset` is None if the library passes arrays."""
         scores = np.asarray(scores)
         if scores.ndim > 1:
             raise ValueError(

@@ -24,16 +24,16 @@ Numbers = NDArray[np.intp]
 
 
 class ClusterCounts:
-    """Score counts by unit; a unit holds the rows of one cluster in one group.
+    """Score counts by unit; a unit holds one cluster's rows in one group.
 
-    Clusters are independent of each other, and rows of the same cluster may be dependent. A cluster
+    Clusters are independent of each other, and rows in the same cluster may be dependent. A cluster
     can have rows in several groups. The counts keep no labels of clusters.
 
     Parameters
     ----------
     units : ScoreCounts
         Counts whose groups are the units.
-    group_of, cluster_of : ndarray of intp, shape (n_units,)
+    group_of, cluster_of : intp array, shape (n_units,)
         Group number and cluster number of each unit.
     n_groups, n_clusters : int
         Number of groups and number of clusters; each group and each cluster has a unit.
@@ -41,7 +41,7 @@ class ClusterCounts:
     Attributes
     ----------
     units : ScoreCounts
-    group_of, cluster_of : ndarray of intp, shape (n_units,)
+    group_of, cluster_of : intp array, shape (n_units,)
     n_groups, n_clusters : int
     """
 
@@ -180,12 +180,12 @@ def _numbered(labels: Any, distinct: tuple[Any, ...]) -> Numbers:
 
 
 def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:
-    """Return the position of the column of clusters among the names of the group columns.
+    """Return the position of the column of clusters among the group column names.
 
     Raises
     ------
     ValueError, TypeError
-        If `clusters` is not a name of a column.
+        If `clusters` is not a column name.
     """
     if not isinstance(clusters, str):
         raise TypeError(

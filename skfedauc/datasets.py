@@ -49,7 +49,7 @@ def make_group_scores(
     separation: float = 1.0,
     random_state: Any = None,
 ) -> Bunch:
-    """Simulate rows of several devices with normal scores and known AUCs.
+    """Simulate rows in several devices with normal scores and known AUCs.
 
     A device is a group. `case` selects the class whose score distribution is the same on all
     devices. The case determines the averages of the group AUCs that equal the pooled AUC.
@@ -61,9 +61,9 @@ def make_group_scores(
         deviation 1. The mean is 0 for negatives and `separation` for positives, plus the shift of
         the device in some cases. "different" shifts both classes, and "identical" shifts no class.
         "same_negatives" shifts positives, and "same_positives" shifts negatives.
-    n_positives, n_negatives : int or array-like of int, shape (n_devices,), default=500
-        Number of rows of each class: one number for all devices, or one number for each device.
-    shifts : array-like of float, shape (n_devices,), default=(-0.75, -0.25, 0.25, 0.75)
+    n_positives, n_negatives : int or int array-like, shape (n_devices,), default=500
+        Number of rows in each class: one number for all devices, or one number for each device.
+    shifts : float array-like, shape (n_devices,), default=(-0.75, -0.25, 0.25, 0.75)
         Shift of each of at least two devices, in standard deviations. The "identical" case uses
         only the number of shifts.
     separation : float, default=1.0
@@ -75,18 +75,18 @@ def make_group_scores(
     Returns
     -------
     sklearn.utils.Bunch
-        ``y_true``, ndarray of int64, shape (n_rows,): 0 and 1.
+        ``y_true``, int64 array, shape (n_rows,): 0 and 1.
 
-        ``y_score``, ndarray of float64, shape (n_rows,).
+        ``y_score``, float64 array, shape (n_rows,).
 
-        ``groups``, ndarray of str, shape (n_rows,): "device 1" and so on. With ten or more devices,
+        ``groups``, str array, shape (n_rows,): "device 1" and so on. With ten or more devices,
         labels such as "device 01" have leading zeros, so sorting keeps the order of the devices.
 
         ``population``, dict: the true AUCs. The AUCs of the rows converge to these values as the
         number of rows increases. The keys are the names in `GroupAUC`. The values of "pooled",
         "macro", "samples", "positives", "negatives", "within", "worst", "ratio", "cross",
         "difference" and "cross_difference" are floats. "by_group" is an ndarray of shape
-        (n_devices,). "cross_matrix" is an ndarray of shape (n_devices, n_devices); rows are the
+        (n_devices,). "cross_matrix" is an ndarray, shape (n_devices, n_devices); rows are the
         devices of the positives.
 
     Raises
@@ -175,7 +175,7 @@ def make_uniform_scores(
     auc : float
         AUC of the population from 0.5 to 1, which is the limit for infinitely many rows.
     n_samples : int
-        Number of rows, at least 2.
+        Row count, at least 2.
     prevalence : float
         Share of positives, between 0 and 1. The rounded number of positives is at least one and at
         most ``n_samples - 1``.
@@ -185,9 +185,9 @@ def make_uniform_scores(
     Returns
     -------
     sklearn.utils.Bunch
-        ``y_true``, ndarray of int64, shape (n_samples,): 0 and 1.
+        ``y_true``, int64 array, shape (n_samples,): 0 and 1.
 
-        ``y_score``, ndarray of float64, shape (n_samples,).
+        ``y_score``, float64 array, shape (n_samples,).
 
         ``auc``, float: the exact AUC of these rows, in which a tie counts one half. The exact AUC
         converges to the parameter `auc` as the number of rows increases.
@@ -201,7 +201,7 @@ def make_uniform_scores(
 
     See Also
     --------
-    make_group_scores : Simulate rows of several devices with normal scores.
+    make_group_scores : Simulate rows in several devices with normal scores.
 
     Notes
     -----
@@ -209,8 +209,8 @@ def make_uniform_scores(
     share a of the negatives is below every positive. A positive is above each other negative with
     probability one half. The AUC is therefore ``a + (1 - a) / 2``.
 
-    The n rows of a class are at the midpoints of n equal parts of the interval, which are the
-    fractions ``(i + 1/2) / n`` of the length. No row is at an end of the interval. Rows at the ends
+    The n rows in a class are at the midpoints of n equal parts of the interval, which are the
+    fractions ``(i + 1/2) / n`` of the length. No row is at an end. Rows at the ends
     would tie a positive with a negative at score 1, which would change the AUC of the rows.
 
     Examples
@@ -248,7 +248,7 @@ def make_uniform_scores(
 
 
 def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
-    """Return the number of rows of each device from one number, or from one per device."""
+    """Return the number of rows in each device from one number, or from one per device."""
     if not hasattr(counts, "__len__") or np.ndim(counts) == 0:
         return np.full(n_devices, _input.check_whole_number(counts, name), np.intp)
     of_device = _input.check_counts(counts, name)

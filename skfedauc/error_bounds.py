@@ -40,7 +40,7 @@ def error_rate_bound(
 
     Parameters
     ----------
-    n_errors, n_rows : int or array-like of shape (n_members,)
+    n_errors, n_rows : int or array-like, shape (n_members,)
         Number of errors and number of test rows. Pass several numbers for a random classifier: one
         number per member, each from the test rows of this member.
     n_disagreements, n_unlabeled : int, default=None
@@ -78,7 +78,7 @@ def error_rate_bound(
 
     Assumptions: the rows, with and without labels, are independent draws from one distribution. No
     member depends on its own test rows. The classifiers do not depend on the rows without labels.
-    The choice of the numbers of members and of rows precedes the count of errors. Test rows of
+    The choice of the numbers of members and rows precedes the count of errors. Test rows of
     different members can be the same rows.
 
     Groups of rows that one classifier predicts have no common rows. For such groups, sum the
@@ -173,11 +173,11 @@ class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classifier : estimator or None
         Classifier fitted to all rows with labels; None without `X_unlabeled`.
     tests : pandas.DataFrame
-        Number of errors and of test rows of each member (`n_errors`, `n_rows`).
+        Number of errors and test rows of each member (`n_errors`, `n_rows`).
     n_disagreements, n_unlabeled : int or None
         Rows without labels on which `classifier` and a random member disagree, and all rows
         without labels.
-    classes_ : ndarray of shape (n_classes,)
+    classes_ : ndarray, shape (n_classes,)
         Sorted class labels.
     random_state : int
         Seed of the random members in `predict`, drawn by `fit_with_error_bound`.
@@ -215,7 +215,7 @@ class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like, shape (n_rows, n_features)
         random_state : int, RandomState instance or None, default=None
             Source of the random members; without effect if there is a `classifier`. None uses the
             seed `random_state` of this classifier, so calls with the same rows have the same
@@ -225,7 +225,7 @@ class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray, shape (n_rows,)
             Predictions of `classifier`; without `classifier`, each row has the prediction of a
             random member.
         """
@@ -271,14 +271,14 @@ def fit_with_error_bound(
     estimator : estimator object
         A classifier that `fit` changes. The function fits clones. A fitted part, such as a
         transformer in a ``FrozenEstimator``, must not depend on the rows of X.
-    X : array-like of shape (n_rows, n_features)
-        Input of the estimator.
-    y : array-like of shape (n_rows,)
+    X : array-like, shape (n_rows, n_features)
+        The estimator's input.
+    y : array-like, shape (n_rows,)
         Labels of any number of classes.
     resampling : {"train_test", "bagging", "cross_validation"}, default="train_test"
         Training rows and test rows of the members: one random split ("train_test"), bootstrap
         samples ("bagging"), or folds. The rows outside a bootstrap sample are its test rows.
-    X_unlabeled : array-like of shape (n_unlabeled, n_features), default=None
+    X_unlabeled : array-like, shape (n_unlabeled, n_features), default=None
         Rows without labels. With `X_unlabeled`, the bound holds for a classifier fitted to all rows
         with labels. Without `X_unlabeled`, the bound holds for the random classifier, which
         predicts each row by a random member.
@@ -415,7 +415,7 @@ def _tested(
 def _splits(
     resampling: Resampling, n_rows: int, n_members: int, test_size: float, rng: Any
 ) -> list[Split]:
-    """Return the numbers of the training rows and of the test rows of each member."""
+    """Return the numbers of the training rows and the test rows of each member."""
     _input.check_option("resampling", resampling, RESAMPLINGS)
     least = 1 if resampling == "bagging" else 2
     n_members = _input.check_whole_number(n_members, "n_members", least)

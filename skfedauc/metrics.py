@@ -74,13 +74,13 @@ def group_roc_auc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
+    y_true : array-like, shape (n_rows,)
         Labels of two classes; of three or more classes with `multi_class`.
-    y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
+    y_score : array-like, shape (n_rows,) or (n_rows, n_classes)
         Finite scores; higher scores mean the positive class. With `multi_class`, the scores of each
         class; the columns of a data frame are matched by name, see
         `MulticlassCounts.from_predictions`.
-    groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+    groups : array-like, shape (n_rows,) or (n_rows, n_columns)
         Group label of each row: booleans, integers, strings, dates or categories. With
         several columns each combination is a group, labeled by a tuple.
     statistic : str or None, default="macro"
@@ -95,15 +95,15 @@ def group_roc_auc_score(
           largest), ``"cross_difference"`` (largest difference between the two cross AUCs of two
           groups), ``"tau"`` (standard deviation of the true AUCs);
         - ``"cross"``: the AUC over pairs of rows from different groups;
-        - ``"bias_score"``: the mean of the pooled AUC and of three generalized means, with power
+        - ``"bias_score"``: the mean of the pooled AUC and three generalized means, with power
           -5, of the ``A_g`` and of the two AUCs against other groups of `GroupAUC.bias_by_group`;
-        - None: the AUC of each group.
+        - None: each group's AUC.
     measure : Measure, default=None
         Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` or ``AveragePrecision()``
         of `skfedauc.measures`. The statistics "pooled", "macro", "samples", "positives",
         "negatives", "within", "worst", "difference" and None are then available. A number for
         `undefined` replaces the measure of a group that lacks a class.
-    sample_weight : array-like of shape (n_rows,), default=None
+    sample_weight : array-like, shape (n_rows,), default=None
         Weights of 0 or more.
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
@@ -120,7 +120,7 @@ def group_roc_auc_score(
     class_average : {"macro", "weighted"}, default="macro"
         Weights of the classes, or of pairs of classes, with `multi_class`. "macro" means equal
         weights, and "weighted" means the weights of the rows.
-    labels : array-like of shape (n_classes,), default=None
+    labels : array-like, shape (n_classes,), default=None
         Class labels, with `multi_class`, in the order of the columns of `y_score` unless the
         columns have labels as names; None means the sorted labels of `y_true`.
 

@@ -1,4 +1,4 @@
-"""Pairs of a positive and a negative: weights of all pairs and of concordant pairs, by group."""
+"""Pairs of a positive and a negative: weights of all pairs and concordant pairs, by group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class GroupPairs:
     counts : ScoreCounts
         Counts of all rows.
     folds : sequence of ScoreCounts, default=None
-        Counts of each fold, with the labels of `counts`. Pairs then consist of rows of the same
+        Each fold's counts, with the labels of `counts`. Pairs then consist of rows of the same
         fold, and sums run over the folds. None compares all rows.
     rows_repeat : bool, default=False
         Whether a row can count several times. If True, variances are not available.
@@ -52,7 +52,7 @@ class GroupPairs:
     parts : tuple of ScoreCounts
         `counts`, or the counts of each fold. Pairs consist of rows of the same part.
     is_within_folds : bool
-        Whether pairs consist of rows of the same fold only.
+        Whether pairs consist of rows in the same fold only.
     rows_repeat : bool
     clusters : ClusterCounts or None
     is_over_folds : bool
@@ -109,7 +109,7 @@ class GroupPairs:
         )
 
     def counts_for(self, result: str) -> ScoreCounts:
-        """Return `counts`; raise an error if pairs consist of rows of the same fold only.
+        """Return `counts`; raise an error if pairs consist of rows in the same fold only.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class GroupPairs:
         Raises
         ------
         ValueError
-            If pairs consist of rows of the same fold only.
+            If pairs consist of rows in the same fold only.
         """
         if self.is_within_folds:
             raise ValueError(
@@ -197,7 +197,7 @@ class GroupPairs:
 
     @property
     def has_scores(self) -> bool:
-        """True if the counts hold scores, which pairs of rows of different groups need."""
+        """True if the counts hold scores, which pairs of rows in different groups need."""
         return all(part.disclosure.level != "summary" for part in (self.counts, *self.parts))
 
     def check_has_scores(self, result: str) -> None:
@@ -272,21 +272,21 @@ class GroupPairs:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups; 1 for rows without groups."""
+        """Group count; 1 for rows without groups."""
         return len(self.counts)
 
     @property
     def positives(self) -> NDArray[Any]:
-        """Weight of the positives of each group; the number of positives without weights."""
+        """Weight of the positives in each group; the number of positives without weights."""
         return view_of(self.counts).concordance.positives
 
     @property
     def negatives(self) -> NDArray[Any]:
-        """Weight of the negatives of each group; the number of negatives without weights."""
+        """Weight of the negatives in each group; the number of negatives without weights."""
         return view_of(self.counts).concordance.negatives
 
     def has_per_class(self, least: int) -> NDArray[np.bool_]:
-        """Return whether each group has at least this number of rows of each class."""
+        """Return whether each group has at least this number of rows in each class."""
         n_smaller_class = np.minimum(self.counts.n_positives, self.counts.n_negatives)
         return np.asarray(n_smaller_class >= least)
 
@@ -323,7 +323,7 @@ class GroupPairs:
 
     @functools.cached_property
     def auc(self) -> Floats:
-        """AUC of each group; NaN if the group lacks a class."""
+        """Each group's AUC; NaN if the group lacks a class."""
         auc = np.full(self.n_groups, np.nan)
         used = self.defined
         # Divide by 2 last, since halving is exact.
@@ -385,7 +385,7 @@ class GroupPairs:
 
     @functools.cached_property
     def has_cross_pairs(self) -> bool:
-        """True if a pair has a positive and a negative of different groups."""
+        """True if a pair has a positive and a negative in different groups."""
         for part in self.parts:
             positives, negatives = part.n_positives > 0, part.n_negatives > 0
             if (positives * (negatives.sum() - negatives)).any():
@@ -416,7 +416,7 @@ class GroupPairs:
 
         Returns
         -------
-        u2, pairs : ndarray of float64, shape (n_groups, n_groups)
+        u2, pairs : float64 array, shape (n_groups, n_groups)
             Rows are the groups of the positives; columns are the groups of the negatives.
         """
         if self.has_overlaps:

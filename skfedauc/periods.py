@@ -63,7 +63,7 @@ def compare_periods(
 
     Notes
     -----
-    Rows of different periods must be independent. The comparison is for one look at a fixed number
+    Rows in different periods must be independent. The comparison is for one look at a fixed number
     of periods: repeated after each month, it errs too often, and `find_change` does not.
 
     Examples
@@ -160,7 +160,7 @@ def find_change(
     % of series without a change, with 5 positives a month and an AUC of .98.
 
     `difference` and its limits belong to the last period, `pvalue` to the clearest of all looks: if
-    a change goes away again, `pvalue` remains. Rows of different periods must be independent, as
+    a change goes away again, `pvalue` remains. Rows in different periods must be independent, as
     they are not if the same patients return.
 
     References
@@ -268,7 +268,7 @@ class _Looks(NamedTuple):
 
     Attributes
     ----------
-    evidence : ndarray of float64, shape (n_looks,)
+    evidence : float64 array, shape (n_looks,)
         Logarithm of the largest likelihood ratio of a start, times the share of this start.
     start : int
         Number of the first period after the most likely change, at the last look.

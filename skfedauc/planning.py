@@ -50,7 +50,7 @@ def rows_needed(
     auc : float or GroupAUC
         True AUC of each group, between 0 and 1. A report on pilot rows replaces the assumptions:
         the AUC is then the statistic "within", and the prevalence and the variance come from the
-        pilot rows. Rows of the same bin of binned scores count as tied.
+        pilot rows. Rows in the same bin of binned scores count as tied.
     width : float, default=None
         Width of the confidence interval of each group AUC (`GroupAUC.confidence_intervals`).
     difference : float, default=None
@@ -60,17 +60,17 @@ def rows_needed(
         Equivalence margin of `GroupAUC.test_margin`. All groups have the same true AUC.
     non_inferiority : float, default=None
         Non-inferiority margin of ``GroupAUC.test_margin(non_inferiority, reference=auc)``. All
-        groups have the same true AUC, which is the reference of the test.
+        groups have the same true AUC, which is the test's reference.
     prevalence : float, default=None
         Share of positives in each group, between 0 and 1; required without a pilot report. None
         means the share in the pilot rows.
     n_groups : int, default=None
-        Number of groups. None means the number of groups of the pilot report, but at least 2, and
+        Group count. None means the number of groups of the pilot report, but at least 2, and
         2 without a pilot report. The number has no effect on `width`.
     power : float, default=0.8
         Probability that the test shows the result. The power has no effect on `width`.
     confidence_level : float, default=0.95
-        Confidence level of the interval or of the test, as in the methods of `GroupAUC`.
+        Confidence level of the interval or the test, as in the methods of `GroupAUC`.
     sd_ratio : float, default=1.0
         Standard deviation of the scores of the positives divided by that of the negatives. Must be
         1 with a pilot report, whose scores replace the assumption.
@@ -101,7 +101,7 @@ def rows_needed(
     variance V(A). The limits of tests and intervals have the variance at the observed AUC.
 
     *Weights.* The plan is for rows without weights. For weights that are independent of the scores,
-    multiply the rows of each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w: the result
+    multiply the rows in each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w: the result
     has the planned effective sample size. In simulations with gamma weights (150 runs), plans for a
     power of 80 % to detect a difference of .1 had a power of 81 % (shape 2) and 71 % (shape 0.5).
 
@@ -274,7 +274,7 @@ def _is_possible(target: str, value: float, auc: float) -> bool:
 def _rows_of(
     design: Design, target: str, auc: float, value: float, power: float
 ) -> tuple[int, int]:
-    """Return the smallest numbers of positives and of negatives per group."""
+    """Return the smallest numbers of positives and negatives per group."""
     from scipy.optimize import brentq
 
     def excess(log_rows: float) -> float:
@@ -307,7 +307,7 @@ class RowsNeeded:
     Attributes
     ----------
     n_positives, n_negatives : int
-        Number of rows of each class in each group.
+        Number of rows in each class in each group.
     target : {"width", "difference", "equivalence", "non_inferiority"}
     value : float
         Width, difference or margin.
@@ -330,12 +330,12 @@ class RowsNeeded:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of each group."""
+        """Number of rows in each group."""
         return self.n_positives + self.n_negatives
 
     @property
     def reached(self) -> float:
-        """Power of the test, or width of the interval, with this number of rows."""
+        """The test's power, or the interval width, with this row count."""
         return self._reached(self.n_rows)
 
     def table(
@@ -393,7 +393,7 @@ class RowsNeeded:
         )
 
     def curve(self, n_rows: ArrayLike | None = None) -> pd.DataFrame:
-        """Return the power of the test, or the width of the interval, by the number of rows.
+        """Return the test's power, or the interval width, by the row count.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Ranks of cells among the rows of all groups, and U statistics of groups against other groups."""
+"""Ranks of cells among the rows in all groups, and U statistics of groups against other groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class Ranks(NamedTuple):
-    """Rank of each cell among the rows of all groups.
+    """Rank of each cell among the rows in all groups.
 
     Row 0 of each array refers to negatives, and row 1 refers to positives. The arrays hold unsigned
     integers if all rows have weight 1.
@@ -35,7 +35,7 @@ class Ranks(NamedTuple):
 
 
 def ranks_among_all(cells: Cells) -> Ranks:
-    """Return the rank of each cell among the rows of all groups."""
+    """Return the rank of each cell among the rows in all groups."""
     # Counts of at most 2**40 rows are also exact as floats.
     dtype: Any = np.uint64 if cells.weights is None else np.float64
     tie, _ = number_cells(cells.scores)
@@ -51,7 +51,7 @@ def ranks_among_all(cells: Cells) -> Ranks:
 
 
 def u2_over_all(cells: Cells) -> NDArray[Any]:
-    """Return twice Mann-Whitney's U of each group's rows against the rows of all groups.
+    """Return twice Mann-Whitney's U of each group's rows against the rows in all groups.
 
     U is the weight of the pairs in which the group's row has the higher score; ties count one half.
 
@@ -59,7 +59,7 @@ def u2_over_all(cells: Cells) -> NDArray[Any]:
     -------
     ndarray, shape (2, 2, n_groups)
         The first axis is the class of the group's rows (0 for negatives), and the second axis is
-        the class of the rows of all groups. The dtype is that of `Concordance.u2`: exact integers
+        the class of the rows in all groups. The dtype is that of `Concordance.u2`: exact integers
         without weights.
     """
     ranks = ranks_among_all(cells)
@@ -76,7 +76,7 @@ def u2_over_all(cells: Cells) -> NDArray[Any]:
 
 
 def u2_over_others(cells: Cells) -> NDArray[Any]:
-    """Return twice Mann-Whitney's U of each group's rows against the rows of all other groups."""
+    """Return twice Mann-Whitney's U of each group's rows against the rows in all other groups."""
     u2, own = u2_over_all(cells), concordance(cells)
     negatives, positives, within = (amounts.astype(u2.dtype) for amounts in own[2:])
     u2[1, 0] -= within

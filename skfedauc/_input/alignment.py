@@ -111,7 +111,7 @@ def is_series(groups: Any) -> bool:
 def groups_of_rows(groups: Any, X: Any, name: str = "groups") -> Any:
     """Return the labels of the rows of X from column names, a Series or an array.
 
-    `name` is the name of the argument, for messages.
+    `name` is the argument name, for messages.
     """
     groups, X = unwrapped(groups), unwrapped(X)
     if isinstance(groups, str):
@@ -151,9 +151,9 @@ def check_column_names(names: list[str], known: Sequence[str], name: str, table:
     known : sequence of str
         Names of all columns of the table.
     name : str
-        Name of the argument, for messages.
+        Argument name, for messages.
     table : str
-        Name of the table, for messages.
+        The table's name, for messages.
     """
     absent = [column for column in names if column not in known]
     if absent:
@@ -195,7 +195,7 @@ def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
     names : mapping of str to list of str
         Names of columns by argument.
     table : str
-        Name of the table, for messages.
+        The table's name, for messages.
 
     Raises
     ------
@@ -249,9 +249,9 @@ def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) 
     ----------
     schema : mapping of str to narwhals.DType
     names : list of str
-        Names of the columns.
+        Column names.
     name : str
-        Name of the argument, for messages.
+        Argument name, for messages.
     """
     for column in names:
         if schema[column].is_nested():

@@ -28,7 +28,7 @@ def check_option(
     Parameters
     ----------
     name : str
-        Name of the argument, for messages.
+        Argument name, for messages.
     value : object
     options : iterable of str or None, or mapping
         The names; a mapping explains each in messages, or has "" where a name needs no words.

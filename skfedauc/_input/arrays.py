@@ -186,7 +186,7 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
     ----------
     numbers : sequence of numbers
         Numbers before rounding: integers, floats, decimals, fractions or long doubles.
-    scores : ndarray of float64, shape (n_numbers,)
+    scores : float64 array, shape (n_numbers,)
         The numbers rounded to float64, which must be finite.
     """
     if set(map(type, numbers)) <= {float, bool, np.float64, np.float32, np.float16, np.bool_}:

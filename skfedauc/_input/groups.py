@@ -1,4 +1,4 @@
-"""Groups of rows from one or several columns of labels, and the names of the columns.
+"""Groups of rows from one or several columns of labels, and column names.
 
 Inside the package, groups have numbers: the number of a group is the position of its label among
 the sorted labels.
@@ -60,7 +60,7 @@ def encode_groups(
 
     Parameters
     ----------
-    groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+    groups : array-like, shape (n_rows,) or (n_rows, n_columns)
         One column of labels, or several columns whose combinations are the groups: numpy, lists (of
         tuples, for several columns), pandas, polars, pyarrow.
     missing : {"raise", "drop", "group"}, default="raise"
@@ -71,8 +71,8 @@ def encode_groups(
 
     Returns
     -------
-    codes : ndarray of intp, shape (n_rows,)
-    labels : ndarray of shape (n_groups,)
+    codes : intp array, shape (n_rows,)
+    labels : ndarray, shape (n_groups,)
         Sorted group labels; tuples if there are several columns.
     """
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
@@ -253,7 +253,7 @@ def _with_missing_group(
 
 
 def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
-    """Return the names of the group columns from the first source with names.
+    """Return the group column names from the first source with names.
 
     An empty name is the same as no name, because polars gives an empty name to an unnamed Series.
     """
@@ -270,7 +270,7 @@ def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
 
 
 def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
-    """Return the checked names of the group columns, or an empty tuple without names."""
+    """Return the checked group column names, or an empty tuple without names."""
     listed = [names] if isinstance(names, str) else [] if names is None else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"group_names must be a str or a list of str; got {described(names)}.")

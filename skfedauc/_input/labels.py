@@ -115,7 +115,7 @@ def is_whole(number: Any) -> bool:
 
 
 def position_of(label: Any, known: Sequence[Any]) -> int | None:
-    """Return the position of a label, or None if it is not known, whatever its type."""
+    """Return a label's position, or None if it is not known, whatever its type."""
     if isinstance(label, np.ndarray):  # compares by element
         return None
     try:

@@ -31,14 +31,14 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    positive : ndarray of bool, shape (n_rows,)
+    positive : bool array, shape (n_rows,)
     scores : ndarray of float64 or float32, shape (n_rows,)
         Finite; float32 if passed as float32.
-    codes : None or ndarray of intp, shape (n_rows,)
+    codes : None or intp array, shape (n_rows,)
         Group number of each row.
     labels : None or ndarray, shape (n_groups,)
         Sorted group labels.
-    weights : None or ndarray of float64, shape (n_rows,)
+    weights : None or float64 array, shape (n_rows,)
         Above 0. None if every row has weight 1.
     n_missing : int
         Number of rows left out because they have no group label, except rows of weight 0.
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
     kept : None or ndarray of bool
         True for each kept row of the input, if the input has counts of rows. None if all rows
         remain.
-    clusters : None or ndarray of intp, shape (n_rows,)
+    clusters : None or intp array, shape (n_rows,)
         Cluster number of each row; each number from 0 to the largest number occurs.
     orders : tuple of tuples
         Ordered categories of each group column, see `category_orders`.
@@ -93,8 +93,8 @@ def check_rows(
     n_rows : ndarray of int64, default=None
         For counted input: number of rows with the label, score, group and weight, 1 or more.
         Messages and `n_missing` count these rows.
-    clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-        Cluster of each row, labeled like groups. No row may lack a cluster.
+    clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
+        Each row's cluster, labeled like groups. No row may lack a cluster.
 
     Returns
     -------

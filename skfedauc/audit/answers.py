@@ -1,6 +1,6 @@
 """Answers to questions: a gap with its interval, p value and verdict, and the table of the groups.
 
-Each verdict is read from the interval of the answer: groups differ exactly if the interval excludes
+Each verdict is read from the answer's interval: groups differ exactly if the interval excludes
 the value of equal groups. The p value is the smallest error probability at which the interval
 excludes it, so both agree at every level.
 """
@@ -27,7 +27,7 @@ from skfedauc.report import GroupAUC, estimates_of, index_of, null_difference_of
 
 
 class ByRow(NamedTuple):
-    """Rows of an audit, and whether each has a positive decision; None without decisions."""
+    """An audit's rows, and whether each has a positive decision; None without decisions."""
 
     rows: _input.Rows
     selected: NDArray[np.bool_] | None
@@ -85,7 +85,7 @@ _NOTHING = Shown(None, None, np.nan, np.nan, np.nan)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answer:
-    """Answer to a question about the groups of a column, or about the change between two models.
+    """Answer to a question about a column's groups, or about the change between two models.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Answer:
         P value times ``n_claims``, at most 1 (Bonferroni). It is below 5 % exactly if the verdict
         claims a difference.
     confidence_level : float
-        Level of the interval, ``1 - 0.05 / n_claims``.
+        Confidence level, ``1 - 0.05 / n_claims``.
     n_claims : int
         Number of questions that share the error rate of 5 %.
     verdict : {"differ", "undecided", "smaller", "larger", "changed", "unanswered"}
@@ -108,7 +108,7 @@ class Answer:
     shown : Shown
         The groups that a sentence names, with their gap.
     groups : tuple
-        Labels of the groups, in the order of the table.
+        Group labels, in the order of the table.
     table : pandas.DataFrame or None
         One row for each group: ``n_rows``, ``value``, its 95 % limits ``ci_low`` and ``ci_high``,
         and the ``difference`` from the reference with ``simultaneous_low`` and
@@ -117,7 +117,7 @@ class Answer:
     reference : object
         The group with most rows; None for comparisons of each group with all others.
     few : frozenset
-        Groups with few rows of a class, which a cell marks; see `Sample.few_groups`.
+        Groups with few rows in a class, which a cell marks; see `Sample.few_groups`.
     expected : float
         Mean of the gap if all groups were equal; NaN if unknown, or if the groups differ.
     before, after : float
@@ -385,7 +385,7 @@ def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], fl
 
 
 def tolerance(found: Answer, limit: float) -> str:
-    """Return "met", "not met" or "undecided", read from the interval of the answer."""
+    """Return "met", "not met" or "undecided", read from the answer's interval."""
     if found.missing:
         return "undecided"
     low, high = GapLimits(found.ci_low, found.ci_high)

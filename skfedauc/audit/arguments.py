@@ -119,7 +119,7 @@ def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str,
 
 
 def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]:
-    """Return the limits by name of the gap.
+    """Return the limits by gap name.
 
     Raises
     ------
@@ -203,7 +203,7 @@ class Predictions(NamedTuple):
     Attributes
     ----------
     scores : ModelScores
-    selected : ndarray of float64, shape (n_rows,), or None
+    selected : float64 array, shape (n_rows,), or None
         1 for rows with a positive decision, and 0 for other rows; None if a threshold on the
         scores decides, or nothing.
     threshold : float, "auto" or None
@@ -223,7 +223,7 @@ def predictions_of(
     response_method: Any,
     of_rows: Mapping[str, Any],
 ) -> Predictions:
-    """Return the scores of an estimator, and its decisions or the threshold on its scores.
+    """Return an estimator's scores, and its decisions or the threshold on its scores.
 
     An estimator without scores, such as fairlearn's ``ThresholdOptimizer``, has its decisions in
     their place. `of_rows` has the other arguments of `skfedauc.report.responses_of`.

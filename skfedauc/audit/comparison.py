@@ -36,7 +36,7 @@ class AuditComparison(Output):
     first, second : FairnessAudit
         Audits of two models, from the same rows in the same order. Each has its own scores.
     models : tuple of two str
-        Names of the models.
+        Model names.
     """
 
     def __init__(self, first: Audited, second: Audited, models: tuple[str, str]) -> None:
@@ -67,12 +67,12 @@ class AuditComparison(Output):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns, and of their combinations."""
+        """Column names, and of their combinations."""
         return self.audits[0].columns
 
     @functools.cached_property
     def answers(self) -> dict[str, dict[str, Answer]]:
-        """Changes by column and by name of the gap; "within" is the AUC within groups."""
+        """Changes by column and by gap name; "within" is the AUC within groups."""
         found = {}
         asked = {name: of for name, of in QUESTIONS.items() if of.changes is not None}
         for column in self.columns:

@@ -1,6 +1,6 @@
 """Gaps between groups, from values with limits: pairs of groups, or each group with all others.
 
-A contrast has the interval of the gap, the p value at which this interval excludes equal groups,
+A contrast has the gap's interval, the p value at which this interval excludes equal groups,
 and limits for each group that hold for all groups together. All of them come from the same limits,
 so they never disagree.
 """
@@ -62,10 +62,10 @@ class Between:
 
     Parameters
     ----------
-    values : ndarray of float64, shape (n_groups,)
+    values : float64 array, shape (n_groups,)
     estimates : callable
         Maps the error probability of a limit to the values with their limits.
-    correlation : ndarray of float64, shape (n_groups, n_groups), default=None
+    correlation : float64 array, shape (n_groups, n_groups), default=None
         Correlations of the values; None if they are independent.
     """
 
@@ -78,7 +78,7 @@ class Between:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups."""
+        """Group count."""
         return int(self.values.size)
 
     @property
@@ -138,7 +138,7 @@ class Between:
         return Gap(*ends_of, self.size(*ends_of), float(limits[0]), float(limits[1]))
 
     def columns(self, alpha: float, reference: int) -> Columns:
-        """Return the limits of the groups, and of the differences from a reference group."""
+        """Return group limits, and limits of the differences from a reference group."""
         lowest, highest = self.estimates(0.025)
         tail = _tail(deviate_of_all_pairs(alpha, self.n_groups))
         low = _differences(*self.estimates(tail), reference, -1.0, self.correlation)

@@ -1,4 +1,4 @@
-"""Plots of the appendix: ROC curves and calibration of the groups of an audit."""
+"""Plots of the appendix: ROC curves and calibration of an audit's groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_GROUPS, _MOST_POINTS, _N_BINS = 12, 150, 10
 
 
 def plots_of(audit: Audited) -> tuple[Panels, ...]:
-    """Return the plots of each column: ROC curves, and calibration if scores are probabilities."""
+    """Return each column's plots: ROC curves, and calibration if scores are probabilities."""
     found = []
     for column, sample in audit.samples.items():
         of_aucs = audit.answers[column]["difference"]

@@ -26,7 +26,7 @@ _ORDER = "\N{BALLOT X}?\N{EN DASH}\N{NOT EQUAL TO}\N{CHECK MARK}"
 
 @dataclass(frozen=True)
 class Mark:
-    """Row of a plot: a group's value with its interval, or the values of two models.
+    """A plot's row: a group's value with its interval, or the values of two models.
 
     `style` is "low" for a group that is established to be lower, and "few" for one of few rows.
     """
@@ -129,7 +129,7 @@ class Panels:
 
 @dataclass(frozen=True)
 class Document:
-    """Content of an audit: the first screen, the appendix, and the numbers as plain values."""
+    """An audit's content: the first screen, the appendix, and the numbers as plain values."""
 
     title: str
     facts: tuple[str, ...]
@@ -236,5 +236,5 @@ def _markdown_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> li
 
 
 def _without_markup(line: str) -> str:
-    """Escape what Markdown would read as HTML in the labels of groups."""
+    """Escape what Markdown would read as HTML in group labels."""
     return line.replace("<", "&lt;") if "<" in line else line

@@ -238,7 +238,7 @@ def _facts(facts: Mapping[str, Any], audits: list[Audited]) -> tuple[str, ...]:
 
 
 def _headline(audit: Audited, model: str = "") -> str:
-    """Return how good the model is: all rows together, and within the groups of each column."""
+    """Return how good the model is: all rows together, and within each column's groups."""
 
     def auc(report: Any, name: str) -> str:
         table = report.confidence_intervals(confidence_level=LEVEL, of="statistics")
@@ -286,7 +286,7 @@ def _plan(found: Answer, sample: Sample) -> list[str]:
 
 
 def _marks(found: Answer, sample: Sample) -> list[Mark]:
-    """Return the rows of the plot, lowest first."""
+    """Return the plot's rows, lowest first."""
     assert found.table is not None
     rows = found.table.to_dict("records")
     # Of two groups, the lower one can be the reference.
@@ -342,7 +342,7 @@ def _tolerances(audit: Audited) -> list[Row]:
 
 
 def _table_of_groups(found: Answer) -> Table:
-    """Return the table of the groups of an answer."""
+    """Return the table of an answer's groups."""
     heading, scope = [found.question.noun, f"{wording.NINETY_FIVE} interval"], "all groups"
     if found.reference is not None:
         heading, scope = [*heading, f"minus {wording.label(found.reference)}"], "all pairs"

@@ -1,4 +1,4 @@
-"""Facts of an audit: declarations of the user, counted numbers, and versions of packages."""
+"""An audit's facts: declarations of the user, counted numbers, and versions of packages."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def facts_of(audit: Audited, declared: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def facts_of_models(of_models: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the facts of a comparison, given those of the audit of each model."""
+    """Return the facts of a comparison, given those of each model's audit."""
     shared = next(iter(of_models.values()))
     return {
         "models": {
@@ -85,13 +85,13 @@ def facts_of_models(of_models: Mapping[str, Mapping[str, Any]]) -> dict[str, Any
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of skfedauc and of the packages that the audit depends on."""
+    """Return the versions of skfedauc and the packages that the audit depends on."""
     found = {name: importlib.metadata.version(name) for name in _PACKAGES}
     return {"skfedauc": version_of_package()} | found
 
 
 def classes_of(counts: ScoreCounts) -> tuple[Any, Any]:
-    """Return the labels of the positive and of the negative class, or None for unknown labels."""
+    """Return the labels of the positive and the negative class, or None for unknown labels."""
     seen, positive = view_of(counts).classes
     if positive is None:
         return None, None
@@ -113,7 +113,7 @@ def plain_label(label: Any) -> str | int | list[str | int]:
 
 
 def plain_labels(labels: Sequence[Any]) -> list[Any]:
-    """Return the labels of groups for JSON."""
+    """Return group labels for JSON."""
     return [plain_label(label) for label in labels]
 
 

@@ -59,7 +59,7 @@ class FairnessAudit(Output):
     report : GroupAUC
         Report on the groups to audit, by one or more columns, with or without clusters.
     decisions : ScoreCounts, default=None
-        Counts of the decisions on the rows of the report, by group (and cluster, if the report has
+        Counts of the decisions on the report's rows, by group (and cluster, if the report has
         clusters). The score of a row is 1 for a positive decision, and 0 otherwise. With None,
         decisions follow from the `threshold`.
     threshold : float, "auto" or None, default="auto"
@@ -67,7 +67,7 @@ class FairnessAudit(Output):
         probabilities of two classes, and no threshold for other scores. None audits the ranking
         alone. A threshold for binned scores has to be an edge of a bin.
     min_per_class : int, default=10
-        Least number of positives and of negatives of a group that is compared. All numbers of an
+        Least number of positives and negatives in a group that is compared. All numbers of an
         audit by a column come from these groups; the others are listed with their sizes.
     primary : str, default="difference"
         Name of the primary question; see `gaps`.
@@ -79,8 +79,8 @@ class FairnessAudit(Output):
     names : mapping of str to str, default=None
         Names of the "model", the "label" and the "score", such as ``{"model": "score 3"}``.
     tolerances : mapping of str to float, default=None
-        Largest gap, or smallest ratio, by name of the gap: ``{"difference": 0.05,
-        "demographic_parity_ratio": 0.8}``. Each is answered by the interval of the gap.
+        Largest gap, or smallest ratio, by gap name: ``{"difference": 0.05,
+        "demographic_parity_ratio": 0.8}``. Each is answered by the gap's interval.
 
     Attributes
     ----------
@@ -203,18 +203,18 @@ class FairnessAudit(Output):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_rows,)
+        y_true : array-like, shape (n_rows,)
             Labels of two classes.
-        y_score : array-like of shape (n_rows,)
+        y_score : array-like, shape (n_rows,)
             Finite scores; higher scores mean the positive class.
-        groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+        groups : array-like, shape (n_rows,) or (n_rows, n_columns)
             Groups by one or more columns.
-        y_pred : array-like of shape (n_rows,), default=None
+        y_pred : array-like, shape (n_rows,), default=None
             Predicted labels, if decisions do not follow from one threshold for all rows.
-        sample_weight : array-like of shape (n_rows,), default=None
+        sample_weight : array-like, shape (n_rows,), default=None
             Weights of 0 or more.
-        clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-            Cluster of each row, such as a patient with several rows. Intervals and tests then
+        clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
+            Each row's cluster, such as a patient with several rows. Intervals and tests then
             account for dependent rows.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
@@ -281,17 +281,17 @@ class FairnessAudit(Output):
         ----------
         estimator : estimator object
             Fitted binary classifier, or a regressor of two classes.
-        X : array-like of shape (n_rows, n_features)
-            Input of the estimator, and columns of groups.
-        y : array-like of shape (n_rows,)
+        X : array-like, shape (n_rows, n_features)
+            The estimator's input, and group columns.
+        y : array-like, shape (n_rows,)
             True labels.
-        groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
+        groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
             Names of columns of X, or the groups themselves.
         threshold : float, "auto" or None, default="auto"
             "auto" uses the decisions of a single call of ``predict``, so tuned thresholds and
             randomized classifiers work. With a number, rows with a score of at least the number
             have positive decisions. None audits the ranking alone.
-        sample_weight : array-like of shape (n_rows,), default=None
+        sample_weight : array-like, shape (n_rows,), default=None
             Weights of 0 or more.
         clusters : str, list of str, or array-like, default=None
             Names of columns of X, or the cluster of each row; see `from_predictions`.
@@ -389,12 +389,12 @@ class FairnessAudit(Output):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns, and of their combinations."""
+        """Column names, and of their combinations."""
         return tuple(self.samples)
 
     @functools.cached_property
     def answers(self) -> dict[str, dict[str, Answer]]:
-        """Answers by column and by name of the gap.
+        """Answers by column and by gap name.
 
         An `Answer` has the gap `estimate` with its limits `ci_low` and `ci_high`, the `pvalue`, the
         `verdict`, the groups `highest` and `lowest`, and the `table` of the groups.
@@ -511,12 +511,12 @@ class FairnessAudit(Output):
             Audit of the second model, made by `from_predictions` or `from_estimator` from the same
             rows in the same order.
         names : tuple of two str, default=("before", "after")
-            Names of the first and of the second model.
+            Names of the first and the second model.
 
         Returns
         -------
         AuditComparison
-            Changes from this model to the other model, with the outputs of an audit.
+            Changes from this model to the other model, with an audit's outputs.
 
         Raises
         ------
@@ -550,7 +550,7 @@ class FairnessAudit(Output):
         Parameters
         ----------
         column : str
-            Name of one of several columns of groups.
+            Name of one of several group columns.
 
         Returns
         -------
@@ -605,9 +605,9 @@ class FairnessAudit(Output):
         Parameters
         ----------
         thresholds : array-like of float, default=None
-            Thresholds on the scores of the report; rows with a score of at least the threshold are
+            Thresholds on the report's scores; rows with a score of at least the threshold are
             selected. None means all distinct scores, or at most 200 quantiles of more scores, and
-            the threshold of the audit.
+            the audit's threshold.
 
         Returns
         -------

@@ -61,7 +61,7 @@ def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
 
 
 def _plot(marks: tuple[Mark, ...], center: float, scale: Scale | None) -> dict[str, Any] | None:
-    """Return the geometry of a plot: one row for each group, lowest first."""
+    """Return a plot's geometry: one row for each group, lowest first."""
     if not marks or scale is None:
         return None
     rows = [

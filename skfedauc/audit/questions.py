@@ -1,7 +1,7 @@
 """The registry of questions of an audit.
 
 A question is one entry. From it come the values by group, the interval and the verdict, the
-sentence, the row of the table, the tolerance, and the definition on the page and in the model card,
+sentence, the table's row, the tolerance, and the definition on the page and in the model card,
 for one model and for the change between two models.
 """
 
@@ -34,7 +34,7 @@ _SELECTED = ((0, 1), (0, 1))
 
 
 class Asked(NamedTuple):
-    """What a sample answers: the groups' contrast, and the numbers of rows of the groups."""
+    """What a sample answers: the groups' contrast, and the numbers of rows in the groups."""
 
     contrast: Contrast
     n_rows: NDArray[np.int64]
@@ -65,7 +65,7 @@ class Question:
     value : str
         Name of the groups' value, the column of `FairnessAudit.by_group`.
     title, noun : str
-        Heading of the row, and the value in a sentence.
+        The row's heading, and the value in a sentence.
     definition : str
         One sentence for the page and the model card.
     ask : callable or None

@@ -45,7 +45,7 @@ class Decided(NamedTuple):
     Attributes
     ----------
     n, weight, squares : ndarray, shape (2, 2, n_groups)
-        Numbers of rows, and sums of the weights and of the squared weights: negatives before
+        Numbers of rows, and sums of the weights and the squared weights: negatives before
         positives, rows that are not selected before selected rows.
     """
 
@@ -74,20 +74,20 @@ class Decided(NamedTuple):
 class Sample:
     """Rows of one model in the groups by one column, or by the combinations of several columns.
 
-    All questions read the same groups, those with enough rows of each class.
+    All questions read the same groups, those with enough rows in each class.
 
     Attributes
     ----------
     names : tuple of str
-        Names of the columns.
+        Column names.
     report : GroupAUC
         Report on the compared groups.
     decisions : ScoreCounts or ClusterCounts or None
         Decisions on the rows of the compared groups; by unit if rows are clustered.
     least : int
-        Least number of positives and of negatives of a compared group.
+        Least number of positives and negatives of a compared group.
     left_out : tuple of tuples
-        Label, number of positives and number of negatives of each other group.
+        Label, number of positives and number of negatives in each other group.
     remark : str
         Sentence on the groups that are left out; empty without such groups.
     within : str
@@ -106,7 +106,7 @@ class Sample:
     def of(
         cls, pairs: GroupPairs, decisions: Decisions | None, column: Sequence[str], least: int
     ) -> Sample:
-        """Return the groups with enough rows of each class, and list the others."""
+        """Return the groups with enough rows in each class, and list the others."""
         kept = np.flatnonzero(pairs.has_per_class(max(least, 1)))
         large, left_out = large_groups(pairs, max(least, 1))
         report = GroupAUC(large, undefined="ignore", group_names=list(column))
@@ -117,7 +117,7 @@ class Sample:
 
     @property
     def column(self) -> str:
-        """Name of the column, or of several columns with a sign of multiplication."""
+        """Column name, or of several columns with a sign of multiplication."""
         return " \N{MULTIPLICATION SIGN} ".join(self.names) + self.within
 
     @property
@@ -132,18 +132,18 @@ class Sample:
 
     @property
     def n_by_class(self) -> NDArray[np.int64]:
-        """Numbers of negatives and of positives of the groups, shape (2, n_groups)."""
+        """Numbers of negatives and positives in the groups, shape (2, n_groups)."""
         counts = self.report.counts
         return np.array([counts.n_negatives, counts.n_positives], np.int64)
 
     @property
     def is_few(self) -> NDArray[np.bool_]:
-        """Whether each group has too few rows of a class to be headlined."""
+        """Whether each group has too few rows in a class to be headlined."""
         return np.asarray(self.n_by_class.min(axis=0) < FEW)
 
     @property
     def few_groups(self) -> frozenset[Any]:
-        """Groups with too few rows of a class, if two others can be compared; else none."""
+        """Groups with too few rows in a class, if two others can be compared; else none."""
         few = frozenset(g for g, is_few in zip(self.groups, self.is_few, strict=True) if is_few)
         return few if len(few) + 2 <= len(self.groups) else frozenset()
 
@@ -259,7 +259,7 @@ def part_of(label: Any, places: Sequence[int]) -> Any:
 
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:
-    """Return the names of the columns of groups, by default "group", or "column 1" and so on."""
+    """Return the names of group columns, by default "group", or "column 1" and so on."""
     labels = report.counts.groups or ()
     n_columns = len(labels[0]) if labels and isinstance(labels[0], tuple) else 1
     names = group_names_of(report)

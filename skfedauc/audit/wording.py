@@ -40,7 +40,7 @@ def gap_text(question: Question, value: float, sign: str = "") -> str:
 
 
 def value_text(question: Question, value: float) -> str:
-    """Return the value of a group: a rate in percent, a signed number, or an AUC."""
+    """Return a group's value: a rate in percent, a signed number, or an AUC."""
     if question.requires == "decisions":
         return f"{number(100.0 * value, digits=1)} %"
     return gap_text(question, value, "+" if question.is_signed else "")

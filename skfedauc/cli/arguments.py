@@ -1,4 +1,4 @@
-"""Arguments of a command, and what follows from them."""
+"""A command's arguments, and what follows from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Arguments(argparse.Namespace):
 
     @property
     def group_columns(self) -> tuple[str, ...]:
-        """Columns of the groups, the control column of ``--within`` and that of the clusters."""
+        """Group columns, the control column of ``--within`` and that of the clusters."""
         others = [name for name in (self.within, self.clusters) if name is not None]
         return tuple(dict.fromkeys([*self.group, *others]))
 
@@ -72,7 +72,7 @@ class Arguments(argparse.Namespace):
 
     @property
     def described_outputs(self) -> dict[str, str]:
-        """Files of a report, by description."""
+        """A report's files, by description."""
         page = "comparison" if self.command == "compare" else "fairness audit"
         about = {"--html": page, "--json": "JSON document", "--markdown": "model card"}
         return {about[option]: path for option, path in self.outputs.items()}
@@ -96,7 +96,7 @@ class Arguments(argparse.Namespace):
 
     @property
     def tolerances(self) -> dict[str, float]:
-        """Limits of gaps, by name of the gap."""
+        """Limits of gaps, by gap name."""
         return dict(self.tolerance)
 
     @property

@@ -91,7 +91,7 @@ class Groups(NamedTuple):
     ----------
     labels : pd.DataFrame
         A column of labels for each column of groups, with the kept rows only.
-    has_label : ndarray of bool, shape (n_rows,)
+    has_label : bool array, shape (n_rows,)
         Whether the table keeps each row. With "drop", the table keeps rows with at least one label.
     dropped : frozenset of str
         Columns with missing labels, whose reports omit the rows without a label.
@@ -247,7 +247,7 @@ def _label(value: Any) -> float | str:
 
 
 def _name(label: float | str) -> str:
-    """Return the text of a label."""
+    """Return a label's text."""
     return label if isinstance(label, str) else repr(label).removesuffix(".0")
 
 

@@ -78,7 +78,7 @@ def write_counts(counts: ScoreCounts, path: str, source: str | None = None, **fa
     OutputError
         If writing the file fails.
     CommandError
-        If the format cannot represent the counts or the name of the source.
+        If the format cannot represent the counts or the source name.
     """
     try:
         if any(text is not None for text in (source, *facts.values())):
@@ -105,14 +105,14 @@ def check_files_can_be_used() -> None:
 
 
 def versions_of(path: str) -> tuple[str, int]:
-    """Return a file's versions of skfedauc and of the file format."""
+    """Return a file's versions of skfedauc and the file format."""
     metadata = pyarrow_parquet().read_metadata(path).metadata
     facts = json.loads(metadata[b"skfedauc"])
     return facts["package"], facts["version"]
 
 
 def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
-    """Return the names of the group columns, by default "group", or "group_1" and so on."""
+    """Return the group column names, by default "group", or "group_1" and so on."""
     if not counts.groups:
         return counts.group_names or ("group",)
     first = counts.groups[0]
@@ -133,7 +133,7 @@ def control_of(column: str | None, n_dropped: int) -> dict[str, Any]:
 
 
 def n_by_class(counts: ScoreCounts) -> dict[str, int]:
-    """Return the numbers of positives and of negatives, as entries of a document."""
+    """Return the numbers of positives and negatives, as entries of a document."""
     return {
         "n_positives": int(counts.n_positives.sum()),
         "n_negatives": int(counts.n_negatives.sum()),
@@ -158,7 +158,7 @@ def groups_in_words(counts: ScoreCounts) -> str:
 
 
 def labels_in_words(groups: Sequence[Any]) -> str:
-    """Return the labels of groups; of many groups, the first and the last labels."""
+    """Return group labels; of many groups, the first and the last labels."""
     labels = list(map(shortened_label, groups))
     if len(labels) > MOST_LISTED:
         half = MOST_LISTED // 2
@@ -167,7 +167,7 @@ def labels_in_words(groups: Sequence[Any]) -> str:
 
 
 def names_of_sources(counts: ScoreCounts, most: int = 5) -> str:
-    """Return the names of the sources, with identifiers for sources without a name."""
+    """Return source names, with identifiers for sources without a name."""
     names = [
         source.identifier[:8] if source.name is None else shortened(source.name)
         for source in counts.sources

@@ -19,7 +19,7 @@ from skfedauc.cli.results import aligned, report_lines
 
 
 def demo() -> list[str]:
-    """Return the lines of a search, selection and report on scikit-learn's diabetes data."""
+    """Return lines on a search, its selection and its report, for scikit-learn's diabetes data."""
     X, y = _diabetes()
     # Every part has both classes of every group, so all AUCs exist.
     strata = X["group"] + y.astype(str)

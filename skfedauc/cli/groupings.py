@@ -50,7 +50,7 @@ class Grouping:
 
     @property
     def by(self) -> str:
-        """Names of the columns, and the label of the control column, as text."""
+        """Column names, and the label of the control column, as text."""
         levels = [f" within {name} {shortened(label)}" for name, label in self.within.items()]
         return f"{' x '.join(map(shortened_label, self.columns))}{''.join(levels)}"
 
@@ -77,14 +77,14 @@ class Grouping:
 
 @dataclasses.dataclass(frozen=True)
 class Counted:
-    """Counts of predictions by all columns of groups.
+    """Counts of predictions by all group columns.
 
     Attributes
     ----------
     counts : ScoreCounts
         Counts whose group labels are tuples for several columns.
     columns : tuple of str
-        Names of the columns of groups and of the column of clusters.
+        Names of group columns and of the column of clusters.
     subject : str
         First words of the message for an absent class, such as "column 'died' has".
     dropped : frozenset of str
@@ -115,7 +115,7 @@ class Counted:
 
     @property
     def group_columns(self) -> tuple[str, ...]:
-        """Names of the columns of the groups to be compared."""
+        """Names of group columns to be compared."""
         others = (self.clusters, self.within)
         return tuple(name for name in self.columns if name not in others)
 

@@ -63,7 +63,7 @@ def _exit_code(argv: Sequence[str] | None) -> int:
 
 
 def _run(arguments: Arguments | None) -> None:
-    """Print the lines of the command, which writes the output files even if printing fails."""
+    """Print the command's lines; it writes the output files even if printing fails."""
     failure: Exception | None = None
     try:
         for lines in _output(arguments):

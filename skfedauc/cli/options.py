@@ -194,7 +194,7 @@ def _add_group(parser: argparse.ArgumentParser, repeated: str) -> None:
 
 
 def _add_columns(parser: argparse.ArgumentParser, dropping: str) -> None:
-    """Add the options that describe the columns of a file."""
+    """Add the options that describe a file's columns."""
     add = parser.add_argument
     add("--weight", metavar="COL", help="column of the rows' weights (default: equal weights)")
     add(

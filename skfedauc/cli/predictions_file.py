@@ -32,7 +32,7 @@ _BLOCK = 1 << 20
 
 
 def read_columns(arguments: Arguments) -> pd.DataFrame:
-    """Return the columns of the arguments, in the order of the rows of the file.
+    """Return the columns of the arguments, in the order of the file's rows.
 
     Raises
     ------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def report_lines(grouping: Grouping) -> list[str]:
-    """Return the lines of a report, as ``print`` shows a report."""
+    """Return a report's lines, as ``print`` shows a report."""
     lines = first_lines_of(grouping.shown)
     return [grouping_line(grouping), *lines.answers, *lines.table_lines()]
 
@@ -157,7 +157,7 @@ _MOST_NAMED = 5
 
 
 def check_options(options: Arguments) -> None:
-    """Check options that need packages or the names of gaps, before reading the file.
+    """Check options that need packages or gap names, before reading the file.
 
     Raises
     ------

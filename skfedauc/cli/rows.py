@@ -32,14 +32,14 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    labels, scores : ndarray of shape (n_rows,)
+    labels, scores : ndarray, shape (n_rows,)
     positive : object
         Positive label.
-    weights, decisions : ndarray of shape (n_rows,), or None
+    weights, decisions : ndarray, shape (n_rows,), or None
     groups : pd.DataFrame with n_rows rows
         Group labels, with "(missing)" for missing labels.
     dropped : frozenset of str
-        Columns of groups whose reports omit the rows without a label in the column.
+        Group columns whose reports omit the rows without a label in the column.
     n_missing : int
         Number of rows without any group label, excluding rows of weight 0.
     n_weight_0 : int

@@ -40,7 +40,7 @@ class KnownClasses(NamedTuple):
     Attributes
     ----------
     n_cells : int
-        Number of cells with rows of one class, and without overlap with a range of the other class
+        Number of cells with rows in one class, and without overlap with a range of the other class
         in the group.
     n_rows : int
         Number of rows in these cells. The group and the score of such a row reveal the class.
@@ -59,7 +59,7 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
     """Count the rows whose class follows from the group and the score.
 
     The group and the score of a row reveal the class if all ranges of the group with this score
-    have rows of one class.
+    have rows in one class.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def _numbers_of_rows(rows: NDArray[Any], by: str) -> str:
 
 
 def _weights(rows: NDArray[Any], is_weighted: bool) -> Iterator[str]:
-    """Yield a sentence on weights that follow from sums of weights and of squared weights."""
+    """Yield a sentence on weights that follow from sums of weights and squared weights."""
     if not is_weighted:
         return
     n_alone, n_in_pairs = int((rows == 1).sum()), 2 * int((rows == 2).sum())

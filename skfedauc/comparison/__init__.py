@@ -59,7 +59,7 @@ class ModelComparison:
     by_group : pandas.DataFrame or None
         A row for each group and comparison. Here, `pvalue_adjusted` is for all groups by the method
         that `adjustment` names: Holm's, or Benjamini and Hochberg's for more than 50 rows. Limits
-        are unadjusted. Limits and tests are NaN with fewer than two rows of a class.
+        are unadjusted. Limits and tests are NaN with fewer than two rows in a class.
     over : {"rows", "groups"}
         Source of the sampling error of `table`.
     n_missing : int
@@ -111,12 +111,12 @@ def compare_models(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
+    y_true : array-like, shape (n_rows,)
         Labels of two classes.
-    scores : DataFrame, mapping of names to array-likes, or array of shape (n_rows, n_models)
+    scores : DataFrame, mapping of names to array-likes, or array, shape (n_rows, n_models)
         Finite scores of at least two models; higher scores mean the positive class. The models of
         an array have the names 0, 1, ...
-    groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+    groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
         Group label of each row.
     statistic : {"pooled", "macro", "samples", "positives", "negatives", "within"}, \
 default="pooled"
@@ -126,14 +126,14 @@ default="pooled"
         Measure in place of the AUC: ``PartialAUC(max_fpr=0.1)``, or ``AveragePrecision()`` of
         `skfedauc.measures`.
     over : {"rows", "groups"}, default="rows"
-        Source of the sampling error: new rows of the same groups, or new rows of new, random
+        Source of the sampling error: new rows in the same groups, or new rows of new, random
         groups.
     reference : object, default=None
         Name of the model for a comparison with all other models; None compares all pairs.
-    clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-        Cluster of each row, such as a patient with several rows, which may be dependent; see
+    clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
+        Each row's cluster, such as a patient with several rows, which may be dependent; see
         `GroupAUC.from_predictions`.
-    sample_weight : array-like of shape (n_rows,), default=None
+    sample_weight : array-like, shape (n_rows,), default=None
         Weights of 0 or more.
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
@@ -164,7 +164,7 @@ default="pooled"
     Variances are DeLong's [1]_, from each row's difference of placement values, with Student's t.
     They hold for these models; `compare_candidates` includes the variation from fitting again. With
     groups, intervals of pooled AUCs contain those for random and for fixed numbers of positives and
-    negatives of each group, and p values are the larger ones. Averages have the observed shares of
+    negatives in each group, and p values are the larger ones. Averages have the observed shares of
     the groups. With ``over="groups"``, the groups are the clusters of the pooled comparison,
     and the null distribution of an average is simulated.
 

@@ -66,7 +66,7 @@ class Probabilities:
         return float(2.0 ** -(self.octaves + 1))
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the number of the bin of each score."""
+        """Return the number of each score's bin."""
         is_lower = scores < 0.5
         # The difference is exact from 0.5 on; adding 0.0 converts -0.0 to 0.0.
         distances = np.where(is_lower, scores, 1.0 - scores) + 0.0
@@ -122,7 +122,7 @@ class Scores:
     domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the number of the bin of each score."""
+        """Return the number of each score's bin."""
         numbers = (np.abs(scores).view(np.int64) >> _shift_of(self.parts)) + 1
         numbers[scores == 0] = 0
         np.negative(numbers, out=numbers, where=scores < 0)
@@ -163,7 +163,7 @@ class Edges:
         return np.array(self.edges, np.float64)
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the number of the bin of each score."""
+        """Return the number of each score's bin."""
         return np.searchsorted(self._array, scores, side="right").astype(np.int64, copy=False)
 
     def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -244,7 +244,7 @@ class Bins:
     Attributes
     ----------
     n_bins : int or None
-        Number of bins; None for `of_scores`, which has about ``4094 * parts`` bins.
+        Bin count; None for `of_scores`, which has about ``4094 * parts`` bins.
 
     See Also
     --------
@@ -359,7 +359,7 @@ class Bins:
 
         Parameters
         ----------
-        edges : array-like of shape (n_edges,)
+        edges : array-like, shape (n_edges,)
             Finite cut points in increasing order, at least one. A cut point is the lowest score of
             a bin. The scores below the first cut point are also a bin.
 
@@ -404,7 +404,7 @@ class Bins:
         Parameters
         ----------
         counts : ScoreCounts
-            Counts of the rows of all sites and groups, usually binned. The method ignores weights.
+            Counts of the rows in all sites and groups, usually binned. The method ignores weights.
         n_bins : int
             Largest number of bins, 2 or more.
 
@@ -412,7 +412,7 @@ class Bins:
         -------
         Bins
             Bins of `at`, whose edges are edges of the bins (or scores) of `counts`. The edges
-            minimize the limit on the number of rows of a bin. A single bin or score of `counts`
+            minimize the limit on the number of rows in a bin. A single bin or score of `counts`
             with more rows than the limit is a bin of its own.
 
         Examples
@@ -481,22 +481,22 @@ class Bins:
 
     @property
     def n_bins(self) -> int | None:
-        """Number of bins; None for `of_scores`."""
+        """Bin count; None for `of_scores`."""
         if isinstance(self._rule, Scores):
             return None
         return self._rule.last - self._rule.first + 1
 
     def numbers_of(self, scores: ArrayLike) -> NDArray[np.int64]:
-        """Return the number of the bin of each score.
+        """Return the number of each score's bin.
 
         Parameters
         ----------
-        scores : array-like of shape (n_scores,)
+        scores : array-like, shape (n_scores,)
             Finite scores.
 
         Returns
         -------
-        ndarray of int64, shape (n_scores,)
+        int64 array, shape (n_scores,)
             Numbers of the bins, in the order of the scores.
 
         Raises
@@ -518,12 +518,12 @@ class Bins:
 
         Parameters
         ----------
-        numbers : array-like of int, shape (n_numbers,)
+        numbers : int array-like, shape (n_numbers,)
             Numbers of bins.
 
         Returns
         -------
-        ndarray of float64, shape (2, n_numbers)
+        float64 array, shape (2, n_numbers)
             Lowest and highest scores.
         """
         return self._rule.ranges(self._check_numbers(numbers))
@@ -533,12 +533,12 @@ class Bins:
 
         Parameters
         ----------
-        numbers : array-like of int, shape (n_numbers,)
+        numbers : int array-like, shape (n_numbers,)
             Numbers of bins.
 
         Returns
         -------
-        ndarray of float64, shape (n_numbers,)
+        float64 array, shape (n_numbers,)
             A score within each bin.
         """
         checked = self._check_numbers(numbers)

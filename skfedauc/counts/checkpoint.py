@@ -144,7 +144,7 @@ def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
 
 
 def is_path(batch: Any) -> bool:
-    """Return whether a batch is the path of a file."""
+    """Return whether a batch is a file's path."""
     return isinstance(batch, str | os.PathLike)
 
 
@@ -183,7 +183,7 @@ def identity_of(batch: Any) -> list[Any] | None:
 
 
 def _plain(value: Any) -> str:
-    """Return the code of an argument; the code is the same in every process."""
+    """Return an argument's code; the code is the same in every process."""
     if isinstance(value, tuple | list):
         return f"({', '.join(map(_plain, value))})"
     if isinstance(value, os.PathLike):

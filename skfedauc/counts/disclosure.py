@@ -42,14 +42,14 @@ are reduced.
 
 
 class Withheld(NamedTuple):
-    """Groups left out because they have few rows of a class.
+    """Groups left out because they have few rows in a class.
 
     Attributes
     ----------
     n_groups : int
-        Number of groups; a group that two sites withheld counts twice.
+        Group count; a group that two sites withheld counts twice.
     n_negatives, n_positives : int or None
-        Rows of each class in all these groups; None if withheld.
+        Rows in each class in all these groups; None if withheld.
     labels : tuple or None
         Labels of these groups; None if withheld.
     is_n_missing_low : bool
@@ -69,7 +69,7 @@ class Withheld(NamedTuple):
 
     @property
     def n_rows(self) -> int | None:
-        """Rows of both classes; None if withheld."""
+        """Rows in both classes; None if withheld."""
         return _sum([self.n_negatives, self.n_positives])
 
     @classmethod
@@ -144,16 +144,16 @@ class Disclosure:
         Bins of the scores. None with level "bins" means ``Bins.of_probabilities()``; in counts,
         None means ranges that are not bins of one rule.
     min_count : int, default=None
-        Smallest number of rows of a class, other than 0, that is disclosed: 3 or more, because 2
+        Smallest number of rows in a class, other than 0, that is disclosed: 3 or more, because 2
         leaves single rows determined. Neighboring bins are joined until each count reaches it. In
         counts, the smallest number that any part used, or 1 if it is unknown: a mark that secure
         sums and `PrivateCounts` refuse.
     small_groups : {"withhold", "join"}, default="withhold"
-        Groups with fewer rows of a class are left out, or joined as the group ``"(missing)"``,
+        Groups with fewer rows in a class are left out, or joined as the group ``"(missing)"``,
         which is withheld if it is still too small.
     tell_withheld : {"number", "rows", "labels"}, default="rows"
-        What is disclosed of groups left out: how many; also their rows of each class, or an upper
-        limit if the total is below ``min_count`` times the number of groups; or also their labels.
+        What is disclosed of groups left out: how many; also their rows in each class, or an upper
+        limit if the total is below ``min_count`` times the group count; or also their labels.
     withheld : Withheld, default=None
         The groups left out; set by `ScoreCounts.reduced`. None means none.
 

@@ -62,9 +62,9 @@ class Limits:
     Parameters
     ----------
     max_bytes : int, default=2**34
-        Size of a file, and of its content in memory.
+        A file's size, and its content's in memory.
     max_rows : int, default=2**40
-        Number of counted rows of each class.
+        Number of counted rows in each class.
     max_cells, max_groups, max_sources : int, default=2**40
         Numbers of cells, groups and sources.
     max_label_length : int, default=10_000
@@ -270,7 +270,7 @@ def _bytes_of_groups(column: GroupColumn, sizes: NDArray[np.int64]) -> Iterator[
 
 
 def content_of(state: State, checkpoint: Any = None) -> bytes:
-    """Return the content of a file.
+    """Return a file's content.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[St
     Parameters
     ----------
     data : bytes-like
-        Content of the file.
+        The file's content.
     name : str
         Name of the file for messages.
     limits : Limits, default=None
@@ -676,7 +676,7 @@ def _sources_of(facts: Mapping[str, Any]) -> tuple[Source, ...]:
 def _table(
     file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
 ) -> Any:
-    """Return the table of a file, with texts as numbers of distinct texts."""
+    """Return a file's table, with texts as numbers of distinct texts."""
     types = _types_of_kinds()
     described = facts["group_columns"] or []
     expected = {column["name"]: types[column["kind"]] for column in described}

@@ -86,7 +86,7 @@ def _orders_of(state: State) -> tuple[Any, ...]:
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
-    """Return sums of weights and of squared weights by class; unweighted rows have weight 1."""
+    """Return sums of weights and squared weights by class; unweighted rows have weight 1."""
     if cells.weights is not None:
         return cells.weights
     counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)
@@ -106,11 +106,11 @@ class Part:
     state : State or None
         Counts in memory.
     load : callable, default=None
-        Function that reads the counts of a file.
+        Function that reads a file's counts.
     sources : callable, default=None
-        Function that reads the sources of the file, without its counts.
+        Function that reads the file's sources, without its counts.
     n_bytes : int, default=0
-        Size of the file.
+        The file's size.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Part:
         return self._sources()
 
     def keep(self, state: State) -> None:
-        """Keep the counts of the file, so that they are not read again."""
+        """Keep the file's counts, so that they are not read again."""
         self._state = state
 
     def state(self) -> State:
@@ -289,7 +289,7 @@ def _read(parts: Sequence[Part], skipped: _Skipped) -> list[Part]:
 def _agreeing(
     parts: Iterable[Part], rule: Disclosure | None, with_periods: bool, alike: _Alike | None
 ) -> Iterator[tuple[Part, State]]:
-    """Yield the counts of each part at the level of the result, after checking that they agree."""
+    """Yield the counts of each part at the result's level, after checking that they agree."""
     agreement = Agreement()
     for part in parts:
         state = part.state()

@@ -22,7 +22,7 @@ _ROUNDING_ERROR = 1e-10
 
 
 class ClassRows(NamedTuple):
-    """Numbers and weights of the rows of one class by group."""
+    """Numbers and weights of the rows in one class by group."""
 
     n: NDArray[np.int64]
     weight: Floats
@@ -56,7 +56,7 @@ class OwnMoments(NamedTuple):
 
 
 def rows_by_class(cells: Cells, found: Concordance) -> tuple[ClassRows, ClassRows]:
-    """Return numbers and weights of the negatives and of the positives of each group."""
+    """Return numbers and weights of the negatives and the positives in each group."""
     squares: tuple[Any, Any] = (found.n_negatives, found.n_positives)
     if cells.weights is not None and found.u2.size:
         starts, (of_negatives, of_positives) = cells.starts[:-1], cells.weights[2:]
@@ -72,7 +72,7 @@ def _class_rows(n: NDArray[Any], weight: NDArray[Any], squares: NDArray[Any]) ->
 
 
 def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> Floats:
-    """Return the AUC of each group; NaN if the group lacks a class."""
+    """Return each group's AUC; NaN if the group lacks a class."""
     pairs = negatives.weight * positives.weight
     return np.minimum(ratio(u2.astype(np.float64) / 2.0, pairs), 1.0)
 
@@ -136,7 +136,7 @@ class Summary(NamedTuple):
 
     @property
     def n_groups(self) -> int:
-        """Number of groups."""
+        """Group count."""
         return self.n_negatives.size
 
     @property
@@ -157,7 +157,7 @@ class Summary(NamedTuple):
 
     @property
     def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
-        """Rows of the negatives and of the positives of each group."""
+        """Rows of the negatives and the positives in each group."""
         found = []
         for place, n in enumerate((self.n_negatives, self.n_positives)):
             of_rows = [n.astype(np.float64)] * 2 if self.weights is None else self.weights[place::2]
@@ -224,7 +224,7 @@ def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtyp
 
 
 def arrays_of(content: Cells | Summary, ranges: Floats | None) -> list[NDArray[Any]]:
-    """Return the arrays of score counts, except the labels of the groups."""
+    """Return the arrays of score counts, except group labels."""
     if isinstance(content, Summary):
         return content.arrays
     return [array for array in (*content, ranges) if array is not None]

@@ -40,9 +40,9 @@ class MulticlassCounts:
         "ovr" compares each class with the rest, and "ovo" compares each class with each other
         class.
     parts : dict of ScoreCounts
-        With "ovr", the keys are class labels. Each value counts all rows by the score of the class,
-        with the rows of the class as positives. With "ovo", the keys are ``(positive, negative)``.
-        Each value counts the rows of two classes by the score of the positive class.
+        With "ovr", the keys are class labels. Each value counts all rows by the class's score,
+        with the rows in the class as positives. With "ovo", the keys are ``(positive, negative)``.
+        Each value counts the rows in two classes by the score of the positive class.
 
     Raises
     ------
@@ -103,22 +103,22 @@ class MulticlassCounts:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_rows,)
+        y_true : array-like, shape (n_rows,)
             Labels of three or more classes.
-        y_score : array-like of shape (n_rows, n_classes)
+        y_score : array-like, shape (n_rows, n_classes)
             Finite scores of each class, such as probabilities or decision values. The scores of a
             row need not add up to 1. The columns of a data frame are matched by name: each name is
             a label, also as text. Columns with default names (0, 1, ... or column_0, column_1, ...)
             and the columns of an array are in the order of `labels`.
-        groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
             Group label of each row; see `ScoreCounts.from_predictions`.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
-        labels : array-like of shape (n_classes,), default=None
+        labels : array-like, shape (n_classes,), default=None
             Class labels, in the order of the columns of `y_score` unless the columns have labels as
             names. None means the sorted labels of `y_true`; pass `labels` if the rows may lack a
             class, as on a device of few rows.
-        sample_weight : array-like of shape (n_rows,), default=None
+        sample_weight : array-like, shape (n_rows,), default=None
             Weights of 0 or more.
         missing : {"raise", "drop", "group"}, default="raise"
             Treatment of rows without a group label; see `ScoreCounts.from_predictions`.
@@ -149,7 +149,7 @@ class MulticlassCounts:
         Parameters
         ----------
         rows : MulticlassRows
-            Rows of all classes.
+            Rows in all classes.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
             What is coarsened or withheld in each part; see `ScoreCounts.reduced`.
 
@@ -230,10 +230,10 @@ class MulticlassRows(NamedTuple):
     Attributes
     ----------
     by_class : dict of Rows
-        By label, all rows with the score of the class. The rows of the class are positives.
+        By label, all rows with the class's score. The rows in the class are positives.
     multi_class : {"ovr", "ovo"}
     names : tuple of str
-        Names of the group columns.
+        Group column names.
     """
 
     by_class: Mapping[Any, _input.Rows]
@@ -302,7 +302,7 @@ class MulticlassRows(NamedTuple):
         Parameters
         ----------
         key : object
-            Label of a class ("ovr"), or labels of the positive and of the negative class ("ovo").
+            Label of a class ("ovr"), or labels of the positive and the negative class ("ovo").
         """
         if self.multi_class == "ovr":
             text = _words.label_text(key)
@@ -341,7 +341,7 @@ def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
 
 
 def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
-    """Return the number of the column of each label: by name, or by position without names.
+    """Return the number of each label's column: by name, or by position without names.
 
     Labels as text also match, because some data frames have only text as names.
     """

@@ -94,7 +94,7 @@ def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
 def written(
     schema: Any, tables: Iterable[Any], metadata: Mapping[Any, Any], rows: int, **options: Any
 ) -> bytes:
-    """Return the content of a file.
+    """Return a file's content.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
     Parameters
     ----------
     data : bytes-like
-        Content of the file.
+        The file's content.
     name : str
         Name of the file for messages.
     kind : str, default="ScoreCounts"

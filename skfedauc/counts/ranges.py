@@ -1,6 +1,6 @@
 """Ranges of scores of binned cells: merging, joining of cells, and suppression of small counts.
 
-Ranges have shape (2, n_cells): the lowest and the highest possible score of the rows of each cell.
+Ranges have shape (2, n_cells): the lowest and the highest possible score of the rows in each cell.
 The score of a cell lies within its range.
 """
 

@@ -56,7 +56,7 @@ class View:
 
     @property
     def has_exact_aucs(self) -> bool:
-        """Whether the AUCs of the groups are exact; False for binned counts and their summaries."""
+        """Whether group AUCs are exact; False for binned counts and their summaries."""
         return self.ranges is None and (self.summary is None or self.summary.lowest is None)
 
     @property
@@ -79,7 +79,7 @@ class View:
 
     @functools.cached_property
     def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
-        """Numbers, weights and squared weights of the negatives and of the positives by group."""
+        """Numbers, weights and squared weights of the negatives and the positives by group."""
         if self.summary is not None:
             return self.summary.rows_by_class
         return rows_by_class(self.state.cells, self.concordance)
@@ -103,7 +103,7 @@ class View:
 
     @property
     def sums_among_all(self) -> PlacementSums:
-        """Sums by group of placement values among the rows of all groups."""
+        """Sums by group of placement values among the rows in all groups."""
         needs(self.state.disclosure, Need.SCORES, "comparing rows of several groups")
         return self._sums[1]
 
@@ -214,17 +214,17 @@ class ScoreCounts:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_rows,)
+        y_true : array-like, shape (n_rows,)
             Labels of two classes. The rows may all belong to one class.
-        y_score : array-like of shape (n_rows,)
+        y_score : array-like, shape (n_rows,)
             Finite scores; higher means more likely positive. They are kept as float64: decimals,
             fractions and large integers are refused if two different numbers might become equal.
-        groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
             Group label of each row: booleans, integers, strings, dates, periods, intervals (of
             `pandas.cut`), members of an `enum.Enum`, or categories of these. Floats that are whole
             numbers become integers. With several columns, each combination is a group, labeled by
             a tuple.
-        sample_weight : array-like of shape (n_rows,), default=None
+        sample_weight : array-like, shape (n_rows,), default=None
             Weights of 0 or more. Rows of weight 0 are left out.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans. If all
@@ -289,21 +289,21 @@ class ScoreCounts:
 
         Parameters
         ----------
-        group : array-like of shape (n_counts,) or (n_counts, n_columns), default=None
+        group : array-like, shape (n_counts,) or (n_counts, n_columns), default=None
             Group labels as in `from_predictions`; None for counts without groups.
-        score : array-like of shape (n_counts,), default=None
+        score : array-like, shape (n_counts,), default=None
             Finite scores; required.
-        n_negatives, n_positives : array-like of int, shape (n_counts,), default=None
+        n_negatives, n_positives : int array-like, shape (n_counts,), default=None
             Required numbers of rows, 0 or more.
-        weight_negatives, weight_positives : array-like of shape (n_counts,), default=None
+        weight_negatives, weight_positives : array-like, shape (n_counts,), default=None
             Sums of the sample weights by class. None means that each row has weight 1.
-        squared_weight_negatives, squared_weight_positives : array-like of shape (n_counts,), \
+        squared_weight_negatives, squared_weight_positives : array-like, shape (n_counts,), \
 default=None
             Sums of the squared weights; required with sums of the weights.
-        score_low, score_high : array-like of shape (n_counts,), default=None
+        score_low, score_high : array-like, shape (n_counts,), default=None
             Lowest and highest possible score of the rows, for counts by ranges of scores. `score`
             lies in the range, and represents it.
-        **group_columns : array-like of shape (n_counts,)
+        **group_columns : array-like, shape (n_counts,)
             Columns of group labels by name, in place of `group`. Reports show the names.
 
         Returns
@@ -760,7 +760,7 @@ default=None
         Parameters
         ----------
         function : callable
-            Called once with the sorted distinct scores, a float64 array of shape (n_scores,). It
+            Called once with the sorted distinct scores, a float64 array, shape (n_scores,). It
             returns a finite number for each.
 
         Returns
@@ -828,7 +828,7 @@ default=None
         Notes
         -----
         A summary gives the same group AUCs, with the same averages, gaps, intervals and tests.
-        Results that compare rows of different groups, such as the pooled AUC, raise a
+        Results that compare rows in different groups, such as the pooled AUC, raise a
         `DisclosureError`, and `merge` accepts summaries only if no group is in two of them.
 
         With `max_cells`, the result takes 32 bytes per cell (64 with weights), and holds ranges of
@@ -1015,7 +1015,7 @@ default=None
 
         Returns
         -------
-        ndarray of int64, shape (2 * n_groups * n_bins,)
+        int64 array, shape (2 * n_groups * n_bins,)
             Negatives, then positives, by group and bin.
 
         Raises
@@ -1055,7 +1055,7 @@ default=None
 
         Parameters
         ----------
-        vector : array-like of shape (2 * n_groups * n_bins,)
+        vector : array-like, shape (2 * n_groups * n_bins,)
             Sum of vectors from `to_vector`. Floats must be whole numbers.
         bins : Bins
             As in `to_vector`.
@@ -1068,7 +1068,7 @@ default=None
         Returns
         -------
         ScoreCounts
-            Binned counts of the rows of all sites, without groups that have no rows.
+            Binned counts of the rows in all sites, without groups that have no rows.
 
         Raises
         ------
@@ -1106,13 +1106,13 @@ default=None
 
     @functools.cached_property
     def groups(self) -> tuple[Any, ...] | None:
-        """Sorted labels of the groups; None for rows without groups."""
+        """Sorted group labels; None for rows without groups."""
         labels = self._state.labels
         return None if labels is None else tuple(labels.tolist())
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """Names of the group columns, such as the name of a Series; empty without names."""
+        """Group column names, such as the name of a Series; empty without names."""
         return self._state.group_names
 
     @property
@@ -1191,7 +1191,7 @@ default=None
     # Object --------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        """Return the number of groups; 1 for rows without groups, and 0 without rows."""
+        """Return the group count; 1 for rows without groups, and 0 without rows."""
         return self._state.n_groups
 
     def __eq__(self, other: object) -> bool:
@@ -1348,10 +1348,10 @@ def select_groups(
     Parameters
     ----------
     counts : ScoreCounts
-    numbers : array-like of int, shape (n_selected,)
+    numbers : int array-like, shape (n_selected,)
         Increasing positions in `groups`. `n_missing` does not change.
     at_least : int, default=None
-        Number of rows of a class below which the selection leaves groups out: a suppression.
+        Number of rows in a class below which the selection leaves groups out: a suppression.
 
     Raises
     ------
@@ -1409,7 +1409,7 @@ def counts_of_rows(
     n_jobs : int, default=None
         Number of threads, as in `ScoreCounts.from_predictions`.
     group_names : tuple of str, default=()
-        Names of the group columns.
+        Group column names.
     """
     return ScoreCounts._of(state_of_rows(rows, n_jobs, group_names), n_jobs)  # noqa: SLF001
 
@@ -1431,5 +1431,5 @@ def identifier_of(counts: ScoreCounts) -> str:
 
 
 def sums_among_all(counts: ScoreCounts) -> PlacementSums:
-    """Return sums by group of placement values among the rows of all groups, computed once."""
+    """Return sums by group of placement values among the rows in all groups, computed once."""
     return view_of(counts).sums_among_all

@@ -32,13 +32,13 @@ class State(NamedTuple):
     Attributes
     ----------
     content : Cells or Summary
-    labels : ndarray of shape (n_groups,) or None
-        Sorted labels of the groups, or None for rows without groups.
-    ranges : ndarray of float64, shape (2, n_cells), or None
-        Lowest and highest score of the rows of each cell; None for exact counts and summaries.
+    labels : ndarray, shape (n_groups,) or None
+        Sorted group labels, or None for rows without groups.
+    ranges : float64 array, shape (2, n_cells), or None
+        Lowest and highest score of the rows in each cell; None for exact counts and summaries.
     disclosure : Disclosure
     group_names : tuple of str
-        Names of the group columns; empty if they are unknown or differ between parts.
+        Group column names; empty if they are unknown or differ between parts.
     classes : Classes
         Labels of the classes; empty if they are unknown.
     n_missing : int
@@ -86,19 +86,19 @@ class State(NamedTuple):
 
     @property
     def n_groups(self) -> int:
-        """Number of groups; 1 for rows without groups, and 0 without rows."""
+        """Group count; 1 for rows without groups, and 0 without rows."""
         content = self.content
         return content.n_groups if isinstance(content, Summary) else content.starts.size - 1
 
     @property
     def n_cells(self) -> int:
-        """Number of cells, or of groups of a summary."""
+        """Number of cells, or of groups in a summary."""
         content = self.content
         return content.n_groups if isinstance(content, Summary) else content.scores.size
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Numbers of negatives and of positives."""
+        """Numbers of negatives and positives."""
         content = self.content
         if isinstance(content, Summary):
             return int(content.n_negatives.sum()), int(content.n_positives.sum())
@@ -106,7 +106,7 @@ class State(NamedTuple):
 
     @property
     def n_by_class(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Numbers of negatives and of positives by group."""
+        """Numbers of negatives and positives by group."""
         content = self.content
         if isinstance(content, Summary):
             return content.n_negatives, content.n_positives
@@ -192,7 +192,7 @@ def added(cells: Cells, codes: NDArray[np.intp] | None, **facts: Any) -> State:
     ----------
     cells : Cells
         Cells in any order; `starts` is ignored.
-    codes : ndarray of intp, shape (n_cells,), or None
+    codes : intp array, shape (n_cells,), or None
         Group number of each cell; None puts all cells into one group.
     **facts
         Attributes of `State`: `labels` of the groups, `ranges` of the cells, and others.
@@ -370,7 +370,7 @@ def _wrong_weights(
 def check_weight_sums(
     weights: NDArray[np.float64], negatives: NDArray[Any], positives: NDArray[Any]
 ) -> None:
-    """Raise a ValueError for sums of weights and of squared weights that no rows can have."""
+    """Raise a ValueError for sums of weights and squared weights that no rows can have."""
     for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
         sums, squares = weights[place], weights[place + 2]
         empty = counts == 0

@@ -64,7 +64,7 @@ def state_of_table(
     counts : mapping of str to array-like
         The columns `score`, `n_negatives` and `n_positives`.
     sums : mapping of str to array-like or None
-        Sums of the weights and of the squared weights by class, or None for unweighted rows.
+        Sums of the weights and the squared weights by class, or None for unweighted rows.
     ends : mapping of str to array-like or None
         The columns `score_low` and `score_high`; both None for exact counts.
     group_columns : mapping of str to array-like
@@ -160,7 +160,7 @@ def table_of(state: State) -> pd.DataFrame:
 def names_of_columns(
     names: Iterable[str], n_columns: int, n_groups: int, counted: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return the names of the group columns in a table with the columns `counted`."""
+    """Return the group column names in a table with the columns `counted`."""
     own = tuple(names)
     # Without labels, only the names determine the number of columns.
     has_other_number = len(own) != n_columns and n_groups > 0
@@ -234,7 +234,7 @@ def _refuse_whole_table(
 def _encode_group_columns(
     group: Any, group_columns: Mapping[str, Any]
 ) -> tuple[NDArray[np.intp], NDArray[Any], tuple[str, ...]]:
-    """Return group numbers, group labels and the names of the group columns."""
+    """Return group numbers, group labels and the group column names."""
     if group is not None:
         codes, labels = _input.encode_groups(group, "group")
         names = _input.names_of(labels, group)
@@ -251,7 +251,7 @@ def _encode_group_columns(
 
 
 class Columns(NamedTuple):
-    """Names of the columns of a table.
+    """Names of a table's columns.
 
     Attributes
     ----------
@@ -356,7 +356,7 @@ def _as_frame(table: Any) -> Any:
 
 
 def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
-    """Check the columns of a table, and return the table as a narwhals DataFrame or LazyFrame.
+    """Check a table's columns, and return the table as a narwhals DataFrame or LazyFrame.
 
     Raises
     ------
@@ -397,7 +397,7 @@ def count_table(
     max_cells: int,
     disclosure: Any,
 ) -> State:
-    """Count the rows of a table, with the arguments of `ScoreCounts.from_table`."""
+    """Count a table's rows, with the arguments of `ScoreCounts.from_table`."""
     import narwhals.stable.v2 as nw
 
     check_columns(columns, required=("label", "score"))

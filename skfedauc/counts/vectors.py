@@ -38,7 +38,7 @@ class Grid:
 
     Attributes
     ----------
-    labels : ndarray of shape (n_groups,) or None
+    labels : ndarray, shape (n_groups,) or None
         The sorted labels.
 
     Raises

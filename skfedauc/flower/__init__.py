@@ -4,7 +4,7 @@ A client puts the `ScoreCounts` of its rows into its reply with `counts_record`.
 `GroupAUCAggregator` merges the counts of all replies and computes the AUCs of all rows together.
 
 Use `secure_group_auc` on the server and `secure_reply` on the clients if the server must not see
-the counts of a client. These functions add up counts by Flower's protocol SecAgg+.
+a client's counts. These functions add up counts by Flower's protocol SecAgg+.
 
 This module needs Flower: ``pip install "skfedauc[flower]"``.
 """

@@ -51,7 +51,7 @@ def counts_record(
     counts : ScoreCounts
         Counts of the client's rows, with groups.
     source : str, default=None
-        Name of the client, for messages, and for `expected_groups` of the aggregator.
+        The client's name, for messages, and for `expected_groups` of the aggregator.
     server_round : int, default=None
         Round of the request, ``message.content["config"]["server-round"]``, which the aggregator
         compares between replies and gives to its reports.
@@ -77,7 +77,7 @@ def counts_record(
 
     Notes
     -----
-    The server sees the counts of each client, and exact counts of distinct scores disclose the
+    The server sees each client's counts, and exact counts of distinct scores disclose the
     group, the score and the class of every row. `secure_reply` sends counts that it does not see.
 
     Examples
@@ -127,8 +127,8 @@ class GroupAUCAggregator:
     ----------
     expected_groups : iterable of labels, or mapping of str to iterable of labels, default=None
         Labels of all groups of each round, so that missing ones are noticed: Flower passes on only
-        the replies that arrived. A mapping from the name of each client, `source` of
-        `counts_record`, to its groups also refuses rows of the groups of others, and other names.
+        the replies that arrived. A mapping from each client's name, `source` of
+        `counts_record`, to its groups also refuses rows in the groups of others, and other names.
     on_missing : {"warn", "raise", "ignore"}, default="warn"
         What to do about missing or unexpected groups; `missing_groups` records the missing ones.
     on_invalid : {"raise", "skip"}, default="raise"
@@ -143,7 +143,7 @@ class GroupAUCAggregator:
         Level to which each reply is reduced first; None requires one level of all replies.
     limits : skfedauc.counts.Limits, default=None
         What is accepted of each reply. None accepts 2**28 bytes, also after decompression, 10**9
-        rows of a class, and labels of 1,000 characters.
+        rows in a class, and labels of 1,000 characters.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class GroupAUCAggregator:
 
     See Also
     --------
-    counts_record : Put counts into the reply of a client.
+    counts_record : Put counts into a client's reply.
     GroupAUC : Report of all AUCs, gaps and tables.
     secure_group_auc : Only sums over the clients reach the server.
 
@@ -430,7 +430,7 @@ class GroupAUCAggregator:
 
 
 class _Reply(NamedTuple):
-    """Counts of a client, the client's name in messages, and the round of the counts."""
+    """A client's counts, the client's name in messages, and the round of the counts."""
 
     counts: ScoreCounts
     name: str

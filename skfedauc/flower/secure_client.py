@@ -69,9 +69,9 @@ def secure_reply(
     Parameters
     ----------
     message : flwr.app.Message
-        Message of the server; see `is_secure_request`.
+        The server's message; see `is_secure_request`.
     context : flwr.app.Context
-        Context of the client, which keeps its keys between the four requests of a round.
+        The client's context, which keeps its keys between the four requests of a round.
     count : callable
         Function that returns the `ScoreCounts` of the client's rows, called at the third request
         with the server's arrays as a list of ndarrays.
@@ -107,7 +107,7 @@ def secure_reply(
     -----
     The server receives the counts of each bin plus masks that cancel in the sum over all clients,
     and neither a number of rows nor a name. Flower sends the text of a client's error to the
-    server; errors of `count` and of the counts are therefore only written to the log of the client.
+    server; errors of `count` and of the counts are therefore only written to the client's log.
 
     Examples
     --------

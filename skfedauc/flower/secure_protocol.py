@@ -56,7 +56,7 @@ class Settings(NamedTuple):
     num_shares : int
         Number of clients with which each client shares masks, including the client itself.
     threshold : int
-        Number of shares that reveal the masks of a client.
+        Number of shares that reveal a client's masks.
     max_count : int
         Largest count that a client may send, a power of two, and Flower's clipping range.
     """

@@ -81,7 +81,7 @@ def secure_group_auc(
     """Compute the AUCs of the rows of all clients from a sum of masked counts.
 
     The function runs one round of Flower's protocol SecAgg+ [1]_ [2]_: the server receives masked
-    counts of each client, and only the sum of the counts. The clients answer by `secure_reply`.
+    each client's counts, and only the sum of the counts. The clients answer by `secure_reply`.
     Call it in the main function of a ServerApp, for instance after training a model.
 
     Parameters
@@ -94,7 +94,7 @@ def secure_group_auc(
         Bins of the scores, of a fixed number, equal to those of the clients.
     groups : array-like of labels, or None
         Labels of the groups of all clients, or None for rows without groups. All clients should
-        have rows of all groups; see Notes.
+        have rows in all groups; see Notes.
     arrays : flwr.app.ArrayRecord, default=None
         Arrays of the model for the clients, or none.
     node_ids : iterable of int, default=None
@@ -207,7 +207,7 @@ def _averages(
     config: dict[str, Any],
     timeout: float | None,
 ) -> tuple[NDArray[np.float64], int] | None:
-    """Run the protocol, and return the average vector and the number of clients, or None."""
+    """Run the protocol, and return the average vector and the client count, or None."""
     common = flwr("common")
     constants = flwr("server.workflow.constant")
     ndarrays = [] if arrays is None else arrays.to_numpy_ndarrays()

@@ -10,7 +10,7 @@ One model:
 ===================  ======================================================================
 ``variances``        DeLong 1988; unbiased; bounded (Birnbaum and Klose 1957); pooled over groups;
                      the pooled AUC for fixed groups (strata) and for random groups
-``designs``          the same over the pairs of rows of the same fold, and Obuchowski's (1997) of
+``designs``          the same over the pairs of rows in the same fold, and Obuchowski's (1997) of
                      clusters
 ``effects``          placement values of rows, units, corrections (Bell and McCaffrey 2002);
                      averages over comparisons of classes

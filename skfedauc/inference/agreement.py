@@ -34,7 +34,7 @@ class ClassAgreement(NamedTuple):
 
     Attributes
     ----------
-    distances : ndarray of float64, shape (n_groups,)
+    distances : float64 array, shape (n_groups,)
         Kolmogorov distance of each group from all groups; NaN without rows.
     statistic, pvalue : float
         Anderson-Darling test; NaN with weights or fewer than two groups.
@@ -120,7 +120,7 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
 
     The limit is a weighted sum of chi-square variables with k - 1 degrees of freedom. The weights
     are the eigenvalues of the matrix L with the elements w_j c_jk, where c_jk = b_j (1 - b_k) for j
-    < k, and b_j is the midrank of score j over the number of rows. The cumulants are traces of
+    < k, and b_j is the midrank of score j over the row count. The cumulants are traces of
     powers of L, which cumulative sums give.
     """
     from scipy.special import gammaincc

@@ -95,12 +95,12 @@ class Amounts(NamedTuple):
 
     @property
     def rows(self) -> Floats:
-        """Weight of the rows of both classes."""
+        """Weight of the rows in both classes."""
         return self.negatives + self.positives
 
     @property
     def squares(self) -> Floats:
-        """Squared weight of the rows of both classes."""
+        """Squared weight of the rows in both classes."""
         return self.squared_negatives + self.squared_positives
 
 
@@ -111,7 +111,7 @@ def effective_rows(cells: Cells) -> Floats:
 
 
 def _sums(cells: Cells, values: Floats) -> Floats:
-    """Return the sum over the cells of each group."""
+    """Return the sum over each group's cells."""
     if not values.size:
         return np.zeros(0)
     found: Floats = np.add.reduceat(values, cells.starts[:-1])
@@ -132,7 +132,7 @@ class ClusterCells:
 
     @functools.cached_property
     def place(self) -> NDArray[np.intp]:
-        """Number of the cell of the group with the score of each cell."""
+        """Cell in the group that has each cell's score."""
         of_groups = self.of_groups
         scores, rank = np.unique(of_groups.scores, return_inverse=True)
         keys = of_groups.groups.astype(np.int64) * scores.size + rank
@@ -193,7 +193,7 @@ class MeanScore(NamedTuple):
 def mean_scores(
     cells: Cells, confidence_level: float, clusters: ClusterCells | None = None
 ) -> MeanScore:
-    """Return the mean score minus the share of positives of each group, with limits and p value.
+    """Return the mean score minus the share of positives in each group, with limits and p value.
 
     The scores are given, and the labels are random. The limits are the mean score minus Wilson's
     limits [2]_ of the share of positives, which are conservative, because rows with different
@@ -403,7 +403,7 @@ def _inverse(matrices: Floats) -> Floats:
 
 
 class Bins(NamedTuple):
-    """Bins of the rows of each group, in ascending order of scores.
+    """Bins of the rows in each group, in ascending order of scores.
 
     Each has a group number, an effective sample size, a mean score and a share of positives;
     `is_first` tells for each cell whether it is the first cell of a bin.

@@ -50,11 +50,11 @@ class GroupValues(NamedTuple):
 
     Attributes
     ----------
-    values, variance : ndarray of float64, shape (2, n_groups)
+    values, variance : float64 array, shape (2, n_groups)
         Before and after.
-    covariance : ndarray of float64, shape (n_groups,)
+    covariance : float64 array, shape (n_groups,)
         Covariance of the values of both models.
-    degrees_of_freedom : ndarray of float64, shape (2, n_groups)
+    degrees_of_freedom : float64 array, shape (2, n_groups)
     """
 
     values: Floats
@@ -87,7 +87,7 @@ class GroupValues(NamedTuple):
 
 
 class GapChange(NamedTuple):
-    """Change of a gap, with its confidence limits and the p value of no change."""
+    """A gap's change, with its confidence limits and the p value of no change."""
 
     change: float
     ci_low: float
@@ -96,7 +96,7 @@ class GapChange(NamedTuple):
 
 
 def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> GapChange:
-    """Return the change of a gap, the largest of the gaps of these quantities.
+    """Return a gap's change, the largest of the gaps of these quantities.
 
     Equalized odds has two: the true and the false positive rates. Each has at least two groups.
     """
@@ -125,7 +125,7 @@ def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> Ga
 
 
 class _Gap(NamedTuple):
-    """Gap of a model: differences of all pairs of groups, and the pair of the largest one."""
+    """A model's gap: differences of all pairs of groups, and the pair of the largest one."""
 
     size: float
     quantity: int
@@ -161,7 +161,7 @@ class _Gap(NamedTuple):
         )
 
     def limits(self, deviate: float) -> tuple[float, float]:
-        """Return the limits of the gap, this number of standard errors from the differences.
+        """Return the gap's limits, this number of standard errors from the differences.
 
         A lower limit of 0 would understate the sampling error of a small gap.
         """
@@ -205,11 +205,11 @@ class RateChanges(NamedTuple):
 
     Attributes
     ----------
-    before, after : ndarray of float64, shape (n_groups,)
+    before, after : float64 array, shape (n_groups,)
         Rates; NaN for a group without rows.
-    ci_low, ci_high : ndarray of float64, shape (n_groups,)
+    ci_low, ci_high : float64 array, shape (n_groups,)
         Confidence limits of ``after - before``.
-    pvalue : ndarray of float64, shape (n_groups,)
+    pvalue : float64 array, shape (n_groups,)
         P value of no change; 1 if all decisions are equal.
     values : GroupValues
         The rates with variances, for the change of a gap between groups.
@@ -234,12 +234,12 @@ def rate_changes(
 
     Parameters
     ----------
-    decisions : ndarray of bool, shape (2, n_rows)
+    decisions : bool array, shape (2, n_rows)
         Whether the decisions before and after are positive.
-    codes : ndarray of intp, shape (n_rows,)
+    codes : intp array, shape (n_rows,)
         Group numbers.
     n_groups : int
-    weights : ndarray of float64, shape (n_rows,)
+    weights : float64 array, shape (n_rows,)
     confidence_level : float
     """
     before, after = decisions

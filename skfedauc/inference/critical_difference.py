@@ -49,14 +49,14 @@ def auc_critical_difference(
     Two equally good models' observed AUCs differ by more than the critical difference with
     probability ``1 - confidence_level``. The scores of both classes are normal with the same
     standard deviation. The function assumes two independent test sets of independent rows, with the
-    same numbers of positives and of negatives. Pass `correlation` for two models on the same rows.
+    same numbers of positives and negatives. Pass `correlation` for two models on the same rows.
 
     Parameters
     ----------
     auc : float
         The true AUC of both models, between 0 and 1. For two observed AUCs, their mean.
     n_positives, n_negatives : int
-        Number of rows of each class in a test set.
+        Number of rows in each class in a test set.
     confidence_level : float, default=0.95
         Probability that the observed difference is at most the critical difference.
     correlation : float, default=0.0
@@ -66,7 +66,7 @@ def auc_critical_difference(
     method : {"exact", "simulate"}, default="exact"
         "exact" combines the exact variance of an AUC with a normal approximation for the
         difference. "simulate" draws test sets and returns the quantile of the simulated
-        differences. Use "simulate" with few rows of a class or an AUC near 1, where differences are
+        differences. Use "simulate" with few rows in a class or an AUC near 1, where differences are
         not normal.
     random_state : int, RandomState instance or None, default=None
         Seed of the simulation.

@@ -1,7 +1,7 @@
 """Tests of xAUC disparities: differences between the two cross AUCs of each group.
 
-The first cross AUC compares the group's positives with the negatives of all other groups, and the
-second the positives of all other groups with the group's negatives. They share no row, so their
+The first cross AUC compares the group's positives with the negatives in all other groups, and the
+second the positives in all other groups with the group's negatives. They share no row, so their
 variances [1]_ add up if all rows are independent. With clusters, the effect of a cluster has four
 parts, one for each class and cross AUC, and the variance is the sum of the squared effects [3]_.
 
@@ -50,14 +50,14 @@ class CrossGaps(NamedTuple):
 
     Attributes
     ----------
-    disparity, error : ndarray of float64, shape (n_groups,)
-        Disparity and its standard error, which is NaN with fewer than two rows of a class in the
+    disparity, error : float64 array, shape (n_groups,)
+        Disparity and its standard error, which is NaN with fewer than two rows in a class in the
         group or in the other groups.
-    pvalue, pvalue_adjusted : ndarray of float64, shape (n_groups,)
+    pvalue, pvalue_adjusted : float64 array, shape (n_groups,)
         P value of a disparity of 0, unadjusted and adjusted for the number of groups (Holm).
-    lowest, highest : tuple of two ndarray of float64, shape (n_groups,)
+    lowest, highest : tuple of two float64 array, shape (n_groups,)
         Lowest and highest disparities that binned scores permit, with their standard errors.
-    freedom : ndarray of float64, shape (n_groups,)
+    freedom : float64 array, shape (n_groups,)
         Degrees of freedom of the standard errors; infinite for independent rows.
     """
 
@@ -114,7 +114,7 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
     clusters : ClusterCounts, default=None
         Counts of the same rows by group and cluster; None if all rows are independent. The variance
         is then at least that of clustered rows, with Student's t. There is none if fewer than two
-        clusters have rows of a class, in the group or in the other groups, or if the numbers of
+        clusters have rows in a class, in the group or in the other groups, or if the numbers of
         groups and of cells have a product above 20 million.
     """
     is_binned = view_of(counts).ranges is not None
@@ -150,7 +150,7 @@ def pair_errors(counts: ScoreCounts) -> Floats:
 
     Returns
     -------
-    ndarray of float64, shape (n_groups, n_groups)
+    float64 array, shape (n_groups, n_groups)
         Symmetric, with NaN for pairs with a group that lacks a class.
     """
     rows = view_of(with_weights_over(counts, view_of(counts).weight_exponent)).rows_by_class
@@ -220,8 +220,8 @@ def _above_others(
 ) -> tuple[Floats, Floats]:
     """Return the share of pairs in which the group's row is above a row of the other groups.
 
-    `own` are the group's rows of one class (`side`: 0 for negatives, 1 for positives), and `others`
-    the other groups' rows of the other class. The second result is DeLong's variance of the share,
+    `own` are the group's rows in one class (`side`: 0 for negatives, 1 for positives), and `others`
+    the other groups' rows in the other class. The second result is DeLong's variance of the share,
     or an upper bound [2]_ if that is 0.
     """
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
@@ -253,13 +253,13 @@ def _above_others(
 
 
 class _Neighbors(NamedTuple):
-    """Weights of the group's rows of a class and of the others' rows of the other, around cells.
+    """Weights of the group's rows in a class and of the others' rows of the other, around cells.
 
     Attributes
     ----------
-    weight, above : ndarray of float64, shape (n_cells,)
+    weight, above : float64 array, shape (n_cells,)
         Weight of the group's rows in the cell, and of those above it.
-    below, tied : ndarray of float64, shape (n_cells,)
+    below, tied : float64 array, shape (n_cells,)
         Weight of the others' rows below the cell, and of those tied with it.
     """
 

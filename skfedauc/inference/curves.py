@@ -1,6 +1,6 @@
 """ROC curves of groups, the area between two curves (ABROCA), and the variance of a summary.
 
-The rows of a group with one score are one straight segment of its curve, so a tie block of both
+The rows in a group with one score are one straight segment of its curve, so a tie block of both
 classes is a diagonal segment, as in `sklearn.metrics.roc_curve`. The variance of a summary of the
 curve follows from its influence values [1]_, its derivatives with respect to the shares of the rows
 at each score. Those of the whole area are the placement values of DeLong's variance.
@@ -47,7 +47,7 @@ _MOST_HEIGHTS, _RATES = 1 << 24, 4096
 
 
 class Influence(NamedTuple):
-    """Influence of the rows of each cell on a summary of the curve, up to a constant by class."""
+    """Influence of the rows in each cell on a summary of the curve, up to a constant by class."""
 
     positives: Floats
     negatives: Floats
@@ -58,16 +58,16 @@ class GroupCurves(NamedTuple):
 
     Attributes
     ----------
-    starts : ndarray of intp, shape (n_groups + 1,)
+    starts : intp array, shape (n_groups + 1,)
         Group g has the segments ``starts[g]:starts[g + 1]``, in order of increasing scores, from
         the end of the curve to its beginning; reversed curves have the opposite order.
-    groups : ndarray of intp, shape (n_cells,)
+    groups : intp array, shape (n_cells,)
         Group of each segment.
-    left, right, bottom, top : ndarray of float64, shape (n_cells,)
+    left, right, bottom, top : float64 array, shape (n_cells,)
         False positive rates (left, right) and true positive rates; 0 for a class without rows.
     negatives, positives : ClassRows
-        Rows of each class, by group.
-    negative_squares, positive_squares : ndarray of float64, shape (n_cells,)
+        Rows in each class, by group.
+    negative_squares, positive_squares : float64 array, shape (n_cells,)
         Sums of squared weights.
     is_weighted : bool
     """
@@ -127,13 +127,13 @@ class GroupCurves(NamedTuple):
 
     @property
     def defined(self) -> NDArray[np.bool_]:
-        """True for groups with rows of both classes."""
+        """True for groups with rows in both classes."""
         defined: NDArray[np.bool_] = self.negatives.weight * self.positives.weight > 0
         return defined
 
     @property
     def estimable(self) -> NDArray[np.bool_]:
-        """True for groups with at least two rows of each class, see `Variances.estimable`."""
+        """True for groups with at least two rows in each class, see `Variances.estimable`."""
         classes = self.negatives, self.positives
         return np.logical_and(*((x.n > 1) & (x.effective >= LEAST_EFFECTIVE) for x in classes))
 
@@ -330,7 +330,7 @@ def null_areas(
     values of negatives are uniform on [0, 1]. Drawn rows in a tie block of their group have a tie.
 
     The draws are numbers of rows at and between the corners of both curves and the points of a
-    grid, so the time depends little on the number of rows.
+    grid, so the time depends little on the row count.
     """
     grid = np.linspace(0.0, 1.0, _GRID + 1)
     edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
@@ -363,7 +363,7 @@ def null_areas(
 def _places_of(curve: RocCurve, edges: Floats) -> NDArray[np.intp]:
     """Return the place of rows at and between edges, which is one for a tie block of both classes.
 
-    The edges include the corners of the curve.
+    The edges include the curve's corners.
     """
     at = np.repeat(edges, 2)[:-1]
     place = np.arange(at.size)

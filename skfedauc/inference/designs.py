@@ -4,8 +4,8 @@ Within folds, the AUC of a group is the average of its AUCs in the folds, weight
 variance of this average, given the models of the folds, is the sum of the folds' variances times
 the squared shares of pairs.
 
-Clusters, such as several rows of each patient, are independent, and the rows of a cluster may be
-dependent. The effects of the rows of a cluster add up, and the variance is the sum of the squared
+Clusters, such as several rows of each patient, are independent, and the rows in a cluster may be
+dependent. The effects of the rows in a cluster add up, and the variance is the sum of the squared
 sums [1]_, corrected for clusters of unequal size (`effects.py`). If each row is a cluster, this is
 DeLong's variance. With unequal numbers of rows, Obuchowski's own factor I / (I - 1) for I clusters
 is too small: in an example with 5 clusters of positives and geometric numbers of rows, the variance
@@ -139,7 +139,7 @@ def combined(
 
 
 def rows_of(clusters: ClusterCounts, exponent: int) -> Rows:
-    """Return the cells of counts by group and cluster as weighted rows of one class each.
+    """Return the cells of counts by group and cluster as weighted rows in one class each.
 
     Weights are divided by two to the power `exponent`.
     """
@@ -212,7 +212,7 @@ def _shared(
 ) -> Floats:
     """Return variances from pooled placement values, plus pooled covariances within clusters.
 
-    Pooling assumes equal covariances in all groups: of two positives of a cluster, of two
+    Pooling assumes equal covariances in all groups: of two positives in a cluster, of two
     negatives, and of a positive and a negative. The least sum is 0.
     """
     if not kept.any():

@@ -115,7 +115,7 @@ def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
     """Return the normal quantile of an upper limit of the largest difference.
 
     The limit fails with probability `tail`. It only has to cover the difference of the two groups
-    that are furthest apart, so it needs no adjustment for the number of pairs. Above `MOST_GROUPS`
+    that are furthest apart, so it needs no adjustment for the pair count. Above `MOST_GROUPS`
     groups, the limits of both groups of the pair can fail.
     """
     return normal_quantile(tail / 2.0 if n_groups > MOST_GROUPS else tail)
@@ -219,7 +219,7 @@ def compare_with_rest(extremes: Extremes, confidence_level: float) -> Comparison
 
 
 def _group_and_rest(variances: Variances, shared: Floats) -> tuple[AUCSpread, AUCSpread]:
-    """Return the AUCs of the groups, and for each group the average of the others' AUCs."""
+    """Return group AUCs, and for each group the average of the others' AUCs."""
     defined = variances.defined
     weight = np.where(defined, variances.size_weights, 0.0)
     of_others = sum_of_others(weight)
@@ -373,7 +373,7 @@ class DifferenceTest:
         P value of equal true AUCs; below ``1 - confidence_level`` exactly if `ci_low` is above 0.
     confidence_level : float
     highest, lowest : object
-        Labels of the groups with the largest and the smallest AUC; the first of tied groups.
+        Groups with the largest and the smallest AUC; the first of tied groups.
     clearest : tuple of two objects, or None
         Labels of the two groups with the most significant difference, the larger AUC first. They
         differ from `highest` and `lowest` if these are tiny groups. None if `pvalue` is 1.
@@ -448,7 +448,7 @@ def largest_of_pairs(
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit of all pairs, and its pair.
 
-    `first` and `second` are the AUCs of the groups and their distances from their limits.
+    `first` and `second` are group AUCs and their distances from their limits.
     """
     (auc, of_first), (other, of_second) = first, second
     largest, pair = -np.inf, (0, 0)

@@ -2,8 +2,8 @@
 
 The effect of a row on an AUC is the deviation of its placement value from the mean of its class,
 times its share of the class. Effects add up: to the error of an average of AUCs, of a difference of
-models, or to the contribution of a cluster. A variance is a sum of squared effects of independent
-*units*, which are rows, or the rows of one cluster in one group [1]_ [2]_. A correction accounts
+models, or to a cluster's contribution. A variance is a sum of squared effects of independent
+*units*, which are rows, or the rows in one cluster in one group [1]_ [2]_. A correction accounts
 for the estimated mean: DeLong's for rows, Bell and McCaffrey's for clusters [3]_.
 
 References
@@ -48,13 +48,13 @@ class Rows:
 
     Attributes
     ----------
-    positive : ndarray of bool, shape (n_rows,)
-    scores : ndarray of float64, shape (n_models, n_rows)
-    weights : ndarray of float64, shape (n_rows,)
-    codes : ndarray of intp, shape (n_rows,)
+    positive : bool array, shape (n_rows,)
+    scores : float64 array, shape (n_models, n_rows)
+    weights : float64 array, shape (n_rows,)
+    codes : intp array, shape (n_rows,)
         Group numbers.
     n_groups : int
-    clusters : ndarray of intp, shape (n_rows,), or None
+    clusters : intp array, shape (n_rows,), or None
         Cluster numbers; None if all rows are independent.
     """
 
@@ -107,7 +107,7 @@ class Rows:
 
 
 class Sizes(NamedTuple):
-    """Numbers of rows, sums of weights and of squared weights by class and group (2, n_groups)."""
+    """Numbers of rows, sums of weights and squared weights by class and group (2, n_groups)."""
 
     n: Floats
     weight: Floats
@@ -153,7 +153,7 @@ def placements(rows: Rows) -> tuple[Floats, Floats]:
 
 
 class Units(NamedTuple):
-    """Independent parts of clustered rows: a unit has the rows of one cluster in one group.
+    """Independent parts of clustered rows: a unit has one cluster's rows in one group.
 
     `weights`, of shape (2, n_units), are those of the negatives and of the positives.
     """
@@ -251,16 +251,16 @@ def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> t
     ----------
     rows : Rows
         Rows with clusters.
-    values : ndarray of float64, shape (n_models, n_rows)
+    values : float64 array, shape (n_models, n_rows)
         Placement values.
     among_all : bool, default=False
-        Whether the values are placement values among the rows of all groups, and the groups are
+        Whether the values are placement values among the rows in all groups, and the groups are
         fixed strata: deviations are from the mean of the group, in units of all rows.
 
     Returns
     -------
-    effects : ndarray of float64, shape (n_models, 2, n_units)
-        Effects of the negatives and of the positives of each unit.
+    effects : float64 array, shape (n_models, 2, n_units)
+        Effects of the negatives and the positives of each unit.
     units : Units
     """
     units, unit = Units.of(rows)
@@ -307,7 +307,7 @@ def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Flo
     Parameters
     ----------
     weights, totals, squares : ndarray of float64
-        Weight of each cluster, and the sums of the weights and of the squared weights of all
+        Each cluster's weight, and the sums of the weights and the squared weights of all
         clusters. The three arrays have the same shape.
     """
     # Compute the factor as a sum of two terms that are at least 0.
@@ -334,8 +334,8 @@ class Comparison(NamedTuple):
     ----------
     rows : Rows
         Rows of the comparison, with one score.
-    numbers : ndarray of intp, shape (n_compared_rows,)
-        Number of each row among all rows.
+    numbers : intp array, shape (n_compared_rows,)
+        Each row's number among all rows.
     """
 
     rows: Rows
@@ -348,11 +348,11 @@ class ClassAverages:
     Parameters
     ----------
     comparisons : sequence of Comparison
-    codes : ndarray of intp, shape (n_rows,)
+    codes : intp array, shape (n_rows,)
         Group number of each row.
-    clusters : ndarray of intp, shape (n_rows,)
-        Cluster number of each row; rows of different clusters are independent.
-    is_known : ndarray of bool, shape (n_groups, n_comparisons)
+    clusters : intp array, shape (n_rows,)
+        Cluster number of each row; rows in different clusters are independent.
+    is_known : bool array, shape (n_groups, n_comparisons)
         Whether the AUC has an estimated variance above 0. Other AUCs may have a correlation of 1
         with the rest.
     """
@@ -381,7 +381,7 @@ class ClassAverages:
 
         Parameters
         ----------
-        deviations : ndarray of float64, shape (n_groups, n_comparisons)
+        deviations : float64 array, shape (n_groups, n_comparisons)
             Standard deviation of each error.
         """
         effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)

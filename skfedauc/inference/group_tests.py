@@ -50,7 +50,7 @@ class EqualGroupsTest:
     statistic, pvalue : float
         Test statistic and p value.
     method : str
-        Form of the test, or the reason for the lack of a result.
+        The test's form, or the reason for the lack of a result.
     degrees_of_freedom : float
         Degrees of freedom of the numerator, which are the mean of the statistic under the null
         hypothesis; NaN for the form for many tiny groups.
@@ -75,7 +75,7 @@ class EqualGroupsTest:
 
 
 def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
-    """Test that all groups have the same true AUC; group sizes determine the form of the test.
+    """Test that all groups have the same true AUC; group sizes determine the test's form.
 
     For binned scores, the AUCs are those within the certain intervals that differ least, with the
     variances of the binned scores or of an extreme, whichever gives the largest p value.
@@ -207,7 +207,7 @@ class MarginTest:
     confidence_level : float
         Level of the one-sided limit.
     groups : tuple
-        Labels of the group or of the pair that determines `limit`; empty without a result.
+        Labels of the group or the pair that determines `limit`; empty without a result.
     n_groups, n_left_out : int
         Groups in the test, and groups that lack a class, which the claim does not cover.
     """
@@ -265,7 +265,7 @@ def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
 
 
 def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
-    """Test that all true AUCs of the groups in use differ by less than a bound."""
+    """Test that all true group AUCs in use differ by less than a bound."""
     from scipy.special import ndtr
 
     groups = UsedGroups.of(extremes)

@@ -190,8 +190,8 @@ def average_interval(
     ----------
     variances : Variances
         The groups in use; a number in place of an undefined AUC has no variance.
-    share : ndarray of float64, shape (n_groups,)
-        Weight of each group; sums to 1.
+    share : float64 array, shape (n_groups,)
+        Each group's weight; sums to 1.
     confidence_level : float
     method : {"logit", "delong", "exact"}
     new_groups : bool

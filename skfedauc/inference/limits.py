@@ -70,7 +70,7 @@ def _limit(
 def exact_limits(auc: ArrayLike, n_smaller_class: ArrayLike, tail: float) -> tuple[Floats, Floats]:
     """Return limits that hold for any score distribution, each with probability 1 - `tail`.
 
-    The AUC is an average, over pairings of the rows of both classes, of means of `n_smaller_class`
+    The AUC is an average, over pairings of the rows in both classes, of means of `n_smaller_class`
     independent comparisons. Hoeffding's bound on such a mean [1]_, in its Kullback-Leibler form,
     therefore holds for the AUC.
     """
@@ -120,7 +120,7 @@ class AUCSpread(NamedTuple):
         """Return the limits towards one end of the scale, 0 or 1.
 
         With "logit", each limit is the more distant of two. The logit limit uses the estimated
-        variance, which is much too small if the few rows of a class have nearly equal placement
+        variance, which is much too small if the few rows in a class have nearly equal placement
         values: an AUC near 1, or tied scores. Newcombe's limit [2]_ uses the variance of an AUC
         whose true value is the limit.
         """

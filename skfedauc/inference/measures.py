@@ -80,7 +80,7 @@ def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float
 
 
 def index_of(measure: Measure, curves: GroupCurves) -> Floats:
-    """Return the index of each group; NaN if the group lacks a class."""
+    """Return each group's index; NaN if the group lacks a class."""
     match measure:
         case AveragePrecision():
             return average_precision(curves)
@@ -123,7 +123,7 @@ def influence_of(measure: Measure, curves: GroupCurves) -> Influence:
 
 
 def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
-    """Return the sampling errors of the index of each group.
+    """Return the sampling errors of each group's index.
 
     The index is NaN if undefined. For binned scores, it is an end of the certain interval.
     """
@@ -146,7 +146,7 @@ def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
 def limits_of(
     measure: Measure, curves: GroupCurves, errors: Errors, index: Floats, tail: float
 ) -> Limits:
-    """Return the limits of the index of each group, each with error probability `tail`."""
+    """Return the limits of each group's index, each with error probability `tail`."""
     low, high = errors.limits(index, tail)
     note = np.full(index.size, "", dtype=object)
     note[curves.positives.n == 0] = "no positives"
@@ -176,9 +176,9 @@ def limits_of(
 
 
 def few_within(measure: Measure, curves: GroupCurves, tail: float) -> tuple[NDArray[np.bool_], str]:
-    """Return which groups may have no row within the rates of the measure, and the class.
+    """Return which groups may have no row within the measure's rates, and the class.
 
-    The rows of one class set the threshold at which a part of the ROC curve begins or ends. The
+    The rows in one class set the threshold at which a part of the ROC curve begins or ends. The
     result is True if, with probability above `tail`, none of them is beyond the threshold that has
     this rate in the population.
     """
@@ -269,7 +269,7 @@ def threshold_moments(curves: GroupCurves, fpr: float) -> tuple[Floats, Floats]:
 def true_positive_rate_influence(curves: GroupCurves, fpr: float) -> Influence:
     """Return influence values on `true_positive_rate`.
 
-    The influence of the negatives contains the slope of the curve. The slope is the standard
+    The influence of the negatives contains the curve's slope. The slope is the standard
     deviation of the true positive rate over thresholds, divided by that of the false positive rate.
     """
     share = curves.share_within(np.full(curves.starts.size - 1, fpr))
@@ -327,7 +327,7 @@ def sensitivity_guard(curves: GroupCurves, fpr: float, observed: Floats, tail: f
 
 
 class WilsonErrors(NamedTuple):
-    """Sampling errors of the sensitivity of each group, with limits of Wilson [1]_.
+    """Sampling errors of each group's sensitivity, with limits of Wilson [1]_.
 
     Each group has an observed sensitivity, its mean over the sampling distribution of the
     threshold, and a number n of independent positives with the same variance of the sensitivity.
@@ -347,7 +347,7 @@ class WilsonErrors(NamedTuple):
         return LogitErrors(variance, np.full(self.n.size, np.inf)).averaged(share)
 
     def limits(self, observed: Floats, tail: float) -> tuple[Floats, Floats]:
-        """Return the more distant of the limits of the observed and of the mean sensitivity.
+        """Return the more distant of the limits of the observed and the mean sensitivity.
 
         The observed one is the highest point of the curve at the rate, and has a bias if few
         negatives determine the threshold. The mean has less.
@@ -359,7 +359,7 @@ class WilsonErrors(NamedTuple):
 def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> WilsonErrors:
     """Return the sampling errors of the sensitivity of each group at a false positive rate.
 
-    One threshold applies to all m positives, so they correlate like the rows of one cluster: by the
+    One threshold applies to all m positives, so they correlate like the rows in one cluster: by the
     variance of the sensitivity over thresholds, divided by the variance ``p (1 - p)`` of a single
     row. The number of independent positives is ``m / (1 + (m - 1) correlation)``.
     """
@@ -382,7 +382,7 @@ def partial_area(curves: GroupCurves, max_fpr: float) -> Floats:
 
 
 def _mean_height(curves: GroupCurves, rate: Floats) -> Floats:
-    """Return the area under each curve up to the rate of the group, divided by this rate."""
+    """Return the area under each curve up to the group's rate, divided by this rate."""
     share = curves.share_within(rate)
     width = share * (curves.right - curves.left)
     height = curves.bottom + share * (curves.top - curves.bottom) / 2.0
@@ -426,7 +426,7 @@ def partial_area_guard(curves: GroupCurves, max_fpr: float, area: Floats, tail: 
 
     One part is the limit for a given number of negatives within the rates, with the variance of the
     mean influence value of `fewest_within` negatives. The other part is the area up to the
-    threshold of this number of negatives, without the one at the threshold. The limit is 0 if no
+    threshold of this negative count, without the one at the threshold. The limit is 0 if no
     negative remains.
     """
     n, rates = curves.negatives.effective, np.full(curves.starts.size - 1, max_fpr)
@@ -478,7 +478,7 @@ def average_precision(curves: GroupCurves) -> Floats:
 
 
 def _amounts(curves: GroupCurves) -> tuple[Floats, Floats]:
-    """Return the weights of false and of true positives at the threshold of each segment."""
+    """Return the weights of false and true positives at the threshold of each segment."""
     groups = curves.groups
     return (
         curves.right * curves.negatives.weight[groups],
@@ -501,7 +501,7 @@ def average_precision_influence(curves: GroupCurves) -> Influence:
     both = (false + true) ** 2
 
     def in_lower_cells(values: Floats) -> Floats:
-        """Sum of the cell and of all lower cells of the group."""
+        """Sum of the cell and all lower cells of the group."""
         return (ranks_in_groups(curves.starts, values) + values) / 2.0
 
     positives = ratio(true, false + true, 0.0) + in_lower_cells(ratio(gained * false, both, 0.0))
@@ -524,7 +524,7 @@ def greatest_precision_variance(value: Floats, curves: GroupCurves) -> Floats:
 def least_average_precision(curves: GroupCurves) -> Floats:
     """Return the lowest average precision of each group if tied positives may differ in score.
 
-    The i-th of k positives of a cell, with T true positives above the cell and F false positives up
+    The i-th of k positives in a cell, with T true positives above the cell and F false positives up
     to the cell, has the precision ``(T + i) / (T + i + F)``. With weights, an integral replaces the
     sum; the integral is a lower bound.
     """

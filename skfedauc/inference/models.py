@@ -65,16 +65,16 @@ class RowValues(NamedTuple):
 
     Attributes
     ----------
-    values : ndarray of float64, shape (n_models, n_rows)
-    auc : ndarray of float64, shape (n_models, n_groups) or (n_models, 1)
+    values : float64 array, shape (n_models, n_rows)
+    auc : float64 array, shape (n_models, n_groups) or (n_models, 1)
         AUC or measure of each group or of all rows, on the scale from 0 to 1; NaN if a class lacks
         rows.
-    means : ndarray of float64, shape (n_models, 2, n_groups)
-        Mean values of the negatives and of the positives of each group.
-    few : ndarray of bool, shape (n_groups,), or False
+    means : float64 array, shape (n_models, 2, n_groups)
+        Mean values of the negatives and of the positives in each group.
+    few : bool array, shape (n_groups,), or False
         Groups with too few rows beyond the threshold of a partial AUC for a test.
     rates : tuple of two float
-        Shares of the negatives and of the positives that determine the degrees of freedom: those
+        Shares of the negatives and the positives that determine the degrees of freedom: those
         beyond the threshold.
     """
 
@@ -116,10 +116,10 @@ class Joint(NamedTuple):
 
     Attributes
     ----------
-    auc : ndarray of float64, shape (n_models, n_groups)
-    variance, freedom : ndarray of float64, shape (n_models, n_models, n_groups)
+    auc : float64 array, shape (n_models, n_groups)
+    variance, freedom : float64 array, shape (n_models, n_models, n_groups)
         The variance is NaN with too few rows; the degrees of freedom are at least 1.
-    effects, units : ndarray of float64, shape (n_models, 2, n_units), and Units
+    effects, units : float64 array, shape (n_models, 2, n_units), and Units
         Effects of clusters on the AUCs within groups; None for independent rows and other AUCs.
     """
 
@@ -163,7 +163,7 @@ def joint_within(rows: Rows, of: RowValues) -> Joint:
 def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     """Return the pooled AUCs as AUCs of one group, with the variances of two designs.
 
-    With fixed numbers of positives and negatives of each group, deviations are from the mean of the
+    With fixed numbers of positives and negatives in each group, deviations are from the mean of the
     group. With random numbers, as in a random sample of rows, they are from the mean of all rows.
     The second variance is larger if the change of the placement values differs between groups.
 
@@ -171,7 +171,7 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     ----------
     rows : Rows
     of : RowValues
-        Values among the rows of all groups.
+        Values among the rows in all groups.
     """
     designs = [True, False][: rows.n_groups]
     if rows.clusters is not None:
@@ -222,7 +222,7 @@ def deviations_of_pairs(rows: Rows, of: RowValues) -> Iterator[Deviations]:
 def _among_all(
     rows: Rows, of: RowValues, pairs: Iterable[Deviations] | None = None, *, is_fixed: bool
 ) -> Joint:
-    """Return AUCs over the rows of all groups, as AUCs of one group; the groups may be strata."""
+    """Return AUCs over the rows in all groups, as AUCs of one group; the groups may be strata."""
     sizes = rows.sizes
     all_rows = sizes.of_all()
     strata = sizes if is_fixed else all_rows
@@ -247,7 +247,7 @@ def _among_all(
 
 
 def _of_clusters(rows: Rows, of: RowValues) -> Joint:
-    """Return the AUCs over clustered rows of all groups, which are strata."""
+    """Return the AUCs over clustered rows in all groups, which are strata."""
     effects, units = cluster_effects(rows, of.values, among_all=True)
     number = np.arange(units.n_clusters)
     weights = np.array([units.by_cluster(of_class) for of_class in units.weights])
@@ -270,9 +270,9 @@ def _effects_of_pairs(effects: Floats) -> Iterator[Floats]:
 def joint_disparities(rows: Rows) -> Joint:
     """Return the xAUC disparities of the groups.
 
-    The disparity of a group is the AUC of its positives against the negatives of all other groups,
+    The disparity of a group is the AUC of its positives against the negatives in all other groups,
     minus the AUC of the other groups' positives against its negatives. Each row is in one of these
-    two AUCs, as if they were those of two groups. The variances are NaN if the number of groups
+    two AUCs, as if they were those of two groups. The variances are NaN if the group count
     times the number of rows is above 50 million, because all rows are sorted for each group.
     """
     n_models, n_groups = len(rows.scores), rows.n_groups
@@ -292,7 +292,7 @@ def joint_disparities(rows: Rows) -> Joint:
 
 
 def _freedom(sizes: Sizes, rates: tuple[float, float]) -> Floats:
-    """Return the degrees of freedom of the variance of each class, for independent rows."""
+    """Return the degrees of freedom of each class's variance, for independent rows."""
     return np.maximum(np.array(rates)[:, None] * sizes.effective - 1.0, 1.0)
 
 
@@ -366,11 +366,11 @@ def compare_average(
     ----------
     within : Joint
         Result of `joint_within`.
-    share : ndarray of float64, shape (n_groups,)
+    share : float64 array, shape (n_groups,)
         Shares of the groups, with sum 1; all 0 for an undefined average.
-    bounded : ndarray of float64, shape (n_models, n_groups)
+    bounded : float64 array, shape (n_models, n_groups)
         Variances of the group AUCs, or bounds for groups with a single row of a class.
-    pairs : tuple of two ndarray of intp, shape (n_pairs,)
+    pairs : tuple of two intp array, shape (n_pairs,)
     confidence_level : float
     """
     used = share > 0
@@ -410,7 +410,7 @@ def compare_average(
 def compare_in_groups(
     within: Joint, pairs: Pairs, confidence_level: float
 ) -> tuple[Comparisons, str]:
-    """Compare the AUCs of each group, and name the method of adjustment.
+    """Compare each group's AUCs, and name the method of adjustment.
 
     Limits are unadjusted; adjusted p values are for all groups and pairs.
     """
@@ -435,10 +435,10 @@ def compare_over_groups(
     ----------
     rows : Rows
     of : RowValues
-        Values among the rows of all groups, or for an average, within groups.
-    share : ndarray of float64, shape (n_groups,), or None
+        Values among the rows in all groups, or for an average, within groups.
+    share : float64 array, shape (n_groups,), or None
         Shares of the groups in an average, with sum 1; None for the pooled AUCs.
-    pairs : tuple of two ndarray of intp, shape (n_pairs,)
+    pairs : tuple of two intp array, shape (n_pairs,)
     confidence_level : float
     """
     null: StudentT | OverGroups

@@ -76,7 +76,7 @@ def measure_values(measure: Measure, rows: Rows, counts: Sequence[ScoreCounts]) 
     measure : Measure
     rows : Rows
     counts : sequence of ScoreCounts
-        Counts of the rows with the scores of each model, by group or without groups.
+        Counts of the rows with each model's scores, by group or without groups.
     """
     codes = rows.codes if view_of(counts[0]).labels is not None else None
     curves = [GroupCurves.of(of_model) for of_model in counts]
@@ -98,7 +98,7 @@ def measure_values(measure: Measure, rows: Rows, counts: Sequence[ScoreCounts]) 
 def bounded_variances(measure: Measure, counts: Sequence[ScoreCounts], index: Floats) -> Floats:
     """Return the variance of the measure by model and group, or an upper bound if it is unknown.
 
-    NaN if the group lacks a class. `index` has the values of the measure, on the scale from 0 to 1.
+    NaN if the group lacks a class. `index` has the measure's values, on the scale from 0 to 1.
     """
     found = [
         measures.errors_of(measure, GroupCurves.of(of_model), values)

@@ -56,7 +56,7 @@ class ObservedAUC(NamedTuple):
 
 
 class Design(NamedTuple):
-    """Properties of groups and tests that do not depend on the AUC and the number of rows.
+    """Properties of groups and tests that do not depend on the AUC and the row count.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Design(NamedTuple):
     scale: PairMoments | None = None
 
     def observed(self, auc: float, n_rows: float) -> ObservedAUC:
-        """Return the distribution of the observed AUC of a group with this number of rows."""
+        """Return the distribution of the observed AUC of a group with this row count."""
         return ObservedAUC(auc, float(self._variance(auc, n_rows)))
 
     def _variance(self, auc: Any, n_rows: float) -> Any:
@@ -98,7 +98,7 @@ class Design(NamedTuple):
 
 
 def interval_width(design: Design, auc: float, width: float, n_rows: float) -> float:
-    """Return the width of the interval at the true AUC; the required width has no effect."""
+    """Return the interval width at the true AUC; the required width has no effect."""
     tail = (1.0 - design.confidence_level) / 2.0
     one, deviate = np.array([auc]), normal_quantile(tail)
     return float(sum(design.reach(one, n_rows, deviate, end)[0] for end in (0.0, 1.0)))

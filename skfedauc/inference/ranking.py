@@ -108,7 +108,7 @@ def squared_tau(variances: Variances) -> float:
 
 
 def estimable_aucs(variances: Variances) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return AUCs and variances of the groups with two rows of each class, and their mask."""
+    """Return AUCs and group variances with two rows in each class, and their mask."""
     kept = variances.estimable & variances.defined
     shared, bounded = variances.shared[kept], variances.bounded[kept]
     return variances.auc[kept], np.where(shared > 0, shared, bounded), kept
@@ -195,14 +195,14 @@ class Ranking(NamedTuple):
 
     Attributes
     ----------
-    shrunken_auc, ci_low, ci_high : ndarray of float64, shape (n_groups,)
-    reliability : ndarray of float64, shape (n_groups,)
+    shrunken_auc, ci_low, ci_high : float64 array, shape (n_groups,)
+    reliability : float64 array, shape (n_groups,)
         Weight of the group's own AUC in the shrunken AUC.
-    ranked : ndarray of bool, shape (n_groups,)
-    rank, rank_low, rank_high : ndarray of int64, shape (n_ranked,)
+    ranked : bool array, shape (n_groups,)
+    rank, rank_low, rank_high : int64 array, shape (n_ranked,)
         Rank of the AUC (1 is the largest; ties have the smallest of their ranks), and its
         simultaneous confidence set.
-    may_be_worst : ndarray of bool, shape (n_ranked,)
+    may_be_worst : bool array, shape (n_ranked,)
         Whether the group is in the confidence set of the group with the smallest true AUC.
     """
 
@@ -218,7 +218,7 @@ class Ranking(NamedTuple):
 
 
 def ranking(extremes: Extremes, confidence_level: float) -> Ranking:
-    """Return shrunken AUCs and ranks of the groups that have a variance.
+    """Return shrunken AUCs and ranks for the groups that have a variance.
 
     For binned scores, limits and comparisons have the groups at the least favorable extremes.
     """
@@ -240,7 +240,7 @@ def ranking(extremes: Extremes, confidence_level: float) -> Ranking:
 def n_clearly_different(
     spreads: Spreads, confidence_level: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for each group, the numbers of groups with a clearly larger and smaller true AUC.
+    """Return, for each group, the numbers of groups with a clearly larger or smaller true AUC.
 
     A difference is clear if its simultaneous interval, as in `compare_pairs`, excludes 0. Above
     `MOST_GROUPS` groups, a difference is clear if the simultaneous intervals of the two AUCs do not
@@ -332,7 +332,7 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
 
 
 def _without_variation(variances: Variances) -> Floats:
-    """Return least variances of groups without variation, such as perfect separation; else 0."""
+    """Return a least variance for groups without variation (perfect separation), else 0."""
     n_pairs = variances.n_pairs
     auc = (n_pairs * variances.auc + 0.5) / (n_pairs + 1.0)
     return np.where(variances.delong == 0.0, ratio(auc * (1.0 - auc), n_pairs), 0.0)

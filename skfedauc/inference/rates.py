@@ -12,7 +12,7 @@ adjustment. The lower limit is the largest simultaneous lower limit of all pairs
 With clusters, cluster c has the part e_c of the numerator E of a group's ratio and the part m_c of
 the denominator M. The linearized variance [6]_ is the sum of the squared residuals ``r_c = (e_c -
 m_c E / M) / M``, divided by ``f = 1 - 2 sum(s_c^3) / sum(s_c^2) + sum(s_c^2)`` with ``s_c = m_c /
-M``, which makes it unbiased if the rows of a cluster are fully dependent. If groups share clusters,
+M``, which makes it unbiased if the rows in a cluster are fully dependent. If groups share clusters,
 their ratios have the covariance ``sum r_gc r_hc / sqrt(f_g f_h)``. The design effect [7]_ of a rate
 p of n rows is the variance divided by ``p (1 - p) / (n - 1)``, and at least 1. Limits use the
 effective sample size of Korn and Graubard [8]_: n divided by the design effect, times ``(t_{n-1} /
@@ -251,7 +251,7 @@ def limits_of_difference(
         At least 2.
     alpha, tail : float
         Error probabilities of the lower and of the upper limit.
-    correlation : ndarray of float64, shape (n_groups, n_groups), default=None
+    correlation : float64 array, shape (n_groups, n_groups), default=None
         Correlations of the estimates; None if they are independent.
     """
     lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
@@ -392,13 +392,13 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
-    """Sums over the rows of units; a unit holds the rows of one cluster in one group.
+    """Sums over the rows of units; a unit holds one cluster's rows in one group.
 
     Attributes
     ----------
-    group, cluster : ndarray of intp, shape (n_units,)
-    events, weight, squares : ndarray of float64, shape (n_units,)
-        Numerator of the ratio, and sums of weights and of squared weights in the denominator.
+    group, cluster : intp array, shape (n_units,)
+    events, weight, squares : float64 array, shape (n_units,)
+        Numerator of the ratio, and sums of weights and squared weights in the denominator.
     n_groups, n_clusters : int
     """
 
@@ -418,12 +418,12 @@ class ClusterSums:
 
     @functools.cached_property
     def total(self) -> Floats:
-        """Weight of the rows of each group."""
+        """Weight of the rows in each group."""
         return self._by_group(self.weight)
 
     @functools.cached_property
     def value(self) -> Floats:
-        """Ratio of each group; NaN without rows."""
+        """Each group's ratio; NaN without rows."""
         return divided(self._by_group(self.events), self.total)
 
     @property
@@ -441,7 +441,7 @@ class ClusterSums:
 
     @functools.cached_property
     def variance(self) -> Floats:
-        """Variance of the ratio of each group; 0 for a single cluster."""
+        """Variance of each group's ratio; 0 for a single cluster."""
         return self._by_group(self.residuals**2)
 
     @functools.cached_property
@@ -455,7 +455,7 @@ class ClusterSums:
 
     @property
     def n_rows(self) -> Floats:
-        """Number of rows of each group, or Kish's effective sample size of weighted rows."""
+        """Number of rows in each group, or Kish's effective sample size of weighted rows."""
         return divided(self.total**2, self._by_group(self.squares), 0.0)
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""Variances of group AUCs and of the pooled AUC, from sums of placement values by group.
+"""Variances of group AUCs and the pooled AUC, from sums of placement values by group.
 
 The *placement value* of a positive is the share of the negatives that it outranks, and that of a
 negative is the share of the positives that outrank it; a tie counts one half. The mean placement
@@ -57,10 +57,10 @@ class Clusters(NamedTuple):
     Attributes
     ----------
     units : Units
-        The clusters of each group.
-    effects : ndarray of float64, shape (n_units,)
+        Each group's clusters.
+    effects : float64 array, shape (n_units,)
         Corrected effects of both classes together.
-    scaled : ndarray of float64, shape (n_units,)
+    scaled : float64 array, shape (n_units,)
         Effects in standard deviations of the group's AUC.
     n_shared : int
         Number of clusters with rows in several groups.
@@ -120,7 +120,7 @@ class Variances:
     unbiased : ndarray of float64
         Unbiased variance, possibly negative; with clusters `delong`.
     bounded : ndarray of float64
-        `delong`, with an upper bound (Birnbaum and Klose 1957) in place of 0 and of NaN; 0 for a
+        `delong`, with an upper bound (Birnbaum and Klose 1957) in place of 0 and NaN; 0 for a
         known AUC.
     shared : ndarray of float64
         Variance from placement values pooled over groups; NaN if no group is estimable. The own
@@ -191,7 +191,7 @@ class Variances:
 
         Parameters
         ----------
-        share : ndarray of float64, shape (n_groups,)
+        share : float64 array, shape (n_groups,)
             Share of each group in the average; 0 for groups without an AUC.
         """
         if self.clusters is not None:
@@ -348,7 +348,7 @@ def _shared(
 
     Pooling assumes that the placement values of a class have equal variances in all groups. The
     estimate is unbiased, except that 0 replaces negative estimates. `excess` is DeLong's variance
-    minus the unbiased variance, times the number of pairs.
+    minus the unbiased variance, times the pair count.
     """
     nan = float("nan")
     if not kept.any():
@@ -392,18 +392,18 @@ class Pooled(NamedTuple):
 
 
 class Stratum(NamedTuple):
-    """Sums by group over the rows of one class, from placement values among the rows of all groups.
+    """Sums by group over the rows in one class, from placement values among the rows in all groups.
 
     Sums have squared weights. Deviations are those from the mean of the class in the group.
 
     Attributes
     ----------
     rows : ClassRows
-    influence : ndarray of float64, shape (n_groups,)
-        Sum of the placement values minus the pooled AUC, over the weight of the class.
-    once, squared : ndarray of float64, shape (n_groups,)
+    influence : float64 array, shape (n_groups,)
+        Sum of the placement values minus the pooled AUC, over the class's weight.
+    once, squared : float64 array, shape (n_groups,)
         Sum of the deviations, and of their squares.
-    product : ndarray of float64, shape (n_groups,)
+    product : float64 array, shape (n_groups,)
         Sum of the products with the deviations of the placement values within the group.
     """
 
@@ -437,7 +437,7 @@ class Stratum(NamedTuple):
 
 
 def strata_of(counts: ScoreCounts, exponent: int | None = None) -> tuple[Stratum, Stratum]:
-    """Return the sums of the negatives and of the positives."""
+    """Return the sums of the negatives and the positives."""
     counts = with_weights_over(
         counts, view_of(counts).weight_exponent if exponent is None else exponent
     )
@@ -512,9 +512,9 @@ def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[An
 
     Parameters
     ----------
-    residuals : sequence of two ndarray of float64, shape (n_groups,)
+    residuals : sequence of two float64 array, shape (n_groups,)
         For positives and for negatives: each group's sum of the placement values minus the overall
-        mean, divided by the weight of all rows of the class.
+        mean, divided by the weight of all rows in the class.
     weights : sequence of two ndarray, shape (n_groups,)
         Weight of the class in each group.
     """

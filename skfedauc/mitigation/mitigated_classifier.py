@@ -72,7 +72,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray, shape (2,)
         Sorted class labels. The mitigator receives the second class, the positive class, as 1.
     mitigator_ : object
         The fitted mitigator. Reductions keep the training rows in ``mitigator_.constraints``.
@@ -80,7 +80,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         The fitted `estimator`, only for `CorrelationRemover`.
     n_features_in_ : int
         Number of columns of X in fit, including sensitive columns.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray, shape (`n_features_in_`,)
         Names of the columns of X, if all names are strings.
 
     See Also
@@ -187,13 +187,13 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
         Parameters
         ----------
-        X : DataFrame or array of shape (n_rows, n_columns)
+        X : DataFrame or array, shape (n_rows, n_columns)
             Features and sensitive columns, as an array or as a DataFrame of pandas, polars or
             pyarrow.
-        y : array-like of shape (n_rows,)
+        y : array-like, shape (n_rows,)
             Labels of two classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the classifier's fit, see the table of the class. A `Pipeline` passes these
+        sample_weight : array-like, shape (n_rows,), default=None
+            Weights for the classifier's fit, see the class's table. A `Pipeline` passes these
             weights to the last step.
         **params : dict
             Other metadata for the classifier's fit, which need scikit-learn's metadata routing.
@@ -237,12 +237,12 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
         Parameters
         ----------
-        X : DataFrame or array of shape (n_rows, n_columns)
+        X : DataFrame or array, shape (n_rows, n_columns)
             Features and sensitive columns, as in fit.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray, shape (n_rows,)
             Predicted labels, which are random for some mitigators; see `random_state`.
 
         Raises
@@ -261,12 +261,12 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
         Parameters
         ----------
-        X : DataFrame or array of shape (n_rows, n_columns)
+        X : DataFrame or array, shape (n_rows, n_columns)
             Features and sensitive columns, as in fit.
 
         Returns
         -------
-        ndarray of shape (n_rows, 2)
+        ndarray, shape (n_rows, 2)
             Probabilities, in the order of ``classes_``.
 
         Raises
@@ -284,12 +284,12 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
         Parameters
         ----------
-        X : DataFrame or array of shape (n_rows, n_columns)
+        X : DataFrame or array, shape (n_rows, n_columns)
             Features and sensitive columns, as in fit.
 
         Returns
         -------
-        ndarray of shape (n_rows, 2)
+        ndarray, shape (n_rows, 2)
             Logarithms in the order of ``classes_``, -inf for the probability 0.
 
         Raises
@@ -307,12 +307,12 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
         Parameters
         ----------
-        X : DataFrame or array of shape (n_rows, n_columns)
+        X : DataFrame or array, shape (n_rows, n_columns)
             Features and sensitive columns, as in fit.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray, shape (n_rows,)
             Scores, which are higher for ``classes_[1]``.
 
         Raises

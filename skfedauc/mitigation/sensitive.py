@@ -21,10 +21,10 @@ class Target(NamedTuple):
 
     Attributes
     ----------
-    classes : ndarray of shape (2,)
+    classes : ndarray, shape (2,)
         Sorted labels.
-    codes : ndarray of int, shape (n_rows,)
-        Index (0 or 1) in `classes` of the label of each row.
+    codes : int array, shape (n_rows,)
+        Index (0 or 1) in `classes` of each row's label.
     """
 
     classes: NDArray[Any]
@@ -85,7 +85,7 @@ def check_columns(groups: Any) -> Columns:
 def checked(estimator: Any, X: Any, reset: bool) -> Any:
     """Check the columns of X, and return X as a DataFrame of its library or as an array.
 
-    With `reset`, the estimator stores the names and the number of columns.
+    With `reset`, the estimator stores the names and the column count.
     """
     X = _input.from_array_api(_input.unwrapped(X))
     if is_frame(X):
@@ -194,7 +194,7 @@ class KnownGroups:
 
     Parameters
     ----------
-    labels : ndarray of shape (n_rows,) or (n_rows, n_columns)
+    labels : ndarray, shape (n_rows,) or (n_rows, n_columns)
     """
 
     def __init__(self, labels: NDArray[Any]) -> None:

@@ -36,7 +36,7 @@ def compare_candidates(
     confidence_level: float = 0.95,
     margin: float | None = None,
 ) -> pd.DataFrame:
-    """List the candidates of a search, and test the difference of each from the best candidate.
+    """List a search's candidates, and test the difference of each from the best candidate.
 
     Nadeau and Bengio's corrected resampled t test compares the scores of each candidate with the
     scores of the best candidate, paired by split.
@@ -46,7 +46,7 @@ def compare_candidates(
     search : fitted GridSearchCV or RandomizedSearchCV, or mapping
         A fitted search, or the ``cv_results_`` of a search as a dict or a DataFrame.
     score : str
-        Name of the score, which is a key of ``scoring``; "score" for a search with a single score.
+        Score name, which is a key of ``scoring``; "score" for a search with a single score.
     test_fraction : float, default=None
         Share of the rows in the test set of each split, between 0 and 1. None computes the share
         from ``search.cv``. In this case, ``search.cv`` must be None, a number of folds, `KFold`,
@@ -66,7 +66,7 @@ def compare_candidates(
     -------
     pandas.DataFrame
         One row per candidate, from the best score to the worst; the index is the candidate's number
-        in ``cv_results_``. The first column is the mean score, with the name of the score.
+        in ``cv_results_``. The first column is the mean score, with the score's name.
         `difference` is the mean score minus the best mean score, and `standard_error` is the
         standard error of the difference. `pvalue` is two-sided. `pvalue_adjusted` is `pvalue` times
         the number of pairs of candidates (Bonferroni). `tied` is a bool. The candidate's parameters
@@ -196,11 +196,11 @@ class ComparedWithBest(NamedTuple):
 
     Attributes
     ----------
-    candidates : ndarray of intp, shape (n_candidates,)
+    candidates : intp array, shape (n_candidates,)
         Numbers of the candidates in ``cv_results_``.
     means, differences, standard_errors, pvalues, pvalues_adjusted : ndarray of float64, \
 shape (n_candidates,)
-    accepted : ndarray of bool, shape (n_candidates,)
+    accepted : bool array, shape (n_candidates,)
         Whether the candidate is tied with the best, or, with a margin, not inferior to the best.
     """
 
@@ -356,7 +356,7 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
 
 
 def _shuffled_fraction(test_size: Any, train_size: Any) -> float | None:
-    """Return the share of test rows; None for a share that depends on the number of rows."""
+    """Return the share of test rows; None for a share that depends on the row count."""
     if test_size is None and train_size is None:
         return 0.1  # the default `test_size` of scikit-learn
     shares = [size for size in (test_size, train_size) if size is not None]

@@ -111,7 +111,7 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def folds(self) -> list[GroupAUC]:
-        """Report of each fold."""
+        """Each fold's report."""
         return [
             GroupAUC(part, undefined=UndefinedPolicy(self.undefined, remedy=self._remedy))
             for part in self._fold_counts
@@ -119,7 +119,7 @@ class GroupAUCCrossValidation:
 
     @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
-        """Statistics of each fold, as a table with one row per fold and one column per statistic.
+        """Each fold's statistics, as a table with one row per fold and one column per statistic.
 
         The averages and gaps of a fold omit groups that lack a class in the fold, without a
         warning. The table has `cross_difference` for up to 500 groups.
@@ -137,7 +137,7 @@ class GroupAUCCrossValidation:
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Confidence level of the intervals.
+            Confidence level.
         method : {"logit", "delong"}, default="logit"
             Scale of the confidence limits: the logit scale or the AUC scale.
 
@@ -159,7 +159,7 @@ class GroupAUCCrossValidation:
         not cover the variation between models with other training rows. The pooled out-of-fold
         scores come from different models, so an interval of the AUC of these scores would have
         another estimand. The intervals assume independent rows. For several rows of one patient,
-        make a report with `clusters` from the counts of a fold; "Is this gap real?" has an example.
+        make a report with `clusters` from a fold's counts; "Is this gap real?" has an example.
 
         The limits follow the formulas of `GroupAUC.confidence_intervals`. With "logit", each limit
         of the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5.
@@ -227,7 +227,7 @@ class GroupAUCCrossValidation:
         """Report on the pooled out-of-fold scores of all models.
 
         A row in several test sets counts several times. The report compares scores of different
-        models, so the intervals of the report are not intervals of the AUC of a model. Use
+        models, so the intervals of the report are not intervals of a model's AUC. Use
         `confidence_intervals` and `within_folds` instead. Limits for any number of independent rows
         (``method="exact"``) are not available,
         because each model depends on the rows that the other models scored. The `counts` of the
@@ -326,22 +326,22 @@ def cross_validate_group_auc(
     ----------
     estimator : estimator object
         A binary classifier, or a pipeline or search that ends in a binary classifier.
-    X : array-like of shape (n_rows, n_features)
-        Input of the estimator.
-    y : array-like of shape (n_rows,)
+    X : array-like, shape (n_rows, n_features)
+        The estimator's input.
+    y : array-like, shape (n_rows,)
         True labels.
-    groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
+    groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
         Name or names of columns of X, or the group labels themselves. If X has an index, a pandas
         Series matches the rows of X by index label.
     cv : int, splitter or iterable, default=None
         Splitting strategy. An int is the number of folds of a `WithinGroupStratifiedKFold`. None
         means 5 folds. Other splitters and iterables of splits work as in scikit-learn. Splitters
         that use groups receive `groups`. With `LeaveOneGroupOut`, ``over_folds.by_group`` has the
-        AUC of each group under a model without training rows of the group.
+        AUC of each group under a model without training rows in the group.
     params : dict, default=None
         Further parameters of the estimator's `fit`. For parameters with one value per row, `fit`
         receives the values of the training rows.
-    sample_weight : array-like of shape (n_rows,), default=None
+    sample_weight : array-like, shape (n_rows,), default=None
         Weights for fitting and for the AUC. Without metadata routing, the last step of a Pipeline
         receives the weights.
     pos_label : int, float, bool or str, default=None
@@ -370,7 +370,7 @@ def cross_validate_group_auc(
         Whether to return the row numbers of each fold.
     error_score : "raise" or NaN, default="raise"
         Treatment of a fold with an error in fit or in the computation of scores. "raise" raises the
-        error. NaN warns, omits the rows of the fold, and makes the statistics of the fold NaN. If
+        error. NaN warns, omits the rows in the fold, and makes the statistics of the fold NaN. If
         all fits fail, the function raises an error.
 
     Returns
@@ -394,10 +394,10 @@ def cross_validate_group_auc(
     Notes
     -----
     The pooled out-of-fold scores of `cross_val_predict` come from different models with different
-    scales. Comparing these scores biases the AUC. A simulation used 30 rows of each class, one
+    scales. Comparing these scores biases the AUC. A simulation used 30 rows in each class, one
     feature unrelated to y, logistic regression and ``KFold(10)``. Over 60 data sets, the mean AUC
     was .39 for the pooled scores and .51 for the pairs within folds. The bias comes from the
-    training rows: a test fold with more rows of a class leaves fewer training rows of this class.
+    training rows: a test fold with more rows in a class leaves fewer training rows of this class.
     Use `within_folds` for the AUC of the models, and `fold_effect` for the size of the bias.
 
     Examples

@@ -1,4 +1,4 @@
-"""Scorer for `cross_validate` that returns the score counts of the test rows of a fold.
+"""Scorer for `cross_validate` that returns the score counts of the test rows in a fold.
 
 `cross_validate` passes the test rows of X and y to a scorer, but not the groups of these rows.
 Without metadata routing, `cross_validate` does not pass the weights either. This module therefore

@@ -48,7 +48,7 @@ class _RefitRule:
         return NotImplemented
 
     def __format__(self, spec: str) -> str:
-        """Return the name of the score, for keys such as ``f"mean_test_{search.refit}"``."""
+        """Return the score's name, for keys such as ``f"mean_test_{search.refit}"``."""
         return format(self.score, spec)
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class SelectWithinGap(_RefitRule):
     score : str
         Name of the score to maximize, a key of ``scoring``.
     gap : str, default="difference"
-        Name of the gap: "difference", "cross_difference", "tau", or the difference of a measure,
+        Gap name: "difference", "cross_difference", "tau", or the difference of a measure,
         such as "difference_average_precision". ``scoring`` must contain the gap with the prefix
         ``"neg_"``.
     at_most : float
@@ -92,7 +92,7 @@ class SelectWithinGap(_RefitRule):
     Raises
     ------
     ValueError
-        If ``gap`` is no name of a gap, or `at_most` is negative. In a search, if ``scoring`` lacks
+        If ``gap`` is no gap name, or `at_most` is negative. In a search, if ``scoring`` lacks
         the score or the gap, or the gap of a candidate is NaN.
 
     Warns
@@ -187,7 +187,7 @@ class SelectSimplest(_RefitRule):
     Parameters
     ----------
     score : str
-        Name of the score, which is a key of ``scoring``; "score" for a single score.
+        Score name, which is a key of ``scoring``; "score" for a single score.
     simplest : str or callable
         Name of a numeric parameter of the search. The smallest value is the simplest; with the
         prefix "-", the largest value is the simplest. Alternatively, a function that takes the dict

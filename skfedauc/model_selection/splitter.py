@@ -25,7 +25,7 @@ class SplitWarning(NamedTuple):
     is_quiet : bool
         Whether to suppress the warning.
     label_of : sequence of labels or None
-        Labels of the groups for a `split` by group numbers.
+        Group labels for a `split` by group numbers.
     """
 
     is_quiet: bool = False
@@ -76,7 +76,7 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
 
 
 class _Labels:
-    """Placeholder for a Series in the repr of a splitter."""
+    """Placeholder for a Series in a splitter's repr."""
 
     def __init__(self, labels: Any) -> None:
         self.n_labels = len(labels)
@@ -92,24 +92,24 @@ def _shown(groups: Any) -> str:
 class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     """K-fold splitter that stratifies by group and class.
 
-    Each fold gets an equal share of the positives and of the negatives of every group. Each group
+    Each fold gets an equal share of the positives and the negatives in every group. Each group
     therefore has an AUC in as many folds as possible: in all folds if the group has at least
-    `n_splits` rows of each class. The splitter warns about groups with fewer rows of a class,
+    `n_splits` rows in each class. The splitter warns about groups with fewer rows in a class,
     except groups of one class, which have no AUC in any fold.
 
-    Rows of one group are in both the training and the test sets. To test on unseen groups, use
+    Rows in one group are in both the training and the test sets. To test on unseen groups, use
     scikit-learn's `LeaveOneGroupOut` or `GroupKFold`.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds, at least 2.
+        Fold count, at least 2.
     groups : str, list of str or pandas.Series, default=None
         Name or names of group columns of X, or a pandas Series. A Series matches the rows of X by
         index label. None means the `groups` argument of `split`, as in scikit-learn's searches.
     shuffle : bool, default=False
-        Whether to shuffle the rows of each group and class before splitting. If False, each fold
-        has consecutive rows of each group and class.
+        Whether to shuffle the rows in each group and class before splitting. If False, each fold
+        has consecutive rows in each group and class.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
@@ -121,14 +121,14 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     See Also
     --------
     RepeatedWithinGroupStratifiedKFold : Repeat the folds with different shuffles.
-    cross_validate_group_auc : Report of the test rows of all folds.
+    cross_validate_group_auc : Report of the test rows in all folds.
     sklearn.model_selection.StratifiedKFold : Stratify by class only.
     sklearn.model_selection.StratifiedGroupKFold : Keep each group in one fold.
 
     Notes
     -----
-    Between any two folds, the numbers of rows of a group and class differ by at most one. The fold
-    sizes, and the numbers of rows of each class, also differ by at most one. For any number of
+    Between any two folds, the numbers of rows in a group and class differ by at most one. The fold
+    sizes, and the numbers of rows in each class, also differ by at most one. For any number of
     groups, the splitter sorts the rows once.
 
     Examples
@@ -176,7 +176,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         self.missing = _input.check_missing(missing)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of folds.
+        """Return the fold count.
 
         Parameters
         ----------
@@ -197,20 +197,20 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like, shape (n_rows, n_features)
             Data with the group columns of the splitter, or with the index of its Series.
-        y : array-like of shape (n_rows,), default=None
+        y : array-like, shape (n_rows,), default=None
             Class labels; required, although scikit-learn's splitters permit None.
-        groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
             Group labels, in the order of the rows as in scikit-learn's splitters. A splitter
             without `groups` requires this argument. Another splitter ignores this argument with a
             warning.
 
         Yields
         ------
-        train : ndarray of shape (n_train,)
+        train : ndarray, shape (n_train,)
             Row numbers.
-        test : ndarray of shape (n_test,)
+        test : ndarray, shape (n_test,)
             Row numbers.
 
         Raises
@@ -222,7 +222,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         Warns
         -----
         UserWarning
-            If groups have several classes, but fewer than `n_splits` rows of one class. One warning
+            If groups have several classes, but fewer than `n_splits` rows in one class. One warning
             counts the groups and names the first groups.
         """
         fold = self._folds(X, y, groups)
@@ -231,7 +231,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
             yield np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
     def _folds(self, X: Any, y: Any, groups: Any) -> NDArray[np.intp]:
-        """Return the fold of each row."""
+        """Return each row's fold."""
         classes, n_classes = self._classes(y)
         codes, labels = self._group_codes(X, groups)
         _input.check_length("groups", codes.size, "y", classes.size)
@@ -333,7 +333,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds, at least 2.
+        Fold count, at least 2.
     n_repeats : int, default=10
         Number of repetitions.
     groups : str, list of str or pandas.Series, default=None
@@ -394,18 +394,18 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like, shape (n_rows, n_features)
             Data with the group columns of the splitter, or with the index of its Series.
-        y : array-like of shape (n_rows,), default=None
+        y : array-like, shape (n_rows,), default=None
             Class labels; required, although scikit-learn's splitters permit None.
-        groups : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
             Group labels; see `WithinGroupStratifiedKFold.split`.
 
         Yields
         ------
-        train : ndarray of shape (n_train,)
+        train : ndarray, shape (n_train,)
             Row numbers.
-        test : ndarray of shape (n_test,)
+        test : ndarray, shape (n_test,)
             Row numbers.
 
         Warns

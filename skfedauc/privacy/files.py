@@ -31,7 +31,7 @@ _KEYS_OF_RELEASES = {"identifier", "name", "epsilon", "rows_per_person", "groups
 
 
 def content_of(state: State) -> bytes:
-    """Return the content of a file.
+    """Return a file's content.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def read_content(data: Any, name: str) -> State:
     Parameters
     ----------
     data : bytes-like
-        Content of the file.
+        The file's content.
     name : str
         Name of the file for messages.
 
@@ -140,7 +140,7 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
 def _counts_in(
     file: Any, shape: tuple[int, int], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Check groups and bins, and return the numbers of negatives and of positives."""
+    """Check groups and bins, and return the numbers of negatives and positives."""
     metadata, n_rows = file.metadata, shape[0] * shape[1]
     numbers = parquet.row_numbers(metadata)
     if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:

@@ -45,13 +45,13 @@ class Estimate(NamedTuple):
 
 
 class NoisyAUCs:
-    """AUCs, averages and intervals of the groups without dominating noise.
+    """AUCs, averages and group intervals without dominating noise.
 
     Parameters
     ----------
     counts : NoisyCounts
         Counts of shape (n_groups, n_bins).
-    is_point : ndarray of bool, shape (n_bins,)
+    is_point : bool array, shape (n_bins,)
         Whether a bin holds a single score. The pairs of such a bin are ties, which count one half.
     """
 
@@ -63,7 +63,7 @@ class NoisyAUCs:
     def limits(self, end: int, deviate: float) -> tuple[Floats, Floats]:
         """Return AUCs and the distances to their limits towards `end`, 0 or 1.
 
-        The method computes the limits of the estimate and of the extreme AUC that the bins
+        The method computes the limits of the estimate and the extreme AUC that the bins
         permit, and returns the limit closer to `end`. Noise can move the smallest AUC that the bins
         permit above the estimate. The lower limit is then the limit of the estimate.
         """
@@ -194,11 +194,11 @@ class IntervalTables:
 
     @functools.cached_property
     def _aucs(self) -> NoisyAUCs:
-        """Return the AUCs of the groups without dominating noise."""
+        """Return group AUCs without dominating noise."""
         return NoisyAUCs(self._noisy.take(self._noisy.has_signal), self._is_point)
 
     def by_group(self, tail: float) -> pd.DataFrame:
-        """Return the AUC of each group; `tail` is the error rate of each limit."""
+        """Return limits of each group's AUC; `tail` is the error rate of each limit."""
         import pandas as pd
 
         noisy, n_groups = self._noisy, len(self._state.negatives)

@@ -16,7 +16,7 @@ A. The limits due to noise are the AUCs A at which ``W(A)^2`` equals a squared q
 polynomial. Fieller's theorem [1]_ gives such limits for a ratio whose denominator has noise.
 
 Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of the placement
-values divided by the number of rows. The noise inflates the squared placement value of each
+values divided by the row count. The noise inflates the squared placement value of each
 positive in bin b by ``v sum_c K_bc^2 / N^2``. The estimate subtracts this term.
 
 Noise and sampling. The errors due to noise and to sampling are independent. The distance from the
@@ -58,9 +58,9 @@ class NoisyCounts(NamedTuple):
 
     Attributes
     ----------
-    negatives, positives : ndarray of float64, shape (..., n_bins)
+    negatives, positives : float64 array, shape (..., n_bins)
         Counts, which can be negative.
-    variance : ndarray of float64, shape (...)
+    variance : float64 array, shape (...)
         Variance of the noise of each count.
     """
 
@@ -70,17 +70,17 @@ class NoisyCounts(NamedTuple):
 
     @property
     def n_bins(self) -> int:
-        """Number of bins."""
+        """Bin count."""
         return int(self.positives.shape[-1])
 
     @property
     def total_error(self) -> Floats:
-        """Standard error of the number of rows of each class, due to noise."""
+        """Standard error of the number of rows in each class, due to noise."""
         return np.sqrt(self.n_bins * self.variance)
 
     @property
     def has_signal(self) -> NDArray[np.bool_]:
-        """Whether each group has enough rows of both classes to exceed the noise."""
+        """Whether each group has enough rows in both classes to exceed the noise."""
         least = LEAST_SIGNAL * self.total_error
         enough: NDArray[np.bool_] = np.minimum(self.n_positives, self.n_negatives) > least
         # Without noise, a class still needs a row.
@@ -114,20 +114,20 @@ class NoisyPairs:
     ----------
     counts : NoisyCounts
         Groups in which the noise does not dominate.
-    ties : ndarray of float64, shape (n_bins,)
+    ties : float64 array, shape (n_bins,)
         Share of the pairs within each bin that count as concordant. 0 gives the smallest and 1 the
         largest AUC that the bins permit, and 1/2 an AUC between them.
 
     Attributes
     ----------
-    auc : ndarray of float64, shape (...)
+    auc : float64 array, shape (...)
         Estimates, which noise can move below 0 or above 1.
-    positives, negatives : ndarray of float64, shape (...)
-        Numbers of rows of each class.
-    sampling : ndarray of float64, shape (...)
+    positives, negatives : float64 array, shape (...)
+        Numbers of rows in each class.
+    sampling : float64 array, shape (...)
         DeLong's variance, or an upper bound if noise makes the estimate negative.
-    noise_of_positives, noise_of_negatives : ndarray of float64, shape (...)
-        Covariance of W(A) with the number of rows of each class, due to noise.
+    noise_of_positives, noise_of_negatives : float64 array, shape (...)
+        Covariance of W(A) with the number of rows in each class, due to noise.
     """
 
     def __init__(self, counts: NoisyCounts, ties: Floats) -> None:

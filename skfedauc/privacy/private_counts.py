@@ -58,7 +58,7 @@ class PrivateCounts:
 
     *Noise.* The noise of each count has ``P(x) = (1 - a) / (1 + a) * a**abs(x)`` with
     ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
-    epsilon 0.5, 1.8 at 1, and 0.014 at 5. The number of positives of a group has the variance of
+    epsilon 0.5, 1.8 at 1, and 0.014 at 5. The number of positives in a group has the variance of
     all its bins, so fewer bins have less noise.
 
     References
@@ -121,7 +121,7 @@ class PrivateCounts:
         pos_label: int | float | str = 1,
         source: str | None = None,
     ) -> PrivateCounts:
-        """Draw the noise of a site's counts; call this once for the rows of a site.
+        """Draw the noise of a site's counts; call this once for the rows in a site.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class PrivateCounts:
             Positive label that all sites agree on. It never comes from the rows, because a site
             without rows has none.
         source : str, default=None
-            Name of the site.
+            Site name.
 
         Returns
         -------
@@ -272,9 +272,9 @@ class PrivateCounts:
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Confidence level of the intervals.
+            Confidence level.
         of : {"groups", "statistics"}, default="groups"
-            The AUC of each group; or the pooled AUC, the averages ``macro``, ``samples``,
+            Each group's AUC; or the pooled AUC, the averages ``macro``, ``samples``,
             ``positives``, ``negatives`` and ``within``, and the ``difference`` of the largest and
             the smallest AUC.
 
@@ -298,7 +298,7 @@ class PrivateCounts:
         negatives is independent. The variance due to sampling is DeLong's [1]_ without the part
         that the noise adds, and the limits due to noise are Fieller's [2]_. The distance from the
         estimate to a limit is the root of the sum of both squared distances. The lower limit takes
-        all positives of a bin to be below its negatives, and the upper limit the reverse.
+        all positives in a bin to be below its negatives, and the upper limit the reverse.
         `skfedauc.privacy.noisy_pairs` has the formulas, and the page "Differential privacy" the
         simulated coverage.
 
@@ -485,7 +485,7 @@ class PrivateCounts:
 
     @property
     def exact_groups(self) -> tuple[Any, ...]:
-        """Sorted labels of the groups with exact counts."""
+        """Sorted labels of groups with exact counts."""
         return self._state.exact_groups
 
     @property
@@ -495,7 +495,7 @@ class PrivateCounts:
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """Names of the group columns, or empty for groups without names."""
+        """Group column names, or empty for groups without names."""
         return self._state.group_names
 
     @property
@@ -504,7 +504,7 @@ class PrivateCounts:
         return self._state.pos_label
 
     def __len__(self) -> int:
-        """Number of groups, or 1 for rows without groups."""
+        """Group count, or 1 for rows without groups."""
         return len(self.negatives)
 
     def __eq__(self, other: object) -> bool:

@@ -36,7 +36,7 @@ class Release(NamedTuple):
     rows_per_person : int
         Largest number of rows of one person; epsilon covers the addition or removal of these rows.
     groups : tuple
-        Labels of the groups whose counts are in the release, or empty without groups.
+        Labels of groups whose counts are in the release, or empty without groups.
     """
 
     identifier: str
@@ -62,8 +62,8 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    negatives, positives : ndarray of int64, shape (n_groups, n_bins)
-    labels : ndarray of shape (n_groups,) or None
+    negatives, positives : int64 array, shape (n_groups, n_bins)
+    labels : ndarray, shape (n_groups,) or None
     bins : Bins
     releases : tuple of Release
         Sorted by identifier.
@@ -72,7 +72,7 @@ class State(NamedTuple):
     sources : tuple of Source
         Sources of the exact counts in the sum, sorted by name and identifier.
     exact_groups : tuple
-        Labels of the groups with exact counts, in the order of `labels`.
+        Labels of groups with exact counts, in the order of `labels`.
     """
 
     negatives: NDArray[np.int64]
@@ -87,12 +87,12 @@ class State(NamedTuple):
 
     @property
     def variance(self) -> NDArray[np.float64]:
-        """Variance of the noise of each count by group, summed over the releases of the group."""
+        """Variance of the noise of each count by group, summed over the group's releases."""
         return self._by_group([release.variance for release in self.releases])
 
     @property
     def scale(self) -> NDArray[np.float64]:
-        """Scale of the noise of each count by group, summed over the releases of the group."""
+        """Scale of the noise of each count by group, summed over the group's releases."""
         return self._by_group([r.rows_per_person / r.epsilon for r in self.releases])
 
     def _by_group(self, of_releases: Sequence[float]) -> NDArray[np.float64]:

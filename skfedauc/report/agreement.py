@@ -42,7 +42,7 @@ class Agreement:
         tell".
     scores : pandas.DataFrame
         A row for negatives and a row for positives. The columns hold the largest and the mean
-        Kolmogorov distance between the scores of a group and of all groups (weighted by rows), and
+        Kolmogorov distance between the scores of a group and all groups (weighted by rows), and
         the approximate mean distance under the null hypothesis. Further columns hold the statistic
         and the p value of the Anderson-Darling test that all groups have the same score
         distribution (NaN with sample weights).
@@ -133,9 +133,9 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
 def _derivatives(
     estimates: GroupEstimates, name: str, share: NDArray[np.float64], average: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Derivatives of an average by the weight of the negatives and of the positives of groups.
+    """Derivatives of an average by the weight of the negatives and the positives of groups.
 
-    The group AUCs do not depend on the number of rows, but the shares of groups in the average do.
+    The group AUCs do not depend on the row count, but the shares of groups in the average do.
     """
     auc, used = estimates.group_values
     n, m = estimates.variances.negatives.weight, estimates.variances.positives.weight

@@ -1,4 +1,4 @@
-"""Comparisons of a group's rows with the rows of other groups: bias AUCs, gaps and ABROCA."""
+"""Comparisons of a group's rows with the rows in other groups: bias AUCs, gaps and ABROCA."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BiasAUCs(NamedTuple):
 
 
 def bias_aucs(pairs: GroupPairs) -> BiasAUCs:
-    """Compare the rows of each group with the rows of all other groups."""
+    """Compare the rows in each group with the rows in all other groups."""
     u2, of_all = pairs.over_others
     share = np.full(u2.shape, np.nan)
     np.divide(u2, of_all, out=share, where=of_all > 0)
@@ -124,7 +124,7 @@ def _abroca(
 
 
 def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
-    """Return the curve of the rows of all other groups together; None if they lack a class."""
+    """Return the curve of the rows in all other groups together; None if they lack a class."""
     if len(counts) < 2:
         return None
     labels = counts.groups or ()

@@ -219,7 +219,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     pandas.DataFrame
         The table with wider intervals. `low` and `high` are NaN for statistics without an interval.
         Statistics that compare groups have no interval. Statistics of group AUCs have no interval
-        if a withheld group may be among the groups of the report.
+        if a withheld group may be among the report's groups.
 
     Raises
     ------

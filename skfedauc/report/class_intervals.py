@@ -29,7 +29,7 @@ class _AUCs(NamedTuple):
     ----------
     spread : AUCSpread
         The AUCs, and what determines their limits; arrays of shape (n_groups, n_comparisons).
-    is_known : ndarray of bool, shape (n_groups, n_comparisons)
+    is_known : bool array, shape (n_groups, n_comparisons)
         Whether the variance is an estimate above 0, in place of a bound.
     """
 
@@ -70,8 +70,8 @@ class ClassIntervals:
 
         Parameters
         ----------
-        average : ndarray of float64, shape (n_groups,)
-        weights : ndarray of float64, shape (n_groups, n_comparisons)
+        average : float64 array, shape (n_groups,)
+        weights : float64 array, shape (n_groups, n_comparisons)
         """
         total = weights.sum(axis=1, keepdims=True)
         share = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
@@ -79,11 +79,11 @@ class ClassIntervals:
         return {"auc": average, **self._limits(average, share, self._aucs, freedom)}
 
     def of_statistics(self, class_weights: Floats) -> pd.DataFrame:
-        """Return the intervals of the pooled value and of the averages over groups.
+        """Return the intervals of the pooled value and the averages over groups.
 
         Parameters
         ----------
-        class_weights : ndarray of float64, shape (n_comparisons,)
+        class_weights : float64 array, shape (n_comparisons,)
         """
         import pandas as pd
 
@@ -99,7 +99,7 @@ class ClassIntervals:
     # Statistics --------------------------------------------------------------------------------
 
     def _pooled(self, share: Floats) -> dict[str, Any]:
-        """Return the interval of the pooled value, with the rows of all groups as one sample."""
+        """Return the interval of the pooled value, with the rows in all groups as one sample."""
         parts = [estimates_of(report).pooled.rows for report in self._reports.values()]
         aucs = _aucs_of(parts, [np.zeros(1, np.intp)] * len(parts), 1)
         value = np.array([share @ aucs.spread.auc[0]])

@@ -1,4 +1,4 @@
-"""Tables and tests that compare the AUCs of groups: differences, margins and ranks."""
+"""Tables and tests that compare group AUCs: differences, margins and ranks."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NO_GROUP = "needs a group with both classes"
 
 
 def group_limits(estimates: GroupEstimates, tail: float) -> measures.Limits:
-    """Return the limits of the measure of each group, each with error probability `tail`."""
+    """Return the limits of each group's measure, each with error probability `tail`."""
     measure = estimates.measure
     low, high, note = measures.limits_of(
         measure, estimates.curves, estimates.errors, estimates.index, tail
@@ -66,7 +66,7 @@ def pooled_interval(
 def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
     """Return the variance of the pooled index for random groups, and its degrees of freedom.
 
-    The variance uses the sum of the influence values of each group's rows, because rows of a group
+    The variance uses the sum of the influence values of each group's rows, because rows in a group
     are dependent. The formulas are those of `clustered_variance` and `Variances.cluster_freedom`
     for AUCs.
     """
@@ -157,6 +157,6 @@ def difference_interval(estimates: GroupEstimates, tail: float) -> intervals.Int
 
 
 def _known(estimates: GroupEstimates, limit: Floats) -> Floats:
-    """Return limits of the groups in use; a number for an undefined value is its own limit."""
+    """Return the group limits in use; a number for an undefined value is its own limit."""
     values, used = estimates.group_values
     return np.where(estimates.pairs.defined, limit, values)[used]

@@ -48,7 +48,7 @@ class GroupEstimates:
     TypeError
         If `measure` is not a measure.
     ValueError
-        If pairs consist of rows of the same fold only, or the policy replaces undefined values by a
+        If pairs consist of rows in the same fold only, or the policy replaces undefined values by a
         number that the measure cannot have. The error is a `DisclosureError` if the counts have no
         scores. AUCs need neither.
     """
@@ -76,7 +76,7 @@ class GroupEstimates:
 
     @functools.cached_property
     def index(self) -> Floats:
-        """Index of each group; NaN if the group lacks a class.
+        """Each group's index; NaN if the group lacks a class.
 
         For overlapping ranges of scores, it is the middle of its certain interval.
         """
@@ -88,7 +88,7 @@ class GroupEstimates:
 
     @functools.cached_property
     def pooled_index(self) -> float:
-        """Index of all rows together; NaN without rows of both classes."""
+        """Index of all rows together; NaN without rows in both classes."""
         if self.measure.is_auc:
             return self.pairs.pooled_auc
         if self.pairs.n_groups == 0:
@@ -99,12 +99,12 @@ class GroupEstimates:
 
     @property
     def by_group(self) -> Floats:
-        """Value of each group; NaN if the group lacks a class."""
+        """Each group's value; NaN if the group lacks a class."""
         return self.index if self.measure.is_auc else measures.value_of(self.measure, self.index)
 
     @property
     def pooled_value(self) -> float:
-        """Value of all rows together; NaN without rows of both classes."""
+        """Value of all rows together; NaN without rows in both classes."""
         if self.measure.is_auc:
             return self.pooled_index
         return float(measures.value_of(self.measure, np.array(self.pooled_index)))
@@ -159,7 +159,7 @@ class GroupEstimates:
 
     @property
     def variances_at_extremes(self) -> Extremes:
-        """Variances of these estimates and of both extremes."""
+        """Variances of these estimates and both extremes."""
         lowest, highest = self.extremes
         given = self.variances
         if self.pairs.has_overlaps:
@@ -168,12 +168,12 @@ class GroupEstimates:
 
     @functools.cached_property
     def in_use(self) -> Variances:
-        """Variances of the groups in averages and gaps; a number for an undefined AUC has none."""
+        """Group variances in averages and gaps; a number for an undefined AUC has none."""
         return self.variances.with_known(*self.group_values)
 
     @property
     def extremes_in_use(self) -> Extremes:
-        """Variances of the groups in averages and gaps, here and at both extremes."""
+        """Group variances in averages and gaps, here and at both extremes."""
         lowest, highest = (end.in_use for end in self.extremes)
         return Extremes(self.in_use, lowest, highest)
 
@@ -181,7 +181,7 @@ class GroupEstimates:
 
     @functools.cached_property
     def curves(self) -> GroupCurves:
-        """Curve of each group."""
+        """Each group's curve."""
         return GroupCurves.of(self.pairs.counts)
 
     @functools.cached_property
@@ -191,7 +191,7 @@ class GroupEstimates:
 
     @functools.cached_property
     def errors(self) -> measures.Errors:
-        """Sampling errors of the index of each group."""
+        """Sampling errors of each group's index."""
         return measures.errors_of(self.measure, self.curves, self.index)
 
     # Binned scores -------------------------------------------------------------------------------

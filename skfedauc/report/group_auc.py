@@ -62,7 +62,7 @@ class GroupAUC:
         leaves them out with one `UndefinedMetricWarning`, "ignore" without a warning, and "raise"
         raises a ValueError. A number replaces their AUC.
     group_names : str or list of str, default=None
-        Names of the group columns in tables. None means the `group_names` of the counts.
+        Group column names in tables. None means the `group_names` of the counts.
     clusters : str, default=None
         Name of the group column that holds clusters, such as patients with several rows each; the
         other columns are the groups. Variances, intervals and tests then allow for dependent rows
@@ -200,7 +200,7 @@ class GroupAUC:
 
     @property
     def counts(self) -> ScoreCounts:
-        """Counts by group, the source of the report.
+        """The counts by group behind the report.
 
         They have no clusters: ``GroupAUC(report.counts)`` assumes independent rows.
         """
@@ -226,13 +226,13 @@ class GroupAUC:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_rows,)
+        y_true : array-like, shape (n_rows,)
             Labels of two classes.
-        y_score : array-like of shape (n_rows,)
+        y_score : array-like, shape (n_rows,)
             Finite scores; higher scores mean the positive class.
-        groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+        groups : array-like, shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
-        sample_weight : array-like of shape (n_rows,), default=None
+        sample_weight : array-like, shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
@@ -243,7 +243,7 @@ class GroupAUC:
         n_jobs : int, default=None
             Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors.
-        clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
+        clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
             Cluster label of each row, such as the patient; see `GroupAUC`. The report does not
             store the labels.
         min_per_class : int, default=1
@@ -304,14 +304,14 @@ class GroupAUC:
         ----------
         estimator : estimator object
             A fitted binary classifier, or a pipeline or search that ends in one.
-        X : array-like of shape (n_rows, n_features)
-            Input of the estimator.
-        y : array-like of shape (n_rows,)
+        X : array-like, shape (n_rows, n_features)
+            The estimator's input.
+        y : array-like, shape (n_rows,)
             True labels.
-        groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
+        groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the group labels themselves. If X has an index, its
             labels align a pandas Series with X.
-        sample_weight : array-like of shape (n_rows,), default=None
+        sample_weight : array-like, shape (n_rows,), default=None
             Weights of 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
@@ -324,8 +324,8 @@ class GroupAUC:
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
             Number of threads for counting; see `from_predictions`.
-        clusters : str, list of str, or array-like of shape (n_rows,), default=None
-            Name or names of columns of X with the cluster of each row, or the labels themselves.
+        clusters : str, list of str, or array-like, shape (n_rows,), default=None
+            Name or names of columns of X with each row's cluster, or the labels themselves.
         min_per_class : int, default=1
             Groups with fewer positives or negatives are left out; see `GroupAUC`.
         measure : Measure, default=None
@@ -430,7 +430,7 @@ class GroupAUC:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups; 1 for rows without groups."""
+        """Group count; 1 for rows without groups."""
         return len(self.counts)
 
     def statistic(self, name: StatisticName) -> float:
@@ -538,7 +538,7 @@ class GroupAUC:
         -----
         This is no confidence interval, and needs no assumption on the scores. At `low`, each
         positive has the lowest score of its bin and each negative the highest; at `high`, the
-        reverse. Only the average precision is lowest if the positives of a bin differ. A pair of
+        reverse. Only the average precision is lowest if the positives in a bin differ. A pair of
         unknown order counts one half in `value`. The ends of AUCs, averages and `bias_score` are
         possible values, so no narrower interval is certain; those of gaps follow by interval
         arithmetic. With sample weights, intervals allow for the rounding error of the sums.
@@ -575,7 +575,7 @@ class GroupAUC:
     def by_group(self) -> pd.DataFrame:
         """AUC and class counts of each group.
 
-        The DataFrame has a row for each group, and the columns `auc` (or the name of the measure;
+        The DataFrame has a row for each group, and the columns `auc` (or the measure name;
         NaN if undefined), `n_positives` and `n_negatives`. Ordered categories of pandas and an Enum
         of polars keep their order, and other groups have the order of their labels. The index is a
         MultiIndex if labels are tuples. `ranking` returns shrunken AUCs and ranks of the same
@@ -642,7 +642,7 @@ class GroupAUC:
     def bias_by_group(self) -> pd.DataFrame:
         """Bias AUCs and average equality gaps of each group.
 
-        They compare a group with its background, the rows of all other groups. The DataFrame has a
+        They compare a group with its background, the rows in all other groups. The DataFrame has a
         row for each group, and these columns [1]_, [2]_, with NaN if a class is absent:
 
         ``auc``: the group AUC.
@@ -689,7 +689,7 @@ class GroupAUC:
         Parameters
         ----------
         reference : "rest" or a group's label, default="rest"
-            "rest" compares each group with the rows of all other groups, and a label with the group
+            "rest" compares each group with the rows in all other groups, and a label with the group
             of this label. Pass the label of a group named "rest" in a list.
         n_resamples : int, default=0
             Number of draws of the area under the null hypothesis that both curves are equal. 0
@@ -757,7 +757,7 @@ class GroupAUC:
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Confidence level of the intervals.
+            Confidence level.
         method : {"logit", "delong", "exact"}, default=None
             "logit" has limits on the logit scale with DeLong's variance, or those of Newcombe's
             method 5 [1]_ where they are further out. "delong" has limits on the AUC scale, clipped
@@ -774,7 +774,7 @@ class GroupAUC:
         Returns
         -------
         pandas.DataFrame
-            By group: `auc` (or the name of the measure), `ci_low`, `ci_high`, `method` and `note`.
+            By group: `auc` (or the measure's name), `ci_low`, `ci_high`, `method` and `note`.
             By statistic: `value` in place of `auc`, and the `estimand` in words. Limits are NaN if
             there is no interval; `note` gives the reason, or a special case such as perfect
             separation.
@@ -803,7 +803,7 @@ class GroupAUC:
         interval of the difference, and for `compare_groups`.
 
         Other measures treat the rows of a pooled value as one sample, and the difference combines
-        the limits of the groups by Bonferroni's method. Averages keep the bias of small groups:
+        group limits by Bonferroni's method. Averages keep the bias of small groups:
         those of the average precision have no interval, and `note` counts the groups with few rows
         within the rates.
 
@@ -870,7 +870,7 @@ class GroupAUC:
         interval of the difference.
 
         For binned scores, the statistic uses those AUCs within their certain intervals that differ
-        least, and the p value is the largest with the variances of the binned scores and of both
+        least, and the p value is the largest with the variances of the binned scores and both
         extremes.
 
         References
@@ -898,13 +898,13 @@ class GroupAUC:
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Confidence level of the interval.
+            Confidence level.
 
         Returns
         -------
         DifferenceTest
             Result with the `difference`, its confidence limits `ci_low` and `ci_high`, the
-            `pvalue`, `n_groups` and `method`. `highest` and `lowest` are the labels of the groups
+            `pvalue`, `n_groups` and `method`. `highest` and `lowest` are group labels
             with the highest and the lowest AUC. `clearest` is the pair of groups with the most
             significant difference. NaN with fewer than two groups that have an AUC.
 
@@ -1045,7 +1045,7 @@ class GroupAUC:
 
         See Also
         --------
-        GroupAUCDisplay : The AUCs of the groups as a plot.
+        GroupAUCDisplay : The group AUCs as a plot.
 
         Notes
         -----
@@ -1092,7 +1092,7 @@ class GroupAUC:
     # Which group is worst? ---------------------------------------------------------------
 
     def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Return shrunken group AUCs, and the ranks of the groups with confidence sets.
+        """Return shrunken group AUCs, and group ranks with confidence sets.
 
         The table answers which group is worst. The smallest and the largest observed AUC often
         belong to the groups with the fewest rows; shrinkage moves these most towards the mean of
@@ -1188,7 +1188,7 @@ class GroupAUC:
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
 
-        It is at most one half. Groups with fewer than two rows of a class are left out; NaN with
+        It is at most one half. Groups with fewer than two rows in a class are left out; NaN with
         fewer than two others. For binned scores, it describes the binned scores. Scorers
         (`neg_tau`) average the unbiased estimate of ``tau**2`` instead, which may be negative.
         """
@@ -1216,7 +1216,7 @@ class GroupAUC:
 
         See Also
         --------
-        GroupScoreDisplay : The scores of the groups as a plot.
+        GroupScoreDisplay : The group scores as a plot.
 
         Notes
         -----
@@ -1295,17 +1295,17 @@ class GroupAUC:
 
 
 def estimates_of(report: GroupAUC) -> GroupEstimates:
-    """Return the pairs, variances and group AUCs that determine the statistics of a report."""
+    """Return the pairs, variances and group AUCs that determine a report's statistics."""
     return report._estimates  # noqa: SLF001
 
 
 def index_of(report: GroupAUC) -> pd.Index:
-    """Return the labels of the groups as an index, in the order of ``counts.groups``."""
+    """Return group labels as an index, in the order of ``counts.groups``."""
     return report._index()  # noqa: SLF001
 
 
 def group_names_of(report: GroupAUC) -> tuple[str, ...]:
-    """Return the names of the group columns in tables."""
+    """Return the group column names in tables."""
     return report._group_names  # noqa: SLF001
 
 

@@ -45,7 +45,7 @@ def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def order_of(counts: ScoreCounts) -> NDArray[np.intp] | None:
-    """Return the numbers of the groups in the order of the categories, or None without an order."""
+    """Return group numbers in the order of the categories, or None without an order."""
     orders, groups = view_of(counts).orders, counts.groups
     if not any(orders) or not groups:
         return None
@@ -57,7 +57,7 @@ def order_of(counts: ScoreCounts) -> NDArray[np.intp] | None:
 
 
 def _places(column: Sequence[Any], order: Sequence[Any]) -> NDArray[np.intp]:
-    """Return the place of each label: among the categories, then among the other labels."""
+    """Return each label's place: among the categories, then among the other labels."""
     place = {label: number for number, label in enumerate(order)}
     others = [label for label in dict.fromkeys(column) if label not in place]
     codes, _ = _input.encode_groups(_input.object_array(others))
@@ -75,9 +75,9 @@ class LeftOut(NamedTuple):
     Attributes
     ----------
     least : int
-        Least number of positives and of negatives of the other groups.
+        Least number of positives and negatives in the other groups.
     groups : tuple of tuples
-        Label, number of positives and number of negatives of each group.
+        Label, number of positives and number of negatives in each group.
     """
 
     least: int
@@ -102,13 +102,13 @@ class LeftOut(NamedTuple):
 
 
 def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
-    """Return the pairs of the groups with enough rows of each class, and the other groups.
+    """Return the pairs of the groups with enough rows in each class, and the other groups.
 
     Parameters
     ----------
     pairs : GroupPairs
     least : int
-        Least number of positives and of negatives.
+        Least number of positives and negatives.
 
     Raises
     ------

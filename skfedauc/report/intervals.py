@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def _check_rows_of(method: limits.Method, estimates: GroupEstimates) -> None:
     """Raise an error for dependent rows, because the method assumes independent rows.
 
-    The models of several folds depend on the rows of other folds.
+    The models of several folds depend on the rows in other folds.
     """
     pairs, measure = estimates.pairs, estimates.measure
     if not measure.is_auc:
@@ -39,7 +39,7 @@ def _check_rows_of(method: limits.Method, estimates: GroupEstimates) -> None:
 def group_intervals(
     estimates: GroupEstimates, index: pd.Index, confidence_level: float, method: limits.Method
 ) -> pd.DataFrame:
-    """Return the intervals of the groups, see `GroupAUC.confidence_intervals`."""
+    """Return group intervals, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
     _check_rows_of(method, estimates)
@@ -75,7 +75,7 @@ def _binned_note(bounds: Bounds, of_low: str, of_high: str) -> str:
 
 
 class Sampling(NamedTuple):
-    """Arguments of the interval of a statistic.
+    """Arguments of a statistic's interval.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ INTERVALS: dict[str, StatisticInterval] = {
 
 
 def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    """Return the interval of a statistic, for binned scores from both extremes."""
+    """Return a statistic's interval, for binned scores from both extremes."""
     of_statistic = INTERVALS[name]
     found = of_statistic.compute(estimates, sampling)
     if not estimates.pairs.is_binned:

@@ -1,4 +1,4 @@
-"""`MulticlassGroupAUC`: reports on the AUCs of each class, by group."""
+"""`MulticlassGroupAUC`: reports on each class's AUCs, by group."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     Notes
     -----
     The average of the one-vs-one AUCs with equal weights is the M of Hand and Till [1]_. If a group
-    has rows of all classes, its averages over classes equal the averages of
+    has rows in all classes, its averages over classes equal the averages of
     `sklearn.metrics.roc_auc_score`. An average over classes is NaN if an AUC is undefined, because
     averages over different classes are not comparable. Scikit-learn leaves a class without rows out
     of the average instead, except for the average "macro" of "ovr".
@@ -164,26 +164,26 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_rows,)
+        y_true : array-like, shape (n_rows,)
             Labels of three or more classes.
-        y_score : array-like of shape (n_rows, n_classes)
+        y_score : array-like, shape (n_rows, n_classes)
             Finite scores of each class. The scores of a row need not add up to 1. The columns of a
             data frame are matched by name; see `MulticlassCounts.from_predictions`.
-        groups : array-like of shape (n_rows,) or (n_rows, n_columns)
+        groups : array-like, shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
-        labels : array-like of shape (n_classes,), default=None
+        labels : array-like, shape (n_classes,), default=None
             Class labels, in the order of the columns of `y_score` unless the columns have labels as
             names; None means the sorted labels of `y_true`.
-        sample_weight : array-like of shape (n_rows,), default=None
+        sample_weight : array-like, shape (n_rows,), default=None
             Weights of 0 or more.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        clusters : array-like of shape (n_rows,) or (n_rows, n_columns), default=None
-            Cluster of each row, for instance a patient; see `GroupAUC.from_predictions`.
+        clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
+            Each row's cluster, for instance a patient; see `GroupAUC.from_predictions`.
 
         Returns
         -------
@@ -229,16 +229,16 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         ----------
         estimator : estimator object
             A fitted classifier of three or more classes, or a pipeline or search that ends in one.
-        X : array-like of shape (n_rows, n_features)
-            Input of the estimator.
-        y : array-like of shape (n_rows,)
+        X : array-like, shape (n_rows, n_features)
+            The estimator's input.
+        y : array-like, shape (n_rows,)
             True labels.
-        groups : str, list of str, or array-like of shape (n_rows,) or (n_rows, n_columns)
+        groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
             Name or names of columns of X, or the group labels themselves. If X has an index, its
             labels align a pandas Series with X.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
-        sample_weight : array-like of shape (n_rows,), default=None
+        sample_weight : array-like, shape (n_rows,), default=None
             Weights of 0 or more.
         response_method : str, tuple of str or None, default=None
             Methods of the estimator that return a score for each class, in order of preference.
@@ -249,7 +249,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        clusters : str, list of str, or array-like of shape (n_rows,), default=None
+        clusters : str, list of str, or array-like, shape (n_rows,), default=None
             Name or names of columns of X, or the cluster labels themselves, such as patients.
 
         Returns
@@ -315,7 +315,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     @property
     def groups(self) -> tuple[Any, ...]:
-        """Labels of the groups, in the order of `by_group`."""
+        """Group labels, in the order of `by_group`."""
         _, places = self._places
         parts = zip(self.counts.parts.values(), places, strict=True)
         labels = {
@@ -333,10 +333,10 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Parameters
         ----------
         name : str
-            Name of a statistic; see `group_roc_auc_score`.
+            Statistic name; see `group_roc_auc_score`.
         class_average : {"macro", "weighted"}, default="macro"
             Weights of the reports. "macro" means equal weights. "weighted" means the weight of the
-            positives ("ovr"), or of the rows of both classes ("ovo").
+            positives ("ovr"), or of the rows in both classes ("ovo").
 
         Returns
         -------
@@ -360,7 +360,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     def averaged(
         self, compute: Callable[[GroupEstimates], float], class_average: ClassAverage = "macro"
     ) -> float:
-        """Return an average over the classes of a function of the estimates of each report.
+        """Return an average over the classes of a function of each report's estimates.
 
         Parameters
         ----------
@@ -379,7 +379,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         return float(weights @ values / weights.sum()) if weights.any() else np.nan
 
     def statistics(self) -> pd.DataFrame:
-        """Return the statistics of each report, without warnings about undefined statistics.
+        """Return each report's statistics, without warnings about undefined statistics.
 
         Returns
         -------
@@ -408,7 +408,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         ----------
         class_average : {"macro", "weighted"}, default="macro"
             Weights of the AUCs. "macro" means equal weights. "weighted" means the weight of the
-            group's positives ("ovr"), or of the group's rows of both classes ("ovo").
+            group's positives ("ovr"), or of the group's rows in both classes ("ovo").
 
         Returns
         -------
@@ -437,7 +437,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Confidence level of the intervals.
+            Confidence level.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval of each group's average over the classes, see
             `average_by_group`. "statistics" gives intervals of averages over the classes, see
@@ -471,11 +471,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         with a variance of 0 in a group, or with an unknown variance, has the bound of `GroupAUC`
         and possibly a correlation of 1 with the other AUCs.
 
-        Simulations used three or six classes with 5 or more rows each. Intervals of groups with a
+        Simulations used three or six classes with 5 or more rows each. Group intervals with a
         confidence level of 95 % had a coverage of 94.0 to 98.9 %.
 
         The groups and the shares of the classes are fixed. The interval of the pooled value treats
-        the rows of all groups as one sample, which overestimates the variance if the scores of the
+        the rows in all groups as one sample, which overestimates the variance if the scores of the
         groups differ.
 
         References

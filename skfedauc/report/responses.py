@@ -23,7 +23,7 @@ class Responses(NamedTuple):
     Attributes
     ----------
     scores : ModelScores
-        Scores with the AUCs of the estimator. These are `probabilities` if both have equal AUCs.
+        Scores with the estimator's AUCs. These are `probabilities` if both have equal AUCs.
     probabilities : ModelScores
         Probabilities, or other scores of an estimator without probabilities.
     """

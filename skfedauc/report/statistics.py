@@ -105,7 +105,7 @@ def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[A
 
 
 def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
-    """Return the weights of the groups in an average, with sum 1; None if no group has weight."""
+    """Return group weights in an average, with sum 1; None if no group has weight."""
     _, used = estimates.group_values
     weights = np.where(used, AVERAGES[name](estimates.pairs).astype(np.float64), 0.0)
     total = float(weights.sum())
@@ -175,7 +175,7 @@ def cross_difference(estimates: GroupEstimates) -> float:
 
 
 def bias_score(estimates: GroupEstimates) -> float:
-    """Weighted mean of the pooled AUC and of the generalized means of three AUCs by group."""
+    """Weighted mean of the pooled AUC and the generalized means of three AUCs by group."""
     check_determined("bias_score", estimates)
     auc, used = estimates.group_values
     bias = bias_aucs(estimates.pairs)
@@ -328,7 +328,7 @@ def check_statistic(
     measure: Measure | None = None,
     argument: str = "statistic",
 ) -> str:
-    """Return the name of a statistic; raise an error that lists all names for another name.
+    """Return a statistic's name; raise an error that lists all names for another name.
 
     With `scorer`, gaps have the prefix "neg_", because greater is better in scorers. The statistics
     are those of `measure`; None means the AUC.
@@ -358,7 +358,7 @@ def check_statistic(
 def average_weights(
     weights: str | Mapping[Any, float] | ArrayLike, pairs: GroupPairs
 ) -> NDArray[np.float64]:
-    """Return the weight of each group; see `GroupAUC.average`."""
+    """Return each group's weight; see `GroupAUC.average`."""
     if isinstance(weights, str):
         if weights not in AVERAGES:
             check_statistic(weights, argument="weights")

@@ -44,14 +44,14 @@ class FirstLines:
     Attributes
     ----------
     headline : str
-        Numbers of groups and rows, and what is left out.
+        Group numbers and rows, and what is left out.
     answers : tuple of str
         How good, which group is worst, is the gap more than sampling error.
     header : tuple of str
     rows : tuple of tuple of str
         The groups, lowest AUC first.
     n_labels : int
-        Number of first columns with the labels of the groups.
+        Number of first columns with group labels.
     note : str
         What the table does not show; empty if it shows all groups.
     more : str
@@ -133,7 +133,7 @@ def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str = "") 
     ----------
     estimates : GroupEstimates
     index : pandas.Index
-        Labels of the groups, in the order of the counts, with the names of their columns.
+        Group labels, in the order of the counts, with the names of their columns.
     left_out : str, default=""
         Sentence on small groups that are left out.
     """

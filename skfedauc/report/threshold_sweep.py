@@ -43,7 +43,7 @@ class ThresholdSweep:
         those of `FairnessAudit.gaps`. The columns `precision_difference` and `accuracy_difference`
         are the largest minus the smallest value.
     threshold : float or None
-        Threshold of the decisions of the audit, or None.
+        Threshold of the audit's decisions, or None.
     """
 
     rates: pd.DataFrame
@@ -79,7 +79,7 @@ def threshold_sweep(
     counts : ScoreCounts
         Counts of the groups.
     index : Index
-        Labels of the groups.
+        Group labels.
     thresholds : array-like of float, default=None
         Thresholds. None means all distinct scores, or 200 quantiles of more distinct scores.
     threshold : float, default=None
@@ -183,7 +183,7 @@ def rates_at(
     Parameters
     ----------
     counts : ScoreCounts
-    thresholds : ndarray of float64, shape (n_thresholds,)
+    thresholds : float64 array, shape (n_thresholds,)
         Thresholds in ascending order.
 
     Returns

@@ -24,7 +24,7 @@ class NotDefined(Exception):
     Parameters
     ----------
     reason : str
-        Requirement of the statistic, as the start of a sentence.
+        The statistic's requirement, as the start of a sentence.
     more_rows_help : bool, default=True
         Whether more rows can make the statistic defined.
     """

@@ -42,9 +42,9 @@ def make_group_auc_scorer(
         "cross", "bias_score", or a negated gap, so that greater is better: "neg_difference",
         "neg_cross_difference", "neg_tau". `group_roc_auc_score` defines the statistics.
     groups : str, list of str, pandas.Series or None
-        Source of the group of each row.
+        Source of each row's group.
 
-        - A str or a list of str names columns of the X of the search. The pipeline inside the
+        - A str or a list of str names columns of the search's X. The pipeline inside the
           search may drop these columns.
         - The scorer matches a Series with the index of X by label; both indexes must be unique.
         - None means that scikit-learn routes the groups as metadata: pass ``groups=labels`` to
@@ -205,9 +205,9 @@ def group_auc_scoring(
     Parameters
     ----------
     statistics : iterable of str
-        Names of statistics as in `make_group_auc_scorer`, and names of the scores.
+        Names of statistics as in `make_group_auc_scorer`, and score names.
     groups : str, list of str, pandas.Series or None
-        Source of the group of each row; see `make_group_auc_scorer`.
+        Source of each row's group; see `make_group_auc_scorer`.
     each_group : iterable of labels, default=()
         Labels of groups whose AUC becomes an additional score. The name of the score is ``"auc_"``
         followed by the label, with "_" between the parts of a tuple. In a fold where the group
@@ -238,7 +238,7 @@ def group_auc_scoring(
     Returns
     -------
     dict of str to GroupAUCScorer
-        Scorers by name of the score.
+        Scorers by score name.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def group_auc_scoring(
     --------
     make_group_auc_scorer : Make one scorer; its notes list the supported tools.
     GroupAUC : All statistics of one model.
-    cross_validate_group_auc : Report of the test rows of all folds.
+    cross_validate_group_auc : Report of the test rows in all folds.
 
     Notes
     -----

@@ -64,7 +64,7 @@ def shared(method_caller: Any, key: Any, kept: Any, compute: Callable[[], Result
 
 
 def name_of_score(statistic: str, label: Any, measure: Measure | None) -> str:
-    """Return the name of a score: of a statistic, or of a group if `statistic` is "group"."""
+    """Return the score's name: of a statistic, or of a group if `statistic` is "group"."""
     if statistic != "group":
         return statistic if measure is None else f"{statistic}_{measure.name}"
     parts = label if isinstance(label, tuple) else (label,)
@@ -80,7 +80,7 @@ class _StatisticOfLabels:
     Parameters
     ----------
     name : str
-        Name of the statistic.
+        Statistic name.
     """
 
     def __init__(self, name: str) -> None:
@@ -178,7 +178,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return -value if self._sign < 0 else value
 
     def _value(self, report: Any) -> float:
-        """Return the statistic, or the AUC of the group `label`, without the sign of the score."""
+        """Return the statistic, or the AUC of the group `label`, without the score's sign."""
         if self._statistic == "group":
             known = report.pairs.counts.groups or ()
             return self._of_group(known, report.by_group, report.policy)
