@@ -204,10 +204,10 @@ class _GroupMetric:
 
 
 class XGBoostMetric(_GroupMetric):
-    """Metric for XGBoost that computes a statistic of the AUC over groups in every round.
+    """Metric for XGBoost that computes a group AUC statistic in every round.
 
     Pass the metric as ``custom_metric=`` to ``xgboost.train``, or as ``eval_metric=`` to
-    ``xgboost.XGBClassifier``. Greater values are better. The name of the metric is ``auc_``
+    ``xgboost.XGBClassifier``. Greater values are better. It is named ``auc_``
     followed by the statistic. XGBoost maximizes metrics whose names start with ``auc``, so early
     stopping needs no further argument.
 
@@ -221,7 +221,7 @@ class XGBoostMetric(_GroupMetric):
         "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
         "neg_tau". `group_roc_auc_score` defines these statistics.
     groups : list of tuples, callable or None, default=None
-        Source of the group of each row of an evaluation set.
+        Where each row's group in an evaluation set comes from.
 
         - A list with a tuple ``(y, groups)`` for each evaluation set: the labels for XGBoost (0 and
           1), and the group labels of the same rows. The metric recognizes an evaluation set by the
@@ -243,7 +243,7 @@ class XGBoostMetric(_GroupMetric):
         groups. In training, if `groups` has no tuple for an evaluation set; then all workers raise
         the error.
     TypeError
-        If `groups` is of another type.
+        If `groups` has another type.
 
     See Also
     --------
@@ -252,7 +252,7 @@ class XGBoostMetric(_GroupMetric):
 
     Notes
     -----
-    The metric counts the predictions that XGBoost passes, with the weights of the evaluation set.
+    The metric counts the predictions that XGBoost passes, with the evaluation set's weights.
     The predictions are probabilities in float32, unless the objective is a callable. Near 0 and 1,
     rows with different margins may have equal probabilities. XGBoost keeps six decimals of a custom
     metric. Early stopping therefore selects the first of several rounds with equal statistics to
@@ -340,11 +340,11 @@ class XGBoostMetric(_GroupMetric):
 
 
 class LightGBMMetric(_GroupMetric):
-    """Metric for LightGBM that computes a statistic of the AUC over groups in every round.
+    """Metric for LightGBM that computes a group AUC statistic in every round.
 
     Pass the metric as ``feval=`` to ``lightgbm.train``, or as ``eval_metric=`` to
     ``lightgbm.LGBMClassifier.fit``. The metric reports to LightGBM that greater values are better.
-    The name of the metric is ``auc_`` followed by the statistic. Early stopping also observes
+    It is named ``auc_`` followed by the statistic. Early stopping also observes
     LightGBM's own metrics, unless the parameter ``metric`` is "None".
 
     LightGBM has no exchange between the metrics of several machines [1]_ [2]_. The metric therefore
@@ -357,7 +357,7 @@ class LightGBMMetric(_GroupMetric):
         "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
         "neg_tau". `group_roc_auc_score` defines these statistics.
     groups : list of tuples or callable
-        Source of the group of each row of an evaluation set.
+        Where each row's group in an evaluation set comes from.
 
         - A list with a tuple ``(y, groups)`` for each evaluation set: the labels (0 and 1, or -1
           and 1), and the group labels of the same rows. The metric recognizes an evaluation set by
@@ -377,7 +377,7 @@ class LightGBMMetric(_GroupMetric):
         If there is no such statistic, or two evaluation sets have the same labels and different
         groups. In training, if `groups` has no tuple for an evaluation set.
     TypeError
-        If `groups` is of another type.
+        If `groups` has another type.
 
     See Also
     --------
@@ -386,7 +386,7 @@ class LightGBMMetric(_GroupMetric):
 
     Notes
     -----
-    The metric counts the predictions that LightGBM passes, with the weights of the evaluation set.
+    The metric counts the predictions that LightGBM passes, with the evaluation set's weights.
 
     For training on several machines, pass the same evaluation set to every machine, and the labels
     and groups of this set in `groups`. Then all machines return the same number and stop in the

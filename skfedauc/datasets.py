@@ -82,8 +82,8 @@ def make_group_scores(
         ``groups``, str array, shape (n_rows,): "device 1" and so on. With ten or more devices,
         labels such as "device 01" have leading zeros, so sorting keeps the order of the devices.
 
-        ``population``, dict: the true AUCs. The AUCs of the rows converge to these values as the
-        number of rows increases. The keys are the names in `GroupAUC`. The values of "pooled",
+        ``population``, dict: the true AUCs, to which those of the rows converge as their number
+        increases. The keys are the names in `GroupAUC`. The values of "pooled",
         "macro", "samples", "positives", "negatives", "within", "worst", "ratio", "cross",
         "difference" and "cross_difference" are floats. "by_group" is an ndarray of shape
         (n_devices,). "cross_matrix" is an ndarray, shape (n_devices, n_devices); rows are the
@@ -180,7 +180,7 @@ def make_uniform_scores(
         Share of positives, between 0 and 1. The rounded number of positives is at least one and at
         most ``n_samples - 1``.
     random_state : int, RandomState instance or None, default=None
-        Seed of the row order. The set of scores does not depend on the seed.
+        Seed for the row order. The set of scores does not depend on the seed.
 
     Returns
     -------

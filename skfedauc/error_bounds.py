@@ -36,7 +36,7 @@ def error_rate_bound(
     n_unlabeled: int | None = None,
     confidence_level: float = 0.95,
 ) -> float:
-    """Compute an upper bound of the error rate of a classifier from counts of errors.
+    """Compute an upper bound for a classifier's error rate from its error count.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def error_rate_bound(
     Returns
     -------
     float
-        Upper bound of the error rate; at most 1.
+        Upper bound for the error rate; at most 1.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def fit_with_error_bound(
     X : array-like, shape (n_rows, n_features)
         The estimator's input.
     y : array-like, shape (n_rows,)
-        Labels of any number of classes.
+        Labels with any number of classes.
     resampling : {"train_test", "bagging", "cross_validation"}, default="train_test"
         Training rows and test rows of the members: one random split ("train_test"), bootstrap
         samples ("bagging"), or folds. The rows outside a bootstrap sample are its test rows.
@@ -285,7 +285,7 @@ def fit_with_error_bound(
     n_members : int, default=10
         Number of bootstrap samples or folds; without effect on "train_test".
     test_size : float, default=0.5
-        Share of the test rows of "train_test".
+        Share of test rows with "train_test".
     confidence_level : float, default=0.95
         Probability that the bound is at least the true error rate.
     random_state : int, RandomState instance or None, default=None
@@ -294,7 +294,7 @@ def fit_with_error_bound(
     Returns
     -------
     BoundedClassifier
-        The classifier, its bound and the counts of errors.
+        The classifier, its bound and the error counts.
 
     Raises
     ------

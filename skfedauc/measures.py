@@ -20,18 +20,18 @@ __all__ = [
 
 
 class Measure:
-    """Base class of measures.
+    """Base class for measures.
 
     Attributes
     ----------
     name : str
-        Name of the measure in tables and scores, with its parameter.
+        The measure's name in tables and scores, with its parameter.
     title : str
         The measure in sentences and headings.
     scale : tuple of float
         Smallest and largest possible value.
     methods : tuple of str
-        Methods of its confidence intervals; the first is the default.
+        Its interval methods; the first is the default.
 
     See Also
     --------
@@ -51,7 +51,7 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """Name of the measure in tables and scores, with its parameter."""
+        """The measure's name in tables and scores, with its parameter."""
         return self._name
 
     @property
@@ -66,7 +66,7 @@ class Measure:
 
     @property
     def methods(self) -> tuple[Any, ...]:
-        """Methods of its confidence intervals; the first is the default."""
+        """Its interval methods; the first is the default."""
         return self._methods
 
     @property
@@ -95,7 +95,7 @@ class AUC(Measure):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class PartialAUC(Measure):
-    """Partial AUC (pAUC): area under a part of the ROC curve, standardized as by McClish.
+    """Partial AUC (pAUC): area under part of the ROC curve, standardized as by McClish.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class PartialAUC(Measure):
 
     @property
     def name(self) -> str:
-        """Name of the measure in tables and scores, with its parameter."""
+        """The measure's name in tables and scores, with its parameter."""
         return f"{self._name}_{self._parameter}_{getattr(self, self._parameter)}"
 
     @property
@@ -191,7 +191,7 @@ class PartialAUC(Measure):
 
     @property
     def methods(self) -> tuple[Any, ...]:
-        """Methods of its confidence intervals; the first is the default."""
+        """Its interval methods; the first is the default."""
         return AUC().methods if self.is_auc else self._methods
 
     @property
@@ -264,7 +264,7 @@ class Sensitivity(Measure):
 
     @property
     def name(self) -> str:
-        """Name of the measure in tables and scores, with its parameter."""
+        """The measure's name in tables and scores, with its parameter."""
         return f"{self._name}_at_{self.specificity}"
 
 
@@ -306,7 +306,7 @@ class Specificity(Measure):
 
     @property
     def name(self) -> str:
-        """Name of the measure in tables and scores, with its parameter."""
+        """The measure's name in tables and scores, with its parameter."""
         return f"{self._name}_at_{self.sensitivity}"
 
 

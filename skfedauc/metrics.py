@@ -75,7 +75,7 @@ def group_roc_auc_score(
     Parameters
     ----------
     y_true : array-like, shape (n_rows,)
-        Labels of two classes; of three or more classes with `multi_class`.
+        Labels with two classes; of three or more classes with `multi_class`.
     y_score : array-like, shape (n_rows,) or (n_rows, n_classes)
         Finite scores; higher scores mean the positive class. With `multi_class`, the scores of each
         class; the columns of a data frame are matched by name, see
@@ -99,12 +99,12 @@ def group_roc_auc_score(
           -5, of the ``A_g`` and of the two AUCs against other groups of `GroupAUC.bias_by_group`;
         - None: each group's AUC.
     measure : Measure, default=None
-        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` or ``AveragePrecision()``
+        Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` or ``AveragePrecision()``
         of `skfedauc.measures`. The statistics "pooled", "macro", "samples", "positives",
         "negatives", "within", "worst", "difference" and None are then available. A number for
         `undefined` replaces the measure of a group that lacks a class.
     sample_weight : array-like, shape (n_rows,), default=None
-        Weights of 0 or more.
+        Weights, 0 or more.
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"

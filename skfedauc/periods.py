@@ -34,7 +34,7 @@ _SLOWNESS = 24
 def compare_periods(
     counts: ScoreCounts, reference: Any, *, confidence_level: float = 0.95
 ) -> pd.DataFrame:
-    """Compare the AUC of each period with that of a reference period, in each group.
+    """Compare each period's AUC with a reference period's, in each group.
 
     Parameters
     ----------
@@ -119,12 +119,12 @@ def find_change(
         Counts by period: of ``ScoreCounts.merge(files, by_period=True)``, or with ``period`` as the
         last group column. Periods are in the order of their labels, such as "2026-01", "2026-02".
     n_reference : int, default=1
-        Number of first periods in which no change is looked for. The reference must be long: with a
+        First periods in which no change is looked for. The reference must be long: with a
         single month, its own sampling error hides most changes.
     shift : float, default=0.05
         Size of a change that the test is to find fast. It affects the delay, not the error rate.
     confidence_level : float, default=0.95
-        One minus the error rate, and the level of the intervals.
+        One minus the error rate, and the intervals' level.
 
     Returns
     -------

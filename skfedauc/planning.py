@@ -397,7 +397,7 @@ class RowsNeeded:
 
         Parameters
         ----------
-        n_rows : array-like of float, default=None
+        n_rows : float array-like, default=None
             Numbers of rows per group. None means 41 numbers from a quarter to twice `n_rows` of
             this plan.
 

@@ -22,7 +22,7 @@ class Ranks(NamedTuple):
 
     Attributes
     ----------
-    under, up_to : ndarray of uint64 or float64, shape (2, n_cells)
+    under, up_to : uint64 array or float64, shape (2, n_cells)
         Weight of all rows with a score below the cell's score, and of all rows with a score of at
         most the cell's score.
     total : ndarray of the same type, shape (2,)

@@ -66,7 +66,7 @@ def encode_groups(
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a label in one of the columns. "raise" raises a ValueError. "drop"
         gives these rows the number -1. "group" uses the label `MISSING` in the column.
-    n_rows : ndarray of int64, default=None
+    n_rows : int64 array, default=None
         Number of rows of each label, for messages; None if each label is one row.
 
     Returns

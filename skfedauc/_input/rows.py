@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     Attributes
     ----------
     positive : bool array, shape (n_rows,)
-    scores : ndarray of float64 or float32, shape (n_rows,)
+    scores : float64 array or float32, shape (n_rows,)
         Finite; float32 if passed as float32.
     codes : None or intp array, shape (n_rows,)
         Group number of each row.
@@ -90,7 +90,7 @@ def check_rows(
         How to treat rows without a group label; see `encode_groups`.
     warn_labels : bool, default=True
         Whether to warn about scores that are class labels, and about a misspelled `pos_label`.
-    n_rows : ndarray of int64, default=None
+    n_rows : int64 array, default=None
         For counted input: number of rows with the label, score, group and weight, 1 or more.
         Messages and `n_missing` count these rows.
     clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None

@@ -99,9 +99,9 @@ class Concordance(NamedTuple):
     ----------
     n_negatives, n_positives : int64 array, shape (n_groups,)
         Rows.
-    negatives, positives : ndarray of int64 or float64, shape (n_groups,)
+    negatives, positives : int64 array or float64, shape (n_groups,)
         Row weights; row counts if every row has weight 1.
-    u2 : ndarray of uint64, object or float64, shape (n_groups,)
+    u2 : uint64 array, object or float64, shape (n_groups,)
         Twice Mann-Whitney's U, for which a concordant pair counts 2 and a tie counts 1. The AUC of
         a group is ``u2 / (2 * negatives * positives)``. Without weights, the values are exact
         integers of 64 bits, or Python integers if a group has more than 2**62 pairs.
@@ -124,7 +124,7 @@ class PlacementSums(NamedTuple):
 
     Attributes
     ----------
-    u2 : ndarray of uint64 or float64, shape (2, n_groups)
+    u2 : uint64 array or float64, shape (2, n_groups)
         Twice the weight of pairs between a row in the group and a lower row in the other class. A
         tie counts one. Without weights, the values are exact.
     once, squared : float64 array, shape (2, n_groups)
@@ -162,7 +162,7 @@ def count_rows(
 
     Parameters
     ----------
-    scores : ndarray of float64 or float32, shape (n_rows,)
+    scores : float64 array or float32, shape (n_rows,)
         Finite.
     positive : bool array, shape (n_rows,)
     groups : intp array, shape (n_rows,), default=None

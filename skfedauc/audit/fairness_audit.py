@@ -60,10 +60,10 @@ class FairnessAudit(Output):
         Report on the groups to audit, by one or more columns, with or without clusters.
     decisions : ScoreCounts, default=None
         Counts of the decisions on the report's rows, by group (and cluster, if the report has
-        clusters). The score of a row is 1 for a positive decision, and 0 otherwise. With None,
+        clusters). A row's score is 1 for a positive decision, and 0 otherwise. With None,
         decisions follow from the `threshold`.
     threshold : float, "auto" or None, default="auto"
-        Rows with a score of at least the threshold have positive decisions. "auto" is 0.5 for
+        Rows with a score at or above it have positive decisions. "auto" is 0.5 for
         probabilities of two classes, and no threshold for other scores. None audits the ranking
         alone. A threshold for binned scores has to be an edge of a bin.
     min_per_class : int, default=10
@@ -88,7 +88,7 @@ class FairnessAudit(Output):
         Report on all groups.
     decisions : ScoreCounts or None
     threshold : float or None
-        Threshold of the decisions; None for decisions from elsewhere, or without decisions.
+        Decision threshold; None for decisions from elsewhere, or without decisions.
     samples : dict of str to Sample
         Groups that are compared, and those left out, by column.
     crossed : list of tuple of str
@@ -204,7 +204,7 @@ class FairnessAudit(Output):
         Parameters
         ----------
         y_true : array-like, shape (n_rows,)
-            Labels of two classes.
+            Labels with two classes.
         y_score : array-like, shape (n_rows,)
             Finite scores; higher scores mean the positive class.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns)
@@ -212,7 +212,7 @@ class FairnessAudit(Output):
         y_pred : array-like, shape (n_rows,), default=None
             Predicted labels, if decisions do not follow from one threshold for all rows.
         sample_weight : array-like, shape (n_rows,), default=None
-            Weights of 0 or more.
+            Weights, 0 or more.
         clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
             Each row's cluster, such as a patient with several rows. Intervals and tests then
             account for dependent rows.
@@ -221,9 +221,9 @@ class FairnessAudit(Output):
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
-            Number of threads for counting.
+            Threads for counting.
         **options
-            Other parameters of `FairnessAudit`.
+            Other parameters; see `FairnessAudit`.
 
         Returns
         -------
@@ -275,7 +275,7 @@ class FairnessAudit(Output):
         n_jobs: int | None = None,
         **options: Any,
     ) -> FairnessAudit:
-        """Audit a fitted classifier: its scores, and the decisions of ``predict``.
+        """Audit a fitted classifier: its scores and its decisions, from ``predict``.
 
         Parameters
         ----------
@@ -286,26 +286,26 @@ class FairnessAudit(Output):
         y : array-like, shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-            Names of columns of X, or the groups themselves.
+            Columns of X by name, or the groups themselves.
         threshold : float, "auto" or None, default="auto"
             "auto" uses the decisions of a single call of ``predict``, so tuned thresholds and
             randomized classifiers work. With a number, rows with a score of at least the number
             have positive decisions. None audits the ranking alone.
         sample_weight : array-like, shape (n_rows,), default=None
-            Weights of 0 or more.
+            Weights, 0 or more.
         clusters : str, list of str, or array-like, default=None
-            Names of columns of X, or the cluster of each row; see `from_predictions`.
+            Columns of X by name, or the cluster of each row; see `from_predictions`.
         pos_label : int, float, bool or str, default=None
             The positive label; None is ``classes_[1]`` of the estimator.
         response_method : str, tuple of str or None, default=None
-            Methods that return scores, in order of preference. None is ``decision_function``, else
+            Methods that return scores, preferred first. None is ``decision_function``, else
             ``predict_proba``, else ``predict``.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label.
         n_jobs : int, default=None
-            Number of threads for counting.
+            Threads for counting.
         **options
-            Other parameters of `FairnessAudit`.
+            Other parameters; see `FairnessAudit`.
 
         Returns
         -------
@@ -503,12 +503,12 @@ class FairnessAudit(Output):
     def compare(
         self, other: FairnessAudit, names: tuple[str, str] = ("before", "after")
     ) -> AuditComparison:
-        """Compare with the audit of another model on the same rows.
+        """Compare with another model's audit on the same rows.
 
         Parameters
         ----------
         other : FairnessAudit
-            Audit of the second model, made by `from_predictions` or `from_estimator` from the same
+            The second model's audit, made by `from_predictions` or `from_estimator` from the same
             rows in the same order.
         names : tuple of two str, default=("before", "after")
             Names of the first and the second model.
@@ -550,12 +550,12 @@ class FairnessAudit(Output):
         Parameters
         ----------
         column : str
-            Name of one of several group columns.
+            One of several group columns.
 
         Returns
         -------
         dict of FairnessAudit
-            Audits by label of the control column.
+            Audits by label in the control column.
 
         Raises
         ------
@@ -604,7 +604,7 @@ class FairnessAudit(Output):
 
         Parameters
         ----------
-        thresholds : array-like of float, default=None
+        thresholds : float array-like, default=None
             Thresholds on the report's scores; rows with a score of at least the threshold are
             selected. None means all distinct scores, or at most 200 quantiles of more scores, and
             the audit's threshold.

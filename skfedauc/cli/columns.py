@@ -65,7 +65,7 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
     Parameters
     ----------
     column : pd.Series
-    bad : array-like of bool
+    bad : bool array-like
     what : str
         Description of the error in the bad rows, such as "empty".
     mend : str, default=""

@@ -112,7 +112,7 @@ def compare_models(
     Parameters
     ----------
     y_true : array-like, shape (n_rows,)
-        Labels of two classes.
+        Labels with two classes.
     scores : DataFrame, mapping of names to array-likes, or array, shape (n_rows, n_models)
         Finite scores of at least two models; higher scores mean the positive class. The models of
         an array have the names 0, 1, ...
@@ -123,7 +123,7 @@ default="pooled"
         AUC that the table compares: pooled, or an average of the group AUCs. Choose the statistic
         before you see the results, because p values do not account for a choice of the statistic.
     measure : Measure, default=None
-        Measure in place of the AUC: ``PartialAUC(max_fpr=0.1)``, or ``AveragePrecision()`` of
+        Measure instead of the AUC: ``PartialAUC(max_fpr=0.1)``, or ``AveragePrecision()`` of
         `skfedauc.measures`.
     over : {"rows", "groups"}, default="rows"
         Source of the sampling error: new rows in the same groups, or new rows of new, random
@@ -134,7 +134,7 @@ default="pooled"
         Each row's cluster, such as a patient with several rows, which may be dependent; see
         `GroupAUC.from_predictions`.
     sample_weight : array-like, shape (n_rows,), default=None
-        Weights of 0 or more.
+        Weights, 0 or more.
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     confidence_level : float, default=0.95

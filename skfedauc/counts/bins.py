@@ -296,9 +296,9 @@ class Bins:
         Parameters
         ----------
         octaves : int, default=20
-            Number of octaves, 1 or more. The default reaches down to the distance 4.8e-7.
+            Octaves, 1 or more. The default reaches down to the distance 4.8e-7.
         parts : int, default=64
-            Number of parts of each octave, a power of two up to 65,536. The width of a bin is at
+            Parts per octave, a power of two up to 65,536. The width of a bin is at
             most ``1 / parts`` of its distance. ``octaves + log2(parts)`` may be at most 51, since
             float64 has no finer scores near 1.
 
@@ -334,7 +334,7 @@ class Bins:
         Parameters
         ----------
         parts : int, default=64
-            Number of parts between two powers of two, a power of two up to 65,536. The width of
+            Parts between two powers of two, a power of two up to 65,536. The width of
             a bin is at most ``1 / parts`` of its scores, except below 2.3e-308.
 
         Returns
@@ -393,7 +393,7 @@ class Bins:
 
     @classmethod
     def of_quantiles(cls, counts: Any, n_bins: int) -> Bins:
-        """Return bins with about equal numbers of rows, from skfedauc.counts of all sites.
+        """Return bins with about equal row counts, from the counts of all sites.
 
         Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
         receives the cut points. The certain intervals of AUCs are mostly narrower than with the
@@ -406,7 +406,7 @@ class Bins:
         counts : ScoreCounts
             Counts of the rows in all sites and groups, usually binned. The method ignores weights.
         n_bins : int
-            Largest number of bins, 2 or more.
+            At most this many bins, 2 or more.
 
         Returns
         -------

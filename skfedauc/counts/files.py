@@ -223,7 +223,7 @@ def checksum(
         Value of the key ``skfedauc``.
     columns : sequence of GroupColumn
         Group columns with one value per run of rows with equal groups.
-    sizes : ndarray of int64
+    sizes : int64 array
         Numbers of rows of the runs.
     values : mapping of str to ndarray
         Columns that follow, with one value per row.

@@ -119,7 +119,7 @@ class MulticlassCounts:
             names. None means the sorted labels of `y_true`; pass `labels` if the rows may lack a
             class, as on a device of few rows.
         sample_weight : array-like, shape (n_rows,), default=None
-            Weights of 0 or more.
+            Weights, 0 or more.
         missing : {"raise", "drop", "group"}, default="raise"
             Treatment of rows without a group label; see `ScoreCounts.from_predictions`.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"

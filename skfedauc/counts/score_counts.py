@@ -215,7 +215,7 @@ class ScoreCounts:
         Parameters
         ----------
         y_true : array-like, shape (n_rows,)
-            Labels of two classes. The rows may all belong to one class.
+            Labels with two classes. The rows may all belong to one class.
         y_score : array-like, shape (n_rows,)
             Finite scores; higher means more likely positive. They are kept as float64: decimals,
             fractions and large integers are refused if two different numbers might become equal.
@@ -225,7 +225,7 @@ class ScoreCounts:
             numbers become integers. With several columns, each combination is a group, labeled by
             a tuple.
         sample_weight : array-like, shape (n_rows,), default=None
-            Weights of 0 or more. Rows of weight 0 are left out.
+            Weights, 0 or more. Rows of weight 0 are left out.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans. If all
             rows have one other label, they count as negatives; a misspelled `pos_label` is noticed

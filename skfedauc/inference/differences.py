@@ -150,14 +150,14 @@ class Comparisons(NamedTuple):
 
     Attributes
     ----------
-    auc, other : ndarray of float64
-    ci_low, ci_high : ndarray of float64
+    auc, other : float64 array
+    ci_low, ci_high : float64 array
         Confidence limits of each difference.
-    simultaneous_low, simultaneous_high : ndarray of float64
+    simultaneous_low, simultaneous_high : float64 array
         Confidence limits of all differences together.
-    statistic : ndarray of float64
+    statistic : float64 array
         Normal quantile at which the unadjusted interval ends at 0, with the sign of the difference.
-    pvalue, pvalue_adjusted : ndarray of float64
+    pvalue, pvalue_adjusted : float64 array
     adjustment : str
         Name of the adjustment for multiple comparisons.
     """

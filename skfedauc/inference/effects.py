@@ -306,7 +306,7 @@ def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Flo
 
     Parameters
     ----------
-    weights, totals, squares : ndarray of float64
+    weights, totals, squares : float64 array
         Each cluster's weight, and the sums of the weights and the squared weights of all
         clusters. The three arrays have the same shape.
     """

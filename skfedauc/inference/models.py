@@ -185,9 +185,9 @@ class Deviations(NamedTuple):
 
     Attributes
     ----------
-    mean : ndarray of float64
+    mean : float64 array
         Mean difference.
-    once, squared : ndarray of float64
+    once, squared : float64 array
         Sums of the deviations from the mean difference, and of their squares, with squared weights.
     """
 

@@ -111,8 +111,8 @@ def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> 
 
     Parameters
     ----------
-    share : array-like of float
-    rows : array-like of float, or Shares
+    share : float array-like
+    rows : float array-like, or Shares
         Number of rows in the denominator, or the effective sample size of weighted rows; or the
         precision of shares of clustered rows, which have no limits (NaN) with a single cluster.
     tail : float
@@ -329,15 +329,15 @@ class Shares(NamedTuple):
 
     Attributes
     ----------
-    share : ndarray of float64
+    share : float64 array
         NaN without rows.
-    n_rows : ndarray of float64
+    n_rows : float64 array
         Number of rows in the denominator, or Kish's effective sample size of weighted rows.
-    n_clusters : ndarray of float64
+    n_clusters : float64 array
         Effective number of clusters.
-    effect : ndarray of float64
+    effect : float64 array
         Design effect; that of fully dependent rows unless the variance `is_estimated`.
-    is_estimated : ndarray of bool
+    is_estimated : bool array
     """
 
     share: Floats

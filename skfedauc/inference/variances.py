@@ -110,27 +110,27 @@ class Variances:
 
     Attributes
     ----------
-    auc : ndarray of float64
+    auc : float64 array
         NaN if the group lacks a class.
-    defined, estimable : ndarray of bool
+    defined, estimable : bool array
         Whether the group has an AUC, and whether its variance can be estimated: two rows
         (effective sample size 1.5) of each class, and with clusters also two clusters.
-    delong : ndarray of float64
+    delong : float64 array
         DeLong's or Obuchowski's variance; NaN unless estimable.
-    unbiased : ndarray of float64
+    unbiased : float64 array
         Unbiased variance, possibly negative; with clusters `delong`.
-    bounded : ndarray of float64
+    bounded : float64 array
         `delong`, with an upper bound (Birnbaum and Klose 1957) in place of 0 and NaN; 0 for a
         known AUC.
-    shared : ndarray of float64
+    shared : float64 array
         Variance from placement values pooled over groups; NaN if no group is estimable. The own
         variance is too small where sampling error makes the AUC high, so rankings and tests
         against the rest use this one.
-    degrees_of_freedom : ndarray of float64
+    degrees_of_freedom : float64 array
         Satterthwaite's degrees of freedom of `delong`; at least 1.
-    n_pairs : ndarray of float64
+    n_pairs : float64 array
         Independent pairs: rows (effective sample size), or clusters, of the smaller class.
-    once, often : ndarray of float64
+    once, often : float64 array
         Coefficients of Newcombe's variance: 1 / (m n), and ((m + n) / 2 - 1) / (m n).
     negatives, positives : ClassRows
     weighted : bool

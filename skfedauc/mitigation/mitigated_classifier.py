@@ -191,7 +191,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             Features and sensitive columns, as an array or as a DataFrame of pandas, polars or
             pyarrow.
         y : array-like, shape (n_rows,)
-            Labels of two classes.
+            Labels with two classes.
         sample_weight : array-like, shape (n_rows,), default=None
             Weights for the classifier's fit, see the class's table. A `Pipeline` passes these
             weights to the last step.

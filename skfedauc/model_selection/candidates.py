@@ -198,7 +198,7 @@ class ComparedWithBest(NamedTuple):
     ----------
     candidates : intp array, shape (n_candidates,)
         Numbers of the candidates in ``cv_results_``.
-    means, differences, standard_errors, pvalues, pvalues_adjusted : ndarray of float64, \
+    means, differences, standard_errors, pvalues, pvalues_adjusted : float64 array, \
 shape (n_candidates,)
     accepted : bool array, shape (n_candidates,)
         Whether the candidate is tied with the best, or, with a margin, not inferior to the best.

@@ -331,7 +331,7 @@ def cross_validate_group_auc(
     y : array-like, shape (n_rows,)
         True labels.
     groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-        Name or names of columns of X, or the group labels themselves. If X has an index, a pandas
+        Columns of X by name,, or the group labels themselves. If X has an index, a pandas
         Series matches the rows of X by index label.
     cv : int, splitter or iterable, default=None
         Splitting strategy. An int is the number of folds of a `WithinGroupStratifiedKFold`. None
@@ -347,7 +347,7 @@ def cross_validate_group_auc(
     pos_label : int, float, bool or str, default=None
         The positive label. None means ``estimator.classes_[1]``.
     response_method : str, tuple of str or None, default=None
-        Methods of the estimator that return scores, in order of preference. None means
+        The estimator's methods that return scores, preferred first. None means
         "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
     n_jobs : int, default=None
         Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all

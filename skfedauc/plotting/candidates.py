@@ -37,7 +37,7 @@ class CandidatesDisplay:
         Means over folds; NaN for failed candidates, which the note counts.
     params : sequence of dict, default=None
         Each candidate's parameters.
-    front : array-like of int, default=()
+    front : int array-like, default=()
         Indices of the Pareto-optimal candidates, from the best score to the smallest gap.
     chosen : int, default=None
         The chosen candidate's index.

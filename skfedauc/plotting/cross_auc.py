@@ -67,7 +67,7 @@ class CrossAUCDisplay(ReportDisplay):
     text_ : ndarray of matplotlib Text or None, shape (n_shown, n_shown)
         Numbers in the cells; None if there is no room for them.
     colorbar_ : matplotlib Colorbar or None
-    shown_ : ndarray of int
+    shown_ : int array
         Shown groups by index, from top to bottom.
     note_ : str
         What the plot leaves out; empty if it shows everything.

@@ -77,7 +77,7 @@ class GroupAUCDisplay(ReportDisplay):
     intervals_ : matplotlib LineCollection
     lines_ : dict of str to matplotlib Line2D
         Lines by statistic name.
-    shown_ : ndarray of int
+    shown_ : int array
         Shown groups by index, from the lowest to the highest AUC.
     note_ : str
         What the plot leaves out; empty if it shows everything.

@@ -45,7 +45,7 @@ class RankingDisplay(ReportDisplay):
     Attributes
     ----------
     table : pandas.DataFrame
-        Result of `GroupAUC.ranking`.
+        What `GroupAUC.ranking` returned.
     markers_ : matplotlib PathCollection
         The shrunken AUCs or ranks shown, from the bottom to the top.
     worst_ : matplotlib PathCollection
@@ -56,7 +56,7 @@ class RankingDisplay(ReportDisplay):
         Observed AUCs; None if no shrunken AUC differs, and for kind "rank".
     arrows_ : matplotlib Quiver or None
         Arrows from the observed to the shrunken AUCs.
-    shown_ : ndarray of int
+    shown_ : int array
         Shown groups by index, from the bottom to the top.
     note_ : str
         What the plot leaves out; empty if it shows everything.
@@ -65,7 +65,7 @@ class RankingDisplay(ReportDisplay):
     See Also
     --------
     GroupAUC.ranking : The table with these values.
-    GroupAUCDisplay : Forest plot of the observed AUCs.
+    GroupAUCDisplay : Forest plot with the observed AUCs.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class GroupScoreDisplay(ReportDisplay):
     negatives_, positives_ : dict of matplotlib StepPatch
         Histograms by group index; all groups together have the key "all groups".
     threshold_line_ : matplotlib Line2D or None
-    shown_ : ndarray of int
+    shown_ : int array
         Shown groups by index, from bottom to top.
     note_ : str
         What the plot leaves out; empty if it shows everything.

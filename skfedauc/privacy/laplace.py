@@ -49,7 +49,7 @@ def with_noise(
 
     Parameters
     ----------
-    counts : ndarray of int64
+    counts : int64 array
         Numbers of rows in categories that do not overlap.
     epsilon : float
         Privacy loss.

@@ -134,10 +134,10 @@ class PrivateCounts:
             Public labels of all groups, or None for counts without groups. A group without rows
             gets pure noise, which hides that it is empty.
         epsilon : float
-            Privacy loss of the release, for all counts together: commonly .1 to 5, at most 10 per
+            Privacy loss for the release, for all counts together: commonly .1 to 5, at most 10 per
             row.
         rows_per_person : int, default=1
-            Largest number of rows of one person, all of which epsilon protects. Counts do not
+            At most this many rows per person, all of which epsilon protects. Counts do not
             identify persons, so that this cannot be checked.
         pos_label : int, float or str, default=1
             Positive label that all sites agree on. It never comes from the rows, because a site
@@ -180,7 +180,7 @@ class PrivateCounts:
     def merge(
         cls, parts: Iterable[PrivateCounts | ScoreCounts | str | os.PathLike[str]]
     ) -> PrivateCounts:
-        """Add up the counts of several sites.
+        """Add up counts from several sites.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class PrivateCounts:
     def confidence_intervals(
         self, *, confidence_level: float = 0.95, of: Literal["groups", "statistics"] = "groups"
     ) -> pd.DataFrame:
-        """Return AUCs with intervals for the sampling of the rows, the noise and the bins.
+        """Return AUCs with intervals that cover sampling, noise and bins.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class PrivateCounts:
             By group: `auc`, `ci_low` and `ci_high`; the standard errors `se_sampling` and
             `se_noise`; `bin_width`, the estimated difference of the largest and the smallest AUC
             that the bins permit; `n_positives` and `n_negatives`, with noise; and `note`. By
-            statistic: `value` in place of `auc`, without numbers of rows. Values are NaN where the
+            statistic: `value` instead of `auc`, without numbers of rows. Values are NaN where the
             noise dominates.
 
         Raises

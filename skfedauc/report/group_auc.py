@@ -56,7 +56,7 @@ class GroupAUC:
     Parameters
     ----------
     counts : ScoreCounts or GroupPairs
-        Score counts by group, such as the sum of the counts of many devices.
+        Score counts by group, such as the summed counts of many devices.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class, and therefore an AUC, in averages and gaps. "skip"
         leaves them out with one `UndefinedMetricWarning`, "ignore" without a warning, and "raise"
@@ -72,7 +72,7 @@ class GroupAUC:
         groups dominate `worst` and `difference`. The repr names them. `undefined` applies to the
         rest.
     measure : Measure, default=None
-        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
+        Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
         has `by_group`, `statistics` (pooled, averages, worst and difference), `bounds` and
         `confidence_intervals`; other methods are for AUCs and raise a ValueError. None means the
         AUC.
@@ -93,13 +93,13 @@ class GroupAUC:
     See Also
     --------
     group_roc_auc_score : Compute one statistic.
-    group_auc_scoring : Scorers of the statistics.
+    group_auc_scoring : Scorers for the statistics.
     MulticlassGroupAUC : Report for several classes.
-    ScoreCounts : Counts of the scores that a report is computed from.
+    ScoreCounts : Score counts that a report is computed from.
     ScoreCounts.regroup : Combine groups, such as small ones, before the report.
-    FairnessAudit : Report on sensitive columns, with rates of decisions.
+    FairnessAudit : Report on sensitive columns, with decision rates.
     GroupAUCAggregator : Report from the counts of Flower's clients.
-    Measure : Measures in place of the AUC.
+    Measure : Measures instead of the AUC.
 
     Notes
     -----
@@ -227,13 +227,13 @@ class GroupAUC:
         Parameters
         ----------
         y_true : array-like, shape (n_rows,)
-            Labels of two classes.
+            Labels with two classes.
         y_score : array-like, shape (n_rows,)
             Finite scores; higher scores mean the positive class.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns)
             Group label of each row; with several columns each combination is a group.
         sample_weight : array-like, shape (n_rows,), default=None
-            Weights of 0 or more.
+            Weights, 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
@@ -249,7 +249,7 @@ class GroupAUC:
         min_per_class : int, default=1
             Groups with fewer positives or negatives are left out; see `GroupAUC`.
         measure : Measure, default=None
-            Measure in place of the AUC; see `GroupAUC`.
+            Measure instead of the AUC; see `GroupAUC`.
 
         Returns
         -------
@@ -309,27 +309,27 @@ class GroupAUC:
         y : array-like, shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the group labels themselves. If X has an index, its
+            Columns of X by name,, or the group labels themselves. If X has an index, its
             labels align a pandas Series with X.
         sample_weight : array-like, shape (n_rows,), default=None
-            Weights of 0 or more.
+            Weights, 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str, tuple of str or None, default=None
-            Methods of the estimator that return scores, in order of preference. None means
+            The estimator's methods that return scores, preferred first. None means
             "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
-            Number of threads for counting; see `from_predictions`.
+            Threads for counting; see `from_predictions`.
         clusters : str, list of str, or array-like, shape (n_rows,), default=None
-            Name or names of columns of X with each row's cluster, or the labels themselves.
+            Columns of X by name, with each row's cluster, or the labels themselves.
         min_per_class : int, default=1
             Groups with fewer positives or negatives are left out; see `GroupAUC`.
         measure : Measure, default=None
-            Measure in place of the AUC; see `GroupAUC`.
+            Measure instead of the AUC; see `GroupAUC`.
 
         Returns
         -------
@@ -386,7 +386,7 @@ class GroupAUC:
         return self.statistic("pooled")
 
     def average(self, weights: str | Mapping[Any, float] | ArrayLike) -> float:
-        """Return a weighted average of the group AUCs.
+        """Return a weighted average of group AUCs.
 
         Parameters
         ----------
@@ -573,7 +573,7 @@ class GroupAUC:
 
     @property
     def by_group(self) -> pd.DataFrame:
-        """AUC and class counts of each group.
+        """AUC and class counts by group.
 
         The DataFrame has a row for each group, and the columns `auc` (or the measure name;
         NaN if undefined), `n_positives` and `n_negatives`. Ordered categories of pandas and an Enum
@@ -640,7 +640,7 @@ class GroupAUC:
 
     @property
     def bias_by_group(self) -> pd.DataFrame:
-        """Bias AUCs and average equality gaps of each group.
+        """Bias AUCs and average equality gaps by group.
 
         They compare a group with its background, the rows in all other groups. The DataFrame has a
         row for each group, and these columns [1]_, [2]_, with NaN if a class is absent:
@@ -684,7 +684,7 @@ class GroupAUC:
     def abroca(
         self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
     ) -> pd.DataFrame:
-        """Return the area between the ROC curves of each group and of a reference (ABROCA).
+        """Return the area between each group's ROC curve and a reference curve (ABROCA).
 
         Parameters
         ----------
@@ -692,10 +692,10 @@ class GroupAUC:
             "rest" compares each group with the rows in all other groups, and a label with the group
             of this label. Pass the label of a group named "rest" in a list.
         n_resamples : int, default=0
-            Number of draws of the area under the null hypothesis that both curves are equal. 0
+            How many areas to draw under the null hypothesis that both curves are equal. 0
             leaves out `expected` and the p values.
         random_state : int, RandomState instance or None, default=None
-            Seed of the draws.
+            Seed for the draws.
 
         Returns
         -------
@@ -752,7 +752,7 @@ class GroupAUC:
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
     ) -> pd.DataFrame:
-        """Return confidence intervals of the group AUCs, or of statistics over all groups.
+        """Return confidence intervals for group AUCs, or for statistics over all groups.
 
         Parameters
         ----------
@@ -762,7 +762,7 @@ class GroupAUC:
             "logit" has limits on the logit scale with DeLong's variance, or those of Newcombe's
             method 5 [1]_ where they are further out. "delong" has limits on the AUC scale, clipped
             to [0, 1]. "exact" holds for any distribution of independent rows, and is wide. None
-            means "logit", and the method of the measure in place of the AUC, which has one.
+            means "logit", and the method of the measure instead of the AUC, which has one.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group; "statistics" gives intervals for the pooled
             AUC, the averages, the worst AUC and the difference.
@@ -775,7 +775,7 @@ class GroupAUC:
         -------
         pandas.DataFrame
             By group: `auc` (or the measure's name), `ci_low`, `ci_high`, `method` and `note`.
-            By statistic: `value` in place of `auc`, and the `estimand` in words. Limits are NaN if
+            By statistic: `value` instead of `auc`, and the `estimand` in words. Limits are NaN if
             there is no interval; `note` gives the reason, or a special case such as perfect
             separation.
 
@@ -1028,7 +1028,7 @@ class GroupAUC:
             weighted average of the AUCs of the other groups, and a label with the group of this
             label. Pass the label of a group named "rest" in a list.
         confidence_level : float, default=0.95
-            Confidence level of each interval, and of all simultaneous intervals together.
+            Confidence level for each interval, and for all simultaneous intervals together.
 
         Returns
         -------
@@ -1123,8 +1123,8 @@ class GroupAUC:
 
         See Also
         --------
-        GroupAUC.compare_groups : The differences of the AUCs of all pairs of groups.
-        GroupAUC.tau : The standard deviation of the true AUCs.
+        GroupAUC.compare_groups : AUC differences for all pairs of groups.
+        GroupAUC.tau : The true AUCs' standard deviation.
         skfedauc.plotting.RankingDisplay : The table as a plot.
 
         Notes

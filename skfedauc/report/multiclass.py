@@ -177,7 +177,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             Class labels, in the order of the columns of `y_score` unless the columns have labels as
             names; None means the sorted labels of `y_true`.
         sample_weight : array-like, shape (n_rows,), default=None
-            Weights of 0 or more.
+            Weights, 0 or more.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -234,12 +234,12 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         y : array-like, shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-            Name or names of columns of X, or the group labels themselves. If X has an index, its
+            Columns of X by name,, or the group labels themselves. If X has an index, its
             labels align a pandas Series with X.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
         sample_weight : array-like, shape (n_rows,), default=None
-            Weights of 0 or more.
+            Weights, 0 or more.
         response_method : str, tuple of str or None, default=None
             Methods of the estimator that return a score for each class, in order of preference.
             None means "predict_proba", as in scikit-learn's "roc_auc_ovr". The AUCs of
@@ -250,7 +250,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         clusters : str, list of str, or array-like, shape (n_rows,), default=None
-            Name or names of columns of X, or the cluster labels themselves, such as patients.
+            Columns of X by name,, or the cluster labels themselves, such as patients.
 
         Returns
         -------
@@ -449,7 +449,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         -------
         pandas.DataFrame
             By group: `auc`, `standard_error`, `ci_low`, `ci_high`, and `note`, which states a
-            special case. By statistic: `value` in place of `auc`. Values and limits of undefined
+            special case. By statistic: `value` instead of `auc`. Values and limits of undefined
             averages are NaN.
 
         Raises

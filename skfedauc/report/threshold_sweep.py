@@ -80,7 +80,7 @@ def threshold_sweep(
         Counts of the groups.
     index : Index
         Group labels.
-    thresholds : array-like of float, default=None
+    thresholds : float array-like, default=None
         Thresholds. None means all distinct scores, or 200 quantiles of more distinct scores.
     threshold : float, default=None
         Threshold of the decisions, which the default thresholds include.

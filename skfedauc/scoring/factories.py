@@ -52,7 +52,7 @@ def make_group_auc_scorer(
           ``sklearn.set_config(enable_metadata_routing=True)`` first. The scorer already requests
           the groups; ``set_score_request(groups="site")`` changes the name of the request.
     measure : Measure, default=None
-        Measure in place of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. The
+        Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. The
         statistics "pooled", "macro", "samples", "positives", "negatives", "within", "worst" and
         "neg_difference" are then available.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
@@ -62,7 +62,7 @@ def make_group_auc_scorer(
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str, tuple of str or None, default=None
-        Methods of the estimator that return scores, in order of preference. None means
+        The estimator's methods that return scores, preferred first. None means
         "decision_function", else "predict_proba", as in scikit-learn's "roc_auc". With
         `multi_class`, None means "predict_proba", as in "roc_auc_ovr".
     missing : {"raise", "drop", "group"}, default="raise"
@@ -215,7 +215,7 @@ def group_auc_scoring(
         NaN, with a warning. With `multi_class`, the score is the average over classes of the
         group's AUCs.
     measure : Measure, default=None
-        Measure in place of the AUC; see `make_group_auc_scorer`. Names of scores then end with the
+        Measure instead of the AUC; see `make_group_auc_scorer`. Names of scores then end with the
         name of the measure and its parameter, such as "worst_partial_auc_max_fpr_0.1" or
         "worst_sensitivity_at_0.9". The scores of single groups begin with this name, such as
         "sensitivity_at_0.9_a".
@@ -224,7 +224,7 @@ def group_auc_scoring(
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str, tuple of str or None, default=None
-        Methods of the estimator that return scores, in order of preference. None means
+        The estimator's methods that return scores, preferred first. None means
         "decision_function", else "predict_proba", as in scikit-learn's "roc_auc". With
         `multi_class`, None means "predict_proba", as in "roc_auc_ovr".
     missing : {"raise", "drop", "group"}, default="raise"
