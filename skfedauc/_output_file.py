@@ -24,13 +24,7 @@ def check_path(path: Any, name: str = "path") -> Any:
 
 
 def check_target(path: str | os.PathLike[str], name: str = "path") -> None:
-    """Raise an error if a path is not writable, before the computation of the content.
-
-    Raises
-    ------
-    OSError
-        If the path is a folder, or its folder does not exist or is not writable.
-    """
+    """Raise an error if a path is not writable, before the computation of the content."""
     target = os.path.realpath(check_path(path, name))
     folder = os.path.dirname(target)
     if os.path.isdir(target):
@@ -56,11 +50,6 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         The new file replaces an existing file and gets its permissions.
     content : str or bytes
         The file's content.
-
-    Raises
-    ------
-    OSError
-        If writing fails. The error names the path, also of a full disk.
     """
     data = content.encode() if isinstance(content, str) else content
     check_path(path)

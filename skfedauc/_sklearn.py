@@ -174,11 +174,6 @@ def refuse_without_scores(
     """Raise an error if an estimator will have none of these methods after fitting.
 
     A message ends with `remedy`; None names the argument `response_method`.
-
-    Raises
-    ------
-    TypeError
-        If the estimator lacks these methods.
     """
     response_method = TWO_CLASSES if response_method is None else response_method
     _check_names_of_methods(response_method)
@@ -373,14 +368,7 @@ def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> boo
 
 
 def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
-    """Return the positive label, and whether the default scores are for the other class.
-
-    Raises
-    ------
-    ValueError
-        If the estimator is a classifier without exactly two classes, or `pos_label` is not
-        among them.
-    """
+    """Return the positive label, and whether the default scores are for the other class."""
     if not is_classifier(estimator) or not hasattr(estimator, "classes_"):
         return pos_label, False
     classes = _input.from_array_api(estimator.classes_)
@@ -404,13 +392,7 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
 
 
 def _three_classes(estimator: Any, remedy: str) -> Any:
-    """Return a fitted classifier's three or more classes.
-
-    Raises
-    ------
-    ValueError
-        If the estimator has fewer classes, or none; the message ends with `remedy`.
-    """
+    """Return a fitted classifier's three or more classes."""
     classes = _input.from_array_api(getattr(estimator, "classes_", None))
     if classes is None or len(classes) < 3:
         number = "no" if classes is None else len(classes)
@@ -422,14 +404,7 @@ def _three_classes(estimator: Any, remedy: str) -> Any:
 
 
 def _refuse_pairwise_scores(estimator: Any, method: str) -> None:
-    """Raise an error for decision values by class pair: 3 classes have as many pairs.
-
-    Raises
-    ------
-    ValueError
-        If the scores come from a support vector machine with
-        ``decision_function_shape="ovo"``.
-    """
+    """Raise an error for decision values by class pair: 3 classes have as many pairs."""
     if method != "decision_function":
         return
     last = estimator

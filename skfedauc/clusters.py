@@ -180,13 +180,7 @@ def _numbered(labels: Any, distinct: tuple[Any, ...]) -> Numbers:
 
 
 def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:
-    """Return the position of the column of clusters among the group column names.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `clusters` is not a column name.
-    """
+    """Return the position of the column of clusters among the group column names."""
     if not isinstance(clusters, str):
         raise TypeError(
             "clusters must be the name of the group column that holds the clusters; got "

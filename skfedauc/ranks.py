@@ -54,13 +54,6 @@ def u2_over_all(cells: Cells) -> NDArray[Any]:
     """Return twice Mann-Whitney's U of each group's rows against the rows in all groups.
 
     U is the weight of the pairs in which the group's row has the higher score; ties count one half.
-
-    Returns
-    -------
-    ndarray, shape (2, 2, n_groups)
-        The first axis is the class of the group's rows (0 for negatives), and the second axis is
-        the class of the rows in all groups. The dtype is that of `Concordance.u2`: exact integers
-        without weights.
     """
     ranks = ranks_among_all(cells)
     dtype: Any = ranks.total.dtype.type

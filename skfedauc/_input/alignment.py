@@ -30,11 +30,6 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     is_cut : bool, default=False
         Whether scikit-learn may have selected the rows by position. If True, the check does not
         recognize a plain ``RangeIndex(n)``, and refuses only equal labels in different orders.
-
-    Raises
-    ------
-    ValueError
-        If two indexes disagree. The message names both arguments and the remedy.
     """
     indexes: list[tuple[str, Any]] = [
         (name, values.index) for name, values in inputs.items() if has_index(values)
@@ -196,11 +191,6 @@ def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
         Names of columns by argument.
     table : str
         The table's name, for messages.
-
-    Raises
-    ------
-    ValueError
-        If an argument names a column whose name repeats.
     """
     from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
 

@@ -34,11 +34,6 @@ def check_option(
         The names; a mapping explains each in messages, or has "" where a name needs no words.
     hint : str, default=""
         Sentence at the end of the message, after a space.
-
-    Raises
-    ------
-    ValueError
-        If the value is not one of the names, whatever its type.
     """
     known = list(options)
     # Arrays compare by element, so that `in` alone would raise an error of its own.

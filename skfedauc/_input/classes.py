@@ -48,14 +48,7 @@ class Classes(NamedTuple):
 
     @classmethod
     def merged(cls, parts: Iterable[Classes]) -> Classes:
-        """Merge the class labels of several parts.
-
-        Raises
-        ------
-        ValueError
-            If the parts have different positive labels, more than two labels, or two labels without
-            the positive label.
-        """
+        """Merge the class labels of several parts."""
         seen: set[Any] = set()
         positive: set[Any] = set()
         for part in parts:
@@ -269,13 +262,7 @@ def classes_of(
 
 
 def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the sorted labels of any number of classes, and the class number of each row.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no rows, or labels are missing, infinite, of several kinds or not whole.
-    """
+    """Return the sorted labels of any number of classes, and the class number of each row."""
     column = column_of(y, name)
     if not column.size:
         raise ValueError(f"{name} has no rows; pass the class of each row of X.")

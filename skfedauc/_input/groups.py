@@ -68,12 +68,6 @@ def encode_groups(
         gives these rows the number -1. "group" uses the label `MISSING` in the column.
     n_rows : int64 array, default=None
         Number of rows of each label, for messages; None if each label is one row.
-
-    Returns
-    -------
-    codes : intp array, shape (n_rows,)
-    labels : ndarray, shape (n_groups,)
-        Sorted group labels; tuples if there are several columns.
     """
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 
@@ -300,15 +294,7 @@ def _n_columns_of(labels: Labels | None) -> int:
 def unite_labels(
     tables: list[Labels], name: str = "groups"
 ) -> tuple[list[NDArray[np.intp]], Labels]:
-    """Number the groups of several `ScoreCounts` by common labels.
-
-    Returns
-    -------
-    numbers : list of ndarray of intp
-        For each `ScoreCounts`, the new numbers of its groups.
-    labels : ndarray
-        Sorted labels of all `ScoreCounts`.
-    """
+    """Number the groups of several `ScoreCounts` by common labels."""
     kinds = {kind_of(table) for table in tables if table.size}
     if kinds and functools.reduce(unite_kinds, kinds) is None:
         found = ", ".join(sorted(str(kind) for kind in kinds))

@@ -170,13 +170,7 @@ def not_a_label(odd: Any, name: str) -> TypeError:
 
 
 def checked_labels(labels: Labels, name: str) -> Labels:
-    """Return distinct labels in their simplest dtype.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If labels have an invalid kind or different kinds.
-    """
+    """Return distinct labels in their simplest dtype."""
     items = labels.tolist()
     if set(map(type, items)) <= {str}:
         check_text(items, name)

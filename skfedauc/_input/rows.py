@@ -95,15 +95,6 @@ def check_rows(
         Messages and `n_missing` count these rows.
     clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
         Each row's cluster, labeled like groups. No row may lack a cluster.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is invalid.
     """
     check_row_order(
         {

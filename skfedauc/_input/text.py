@@ -21,13 +21,7 @@ BLOCK = 1 << 16
 
 
 def check_text(texts: Iterable[str], name: str) -> None:
-    """Refuse text with surrogates, which no file, table or page can hold.
-
-    Raises
-    ------
-    ValueError
-        If a string has surrogates. The message quotes the string.
-    """
+    """Refuse text with surrogates, which no file, table or page can hold."""
     listed = list(texts)
     try:
         "".join(listed).encode()

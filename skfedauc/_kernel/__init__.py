@@ -172,10 +172,6 @@ def count_rows(
         Weights above 0, or None if every row has weight 1.
     n_jobs : int, default=None
         Threads to use, as in scikit-learn. The result does not depend on `n_jobs`.
-
-    Returns
-    -------
-    Cells
     """
     if scores.size > _MOST_ROWS:
         columns: Any = scores, positive, groups, weights
@@ -206,10 +202,6 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
         Group number by cell, including each of ``range(n_groups)``. None puts all cells into
         one group.
     n_groups : int, default=1
-
-    Returns
-    -------
-    Cells
     """
     n_groups = n_groups if cells.scores.size else 0  # Every group has rows.
     cell, starts = number_cells(cells.scores, groups, n_groups)
@@ -247,10 +239,6 @@ def merge_cells(
         New group numbers by part, in increasing order. Together, the numbers of all
         parts are ``range(n_groups)``.
     n_groups : int
-
-    Returns
-    -------
-    Cells
     """
     if len(parts) > 2 and sum(part.scores.size for part in parts) > len(parts) * _LONG:
         middle = len(parts) // 2
@@ -396,11 +384,6 @@ def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
     """Return twice Mann-Whitney's U of each group's positives against each group's negatives.
 
     Without weights, values below 2**53 are exact.
-
-    Returns
-    -------
-    float64 array, shape (n_groups, n_groups)
-        Rows are the positives' groups, and columns are the negatives' groups.
     """
     n_groups = cells.starts.size - 1
     n_threads = _n_threads(cells.scores.size, n_jobs)

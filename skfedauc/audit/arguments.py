@@ -119,16 +119,7 @@ def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str,
 
 
 def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]:
-    """Return the limits by gap name.
-
-    Raises
-    ------
-    TypeError
-        If `tolerances` is not a mapping.
-    ValueError
-        If a name is not that of a gap, or if a limit is not between 0 and 1. If the favorable
-        outcome is negative, and a gap is a ratio of rates of positive decisions.
-    """
+    """Return the limits by gap name."""
     if tolerances is None:
         return {}
     if not isinstance(tolerances, Mapping):
@@ -170,13 +161,7 @@ def check_has_decisions(tolerances: Mapping[str, float]) -> None:
 
 
 def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.float64]:
-    """Return the score 1 for rows with a positive prediction, and 0 for other rows.
-
-    Raises
-    ------
-    ValueError
-        If `y_pred` has missing labels, or labels that are not in `y_true`.
-    """
+    """Return the score 1 for rows with a positive prediction, and 0 for other rows."""
     predicted = _input.column_of(y_pred, "y_pred")
     missing = _input.count_missing(predicted)
     if missing:

@@ -25,11 +25,6 @@ def date_of_now() -> str:
 
     The environment variable SOURCE_DATE_EPOCH replaces the present time, as for other reproducible
     outputs (https://reproducible-builds.org/specs/source-date-epoch/).
-
-    Raises
-    ------
-    ValueError
-        If SOURCE_DATE_EPOCH is no number of seconds since 1970.
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.datetime.now(datetime.UTC)

@@ -272,13 +272,7 @@ def column_names(report: GroupAUC) -> tuple[str, ...]:
 
 
 def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
-    """Return the decisions that select rows with a score of at least the threshold.
-
-    Raises
-    ------
-    DisclosureError
-        If the threshold is within a bin or range of binned scores.
-    """
+    """Return the decisions that select rows with a score of at least the threshold."""
     bin_ = bin_of_threshold(counts, threshold)
     if bin_ is not None:
         noun, mend = "bin", "a threshold that is an edge of a bin"

@@ -21,13 +21,7 @@ from skfedauc.cli.rows import (
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield lines to print as early as possible, and then write the files.
-
-    Raises
-    ------
-    CommandError
-        If the arguments or the predictions are wrong, or if writing a file fails.
-    """
+    """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     table = read_columns(arguments)
     if arguments.clusters is not None:

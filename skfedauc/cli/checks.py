@@ -12,13 +12,7 @@ from skfedauc.cli.terminal import CommandError
 
 
 def check(arguments: Arguments) -> None:
-    """Refuse contradictory arguments and output files that are not writable.
-
-    Raises
-    ------
-    CommandError
-        If there are such arguments or files.
-    """
+    """Refuse contradictory arguments and output files that are not writable."""
     command = arguments.command
     if command in ("audit", "compare"):
         _check_one_source(arguments.decisions, arguments.threshold)

@@ -130,13 +130,7 @@ def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> Grou
 
 
 def check_clusters(column: pd.Series[Any]) -> None:
-    """Raise an error if rows have no cluster, because these rows are not one cluster.
-
-    Raises
-    ------
-    CommandError
-        If the column of clusters is empty in some rows.
-    """
+    """Raise an error if rows have no cluster, because these rows are not one cluster."""
     n_empty = int(_as_text(column).isna().sum())
     if n_empty:
         raise CommandError(

@@ -26,15 +26,7 @@ from skfedauc.cli.terminal import CommandError
 
 
 def compare(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield lines to print as early as possible, and then write the files.
-
-    Raises
-    ------
-    CommandError
-        If the arguments or the predictions are wrong, or if writing a file fails. A
-        `ToleranceError` at the end if the answer to a tolerance for the second model is one of
-        ``--fail-if``.
-    """
+    """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     table = read_columns(arguments)
     rows = [rows_of(table, of_model) for of_model in arguments.models]
@@ -56,13 +48,7 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
 
 
 def _comparison(rows: list[Rows], groups: pd.DataFrame, arguments: Arguments) -> AuditComparison:
-    """Return the comparison of the models.
-
-    Raises
-    ------
-    CommandError
-        If the library refuses the rows, or if a tolerance needs decisions.
-    """
+    """Return the comparison of the models."""
     first = rows[0]
     others = first.labels[first.labels != first.positive]
     if not 0 < others.size < first.labels.size:

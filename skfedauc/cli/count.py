@@ -28,13 +28,7 @@ from skfedauc.counts import ScoreCounts
 
 
 def count(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield the lines to print, and write the counts after the first lines.
-
-    Raises
-    ------
-    CommandError
-        If the arguments or the predictions are wrong, or if writing the file fails.
-    """
+    """Yield the lines to print, and write the counts after the first lines."""
     check_files_can_be_used()
     rows = rows_of(read_columns(arguments), arguments)
     exact = counts_of(rows, arguments)

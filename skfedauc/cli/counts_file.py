@@ -24,13 +24,7 @@ MOST_LISTED = 6
 
 
 def read_counts(path: str) -> ScoreCounts:
-    """Return the counts in a file.
-
-    Raises
-    ------
-    CommandError
-        If the file does not exist, or has no counts.
-    """
+    """Return the counts in a file."""
     if not os.path.isfile(path):
         raise CommandError(f"{path}: no such file")
     try:
@@ -71,15 +65,7 @@ def holds_private_counts(path: str) -> bool:
 
 
 def write_counts(counts: ScoreCounts, path: str, source: str | None = None, **facts: Any) -> None:
-    """Write counts to a file, completely or not at all.
-
-    Raises
-    ------
-    OutputError
-        If writing the file fails.
-    CommandError
-        If the format cannot represent the counts or the source name.
-    """
+    """Write counts to a file, completely or not at all."""
     try:
         if any(text is not None for text in (source, *facts.values())):
             counts = counts.with_source(source, **facts)
@@ -91,13 +77,7 @@ def write_counts(counts: ScoreCounts, path: str, source: str | None = None, **fa
 
 
 def check_files_can_be_used() -> None:
-    """Raise an error if the package for files of counts is missing.
-
-    Raises
-    ------
-    CommandError
-        If the package is missing.
-    """
+    """Raise an error if the package for files of counts is missing."""
     try:
         pyarrow_parquet()
     except ImportError as error:

@@ -30,11 +30,6 @@ def rule_of(options: Arguments, **small: Any) -> Disclosure | None:
     options : Arguments
     **small
         Arguments of `Disclosure` on small numbers of rows; None for the default.
-
-    Raises
-    ------
-    CommandError
-        If options contradict each other, or do not describe bins.
     """
     given = {
         name: value
@@ -87,11 +82,6 @@ def reduced(counts: ScoreCounts, options: Arguments, name: str) -> ScoreCounts:
     """Return the counts at the level of disclosure of the options.
 
     With ``--min-count``, the result has no small number of rows.
-
-    Raises
-    ------
-    CommandError
-        If the counts lack the detail of this level. The message has the name of the scores.
     """
     rule = rule_of(
         options,
@@ -201,13 +191,7 @@ def ranges_in_words(counts: ScoreCounts) -> list[str]:
 
 
 def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: Arguments) -> None:
-    """Refuse counts without rows because ``--min-count`` withholds all groups.
-
-    Raises
-    ------
-    CommandError
-        If no group remains.
-    """
+    """Refuse counts without rows because ``--min-count`` withholds all groups."""
     if arguments.min_count is None or len(counts):
         return
     n_rows = int(exact.n_positives.sum() + exact.n_negatives.sum())

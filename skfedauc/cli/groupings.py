@@ -147,13 +147,7 @@ class Counted:
         return _without(counts, [{self.columns.index(name) for name in self.group_columns}])
 
     def groupings(self) -> list[Grouping]:
-        """Return a report by each column and by all columns, or by all columns only for a summary.
-
-        Raises
-        ------
-        CommandError
-            If a class has no rows.
-        """
+        """Return a report by each column and by all columns; for a summary, by all only."""
         return list(self._groupings())
 
     def _groupings(self) -> Iterator[Grouping]:

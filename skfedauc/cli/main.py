@@ -31,11 +31,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     ----------
     argv : sequence of str, default=None
         Arguments after the name of the program. None uses the arguments of the process.
-
-    Returns
-    -------
-    int
-        Exit code, see ``--help``.
     """
     # A terminal may lack a character of a group's name.
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -33,14 +33,7 @@ _REMEDIES = {
 
 
 def merge(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield the lines to print, and write the sum at the end.
-
-    Raises
-    ------
-    CommandError
-        If a file does not hold counts, or if writing the sum fails. If files do not fit together,
-        or hold the same counting.
-    """
+    """Yield the lines to print, and write the sum at the end."""
     lines: list[str] = []
     valid: dict[str, str] = {}
     for path in arguments.files:

@@ -81,14 +81,6 @@ def parse(argv: Sequence[str] | None) -> Arguments | None:
     ----------
     argv : sequence of str or None
         Arguments after the name of the program. None uses the arguments of the process.
-
-    Raises
-    ------
-    CommandError
-        If the arguments are wrong or contradict each other, or if an output file is not writable or
-        has the path of an input.
-    SystemExit
-        After ``--help`` or ``--version``.
     """
     words = sys.argv[1:] if argv is None else list(argv)
     program, parsers = _parsers()

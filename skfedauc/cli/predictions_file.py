@@ -32,13 +32,7 @@ _BLOCK = 1 << 20
 
 
 def read_columns(arguments: Arguments) -> pd.DataFrame:
-    """Return the columns of the arguments, in the order of the file's rows.
-
-    Raises
-    ------
-    CommandError
-        If the file or a column is absent, repeated or damaged, or if the file has no rows.
-    """
+    """Return the columns of the arguments, in the order of the file's rows."""
     try:
         table = _reader(arguments.file)(arguments)
     except ImportError:

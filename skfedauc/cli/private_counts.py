@@ -18,13 +18,7 @@ from skfedauc.privacy.state import Release
 
 
 def private_lines(path: str) -> list[str]:
-    """Return the lines of the command `show` for a file of private counts.
-
-    Raises
-    ------
-    CommandError
-        If reading the file fails.
-    """
+    """Return the lines of the command `show` for a file of private counts."""
     try:
         counts = PrivateCounts.load(path)
     except OSError as error:
@@ -61,13 +55,7 @@ def private_lines(path: str) -> list[str]:
 
 
 def write_private(counts: ScoreCounts, arguments: Arguments) -> list[str]:
-    """Draw the noise of counts, write the file, and return the lines to print.
-
-    Raises
-    ------
-    CommandError
-        If epsilon would not hold, OpenDP is missing, or writing the file fails.
-    """
+    """Draw the noise of counts, write the file, and return the lines to print."""
     rule = rule_of(arguments)
     assert rule is not None
     assert rule.bins is not None

@@ -24,13 +24,7 @@ from skfedauc.counts.score_counts import view_of
 
 
 def report(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield lines to print as early as possible, and then write the files.
-
-    Raises
-    ------
-    CommandError
-        If the file does not hold counts by groups, or if writing a file fails.
-    """
+    """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     counts = read_counts(arguments.file)
     if counts.groups is None:

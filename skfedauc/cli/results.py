@@ -157,14 +157,7 @@ _MOST_NAMED = 5
 
 
 def check_options(options: Arguments) -> None:
-    """Check options that need packages or gap names, before reading the file.
-
-    Raises
-    ------
-    CommandError
-        If a package that the page needs is missing, or if a tolerance names no gap, or a ratio of
-        rates of the adverse outcome.
-    """
+    """Check options that need packages or gap names, before reading the file."""
     try:
         if options.html is not None:
             check_installed()
@@ -198,12 +191,6 @@ def results(
     facts : mapping of str to object
         First entries of the document.
     options : Arguments
-
-    Raises
-    ------
-    CommandError
-        If a tolerance needs decisions, or if writing a file fails. A `ToleranceError` at the end if
-        the answer to a tolerance is one of ``--fail-if``.
     """
     if groupings[0].report.counts.disclosure.level == "summary":
         # A summary by group has no scores for an audit.

@@ -58,13 +58,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
-    """Convert a table to rows according to the arguments.
-
-    Raises
-    ------
-    CommandError
-        If a column holds invalid values. The message names the first row with an invalid value.
-    """
+    """Convert a table to rows according to the arguments."""
     groups = groups_of(table, arguments.group_columns, arguments.missing)
     without_label = table[~groups.has_label]
     n_missing = _n_weighted(without_label, arguments.weight)
@@ -125,13 +119,7 @@ def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
 
 
 def counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts:
-    """Count the rows by group, with tuples as labels for several columns.
-
-    Raises
-    ------
-    CommandError
-        If the library refuses a column.
-    """
+    """Count the rows by group, with tuples as labels for several columns."""
     return _counted(rows, rows.scores, f"column {shortened(arguments.score)}")
 
 

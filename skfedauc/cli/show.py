@@ -115,13 +115,7 @@ def _compared(
 
 
 def show(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield the lines to print.
-
-    Raises
-    ------
-    CommandError
-        If the file does not hold counts.
-    """
+    """Yield the lines to print."""
     if holds_private_counts(arguments.file):
         # The import is local, because importing takes longer than reading exact counts.
         from skfedauc.cli.private_counts import private_lines

@@ -33,15 +33,7 @@ PROG = "skfedauc"
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines to standard output.
-
-    Raises
-    ------
-    BrokenPipeError
-        If the reader has closed the pipe.
-    OutputError
-        If writing fails for another reason.
-    """
+    """Print lines to standard output."""
     try:
         print("\n".join(map(_escaped, lines)), flush=True)
     except OSError as error:

@@ -89,13 +89,7 @@ class Checkpoint:
         )
 
     def read(self) -> tuple[int, State | None]:
-        """Return the number of batches in the file, and their counts; 0 and None without a file.
-
-        Raises
-        ------
-        ValueError
-            If the file is damaged, or comes from a call with other arguments.
-        """
+        """Return the number of batches in the file, and their counts; 0 and None without a file."""
         if not os.path.exists(self.path):
             return 0, None
         try:
@@ -153,12 +147,6 @@ def identity_of(batch: Any) -> list[Any] | None:
 
     The absolute path and the size identify a file, and the name identifies a function. The identity
     of a `functools.partial` includes its arguments.
-
-    Raises
-    ------
-    TypeError
-        If a function has no unique name, or an argument of a `functools.partial` is not a plain
-        value.
     """
     if is_path(batch):
         path = os.path.abspath(os.fspath(batch))

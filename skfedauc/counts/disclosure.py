@@ -227,15 +227,7 @@ class Disclosure:
 
 
 def check_rule(rule: object) -> Disclosure:
-    """Return the rule that an argument `disclosure` names: a level, `Bins` or a rule.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is none of these, or ``min_count`` is below 3.
-    DisclosureError
-        If ``min_count`` comes with exact scores.
-    """
+    """Return the rule that an argument `disclosure` names: a level, `Bins` or a rule."""
     if isinstance(rule, Disclosure):
         found = rule
     elif isinstance(rule, Bins):

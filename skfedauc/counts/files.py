@@ -277,13 +277,6 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     state : State
     checkpoint : object, default=None
         Entry of the metadata of a checkpoint of `ScoreCounts.from_batches`.
-
-    Raises
-    ------
-    TypeError
-        If reading could not restore a group label, such as a member of an Enum.
-    ImportError
-        If pyarrow is missing.
     """
     parquet.pyarrow_parquet()  # raise the error for a missing package
     starts, values = _values_of(state)
@@ -466,13 +459,6 @@ def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[St
         Name of the file for messages.
     limits : Limits, default=None
         What the receiver accepts; None means the default limits.
-
-    Raises
-    ------
-    ValueError
-        If `data` is damaged, is no file of score counts, or is above a limit.
-    ImportError
-        If pyarrow is missing.
     """
     limits = check_limits(limits)
     try:

@@ -36,13 +36,7 @@ _SMALL_FILE, _MOST_KEPT = 1 << 16, 1 << 22
 
 
 def sum_of(parts: Sequence[State]) -> State:
-    """Add up score counts that agree, in one pass.
-
-    Raises
-    ------
-    ValueError
-        If a class has too many rows for exact counts.
-    """
+    """Add up score counts that agree, in one pass."""
     if len(parts) == 1:
         return parts[0]
     tables = [part.labels for part in parts if part.labels is not None]
@@ -517,13 +511,7 @@ class Agreement:
 
 
 def difference(whole: State, part: State) -> State:
-    """Take a part out of merged counts.
-
-    Raises
-    ------
-    MergeError
-        If the part was not merged into the whole, or more rows would leave a cell than it has.
-    """
+    """Take a part out of merged counts."""
     agreement = Agreement()
     for name, state in (("the whole", whole), ("the part", part)):
         agreement.check(name, state)

@@ -46,13 +46,7 @@ def damaged(name: str, error: Exception, kind: str = "ScoreCounts") -> DamagedFi
 
 
 def pyarrow_parquet() -> Any:
-    """Return the module `pyarrow.parquet`.
-
-    Raises
-    ------
-    ImportError
-        If pyarrow is missing.
-    """
+    """Return the module `pyarrow.parquet`."""
     try:
         return importlib.import_module("pyarrow.parquet")
     except ImportError as error:
@@ -170,15 +164,6 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
         Name of the file for messages.
     kind : str, default="ScoreCounts"
         Name of the class that the file should hold, for messages.
-
-    Raises
-    ------
-    OtherFileError
-        If the data do not begin like a Parquet file.
-    DamagedFileError
-        If pyarrow cannot read the data.
-    ImportError
-        If pyarrow is missing.
     """
     pyarrow_parquet()  # raise the error for a missing package
     if _is_cut_off(data):
@@ -269,12 +254,6 @@ def size_of_pages(data: Any) -> int:
     ----------
     data : bytes-like
         Content of a Parquet file.
-
-    Raises
-    ------
-    ValueError, IndexError, KeyError
-        If the headers contradict the metadata, a page has an encoding that can expand, or pages
-        overlap.
     """
     view = memoryview(data)
     footer = len(view) - 8 - int.from_bytes(view[-8:-4], "little")

@@ -204,14 +204,7 @@ class Register:
         self._by_mark: dict[Any, int] = {}
 
     def add(self, number: int, entry: Entry) -> list[int] | None:
-        """Return the numbers of the parts that this one replaces, or None for a retry.
-
-        Raises
-        ------
-        MergeError
-            If an earlier part has the same name, model and period but other counts (unless the
-            later one replaces it), or shares only some sources.
-        """
+        """Return the numbers of the parts that this one replaces, or None for a retry."""
         marks = entry.keys | entry.identifiers
         earlier = sorted({self._by_mark[mark] for mark in marks if mark in self._by_mark})
         replaced = [_is_replaced(self.kept[n], entry, self._repeated) for n in earlier]
@@ -288,13 +281,7 @@ def _check_models(entries: Iterable[Entry]) -> None:
 def without_sources(
     whole: tuple[Source, ...], part: tuple[Source, ...], *, is_complete: bool
 ) -> tuple[Source, ...]:
-    """Return the sources that remain after a part is taken out.
-
-    Raises
-    ------
-    MergeError
-        If a source of the part is not in the whole.
-    """
+    """Return the sources that remain after a part is taken out."""
     known = {source.identifier for source in whole}
     absent = [source for source in part if source.identifier not in known]
     if absent:

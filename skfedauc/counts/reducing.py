@@ -54,13 +54,6 @@ def at_level(state: State, rule: Disclosure, *, widen: bool = False) -> State:
         Only its level and bins are used.
     widen : bool, default=False
         Whether a range over several bins becomes their union. If False, this is an error.
-
-    Raises
-    ------
-    DisclosureError
-        If the counts disclose less than this level.
-    ValueError
-        If a score is outside the domain of the bins.
     """
     held = state.disclosure
     if rule.level == "summary":
@@ -302,11 +295,6 @@ def by_period(state: State, name: str) -> State:
     """Return the counts of one period with the period as the last group column.
 
     Counts that have such a column are returned unchanged.
-
-    Raises
-    ------
-    MergeError
-        If the sources name no period, or several, whose rows cannot be told apart.
     """
     if state.group_names[-1:] == ("period",):
         return state
@@ -364,15 +352,7 @@ def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) ->
 
 
 def check_for_release(state: State) -> None:
-    """Raise an error for counts that a secure sum or noise would not protect.
-
-    Raises
-    ------
-    DisclosureError
-        If the counts are a summary, or went through suppression.
-    ValueError
-        If rows have weights.
-    """
+    """Raise an error for counts that a secure sum or noise would not protect."""
     needs(state.disclosure, Need.SCORES, "a release of counts by bin")
     if state.cells.weights is not None:
         raise ValueError(

@@ -1352,11 +1352,6 @@ def select_groups(
         Increasing positions in `groups`. `n_missing` does not change.
     at_least : int, default=None
         Number of rows in a class below which the selection leaves groups out: a suppression.
-
-    Raises
-    ------
-    ValueError
-        If the positions are not increasing.
     """
     state = counts._state  # noqa: SLF001
     if at_least is not None:

@@ -196,11 +196,6 @@ def added(cells: Cells, codes: NDArray[np.intp] | None, **facts: Any) -> State:
         Group number of each cell; None puts all cells into one group.
     **facts
         Attributes of `State`: `labels` of the groups, `ranges` of the cells, and others.
-
-    Raises
-    ------
-    ValueError
-        If a class has too many rows for exact counts.
     """
     check_n_rows(negatives=cells.negatives, positives=cells.positives)
     labels = facts.get("labels")
@@ -261,13 +256,7 @@ def _warn_of_slow_kernel() -> None:
 
 
 def checked(state: State, name: str) -> State:
-    """Return a state from a file or a pickle, if rows with this state can exist.
-
-    Raises
-    ------
-    ValueError
-        If no rows can have this state; the message begins with `name` and has the reason.
-    """
+    """Return a state from a file or a pickle, if rows with this state can exist."""
     wrong = _wrong_content(state) or _wrong_facts(state)
     if wrong is not None:
         raise ValueError(f"{name} is damaged: {wrong}. Make it again, or ask for another copy.")

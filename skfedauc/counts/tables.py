@@ -69,11 +69,6 @@ def state_of_table(
         The columns `score_low` and `score_high`; both None for exact counts.
     group_columns : mapping of str to array-like
         Columns of group labels by name, as an alternative to `group`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a column is not as `ScoreCounts.from_counts` requires.
     """
     _refuse_whole_table(group, counts, group_columns)
     _check_columns_of_counts(group, counts, sums, ends, group_columns)
@@ -356,15 +351,7 @@ def _as_frame(table: Any) -> Any:
 
 
 def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
-    """Check a table's columns, and return the table as a narwhals DataFrame or LazyFrame.
-
-    Raises
-    ------
-    TypeError
-        If narwhals does not read the table.
-    ValueError
-        If a column is absent or repeated.
-    """
+    """Check a table's columns, and return the table as a narwhals DataFrame or LazyFrame."""
     import narwhals.stable.v2 as nw
 
     if type(table).__name__ == "RecordBatch":
@@ -516,13 +503,6 @@ def count_in_table(
         Largest number of rows of the result of the query.
     bins : Bins, default=None
         Bins to count; None counts each distinct score.
-
-
-    Raises
-    ------
-    ValueError, TypeError
-        For the reasons that hold for rows in memory, or if the query returns more than `max_cells`
-        rows.
     """
     import narwhals.stable.v2 as nw
 

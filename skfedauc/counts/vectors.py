@@ -40,11 +40,6 @@ class Grid:
     ----------
     labels : ndarray, shape (n_groups,) or None
         The sorted labels.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
     """
 
     def __init__(self, bins: Bins, groups: Any) -> None:
@@ -90,16 +85,7 @@ class Grid:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def numbers_of_groups(self, labels: NDArray[Any] | None) -> NDArray[np.intp]:
-        """Return the position of each label of a site among the agreed labels.
-
-        Raises
-        ------
-        ValueError
-            If only the site or only the grid has groups, or the grid lacks a label; the message
-            names the label.
-        TypeError
-            If the labels are of another kind than the agreed labels.
-        """
+        """Return the position of each label of a site among the agreed labels."""
         agreed = self.labels
         if labels is None and agreed is None:
             return np.zeros(1, np.intp)
@@ -139,14 +125,6 @@ def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray
     """Return the vector of score counts at the bins of the grid.
 
     Every secure sum and every count for differential privacy comes from this function.
-
-    Raises
-    ------
-    DisclosureError
-        If the counts are a summary, or went through suppression.
-    ValueError
-        If rows have weights, a range crosses bins of the grid, the grid lacks a group, or a count
-        is above `max_count`.
     """
     if max_count is not None:
         max_count = _input.check_whole_number(max_count, "max_count")
@@ -169,13 +147,7 @@ def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray
 
 
 def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
-    """Return the score counts of a sum of vectors, without groups that have no rows.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the vector is not a sum of vectors of this grid.
-    """
+    """Return the score counts of a sum of vectors, without groups that have no rows."""
     counts = _checked(vector, grid, modulus).reshape(2, -1)
     (place,) = np.nonzero(counts.any(axis=0))
     codes, numbers = np.divmod(place, grid.n_bins)

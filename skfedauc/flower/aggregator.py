@@ -439,13 +439,7 @@ class _Reply(NamedTuple):
 
 
 def _read_reply(content: RecordDict, name: str, limits: Limits) -> _Reply:
-    """Read the counts of a reply.
-
-    Raises
-    ------
-    ValueError
-        If the reply has no counts, or damaged counts, or counts above a limit.
-    """
+    """Read the counts of a reply."""
     found = [record for record in content.config_records.values() if _COUNTS in record]
     if len(found) != 1:
         held = "no counts" if not found else f"{len(found)} records of counts"

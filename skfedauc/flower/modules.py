@@ -7,13 +7,7 @@ from typing import Any
 
 
 def flwr(module: str) -> Any:
-    """Import a module of Flower.
-
-    Raises
-    ------
-    ImportError
-        If Flower is missing.
-    """
+    """Import a module of Flower."""
     try:
         return importlib.import_module(f"flwr.{module}")
     except ImportError as error:

@@ -88,13 +88,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def of_client(cls, state: Mapping[str, Any]) -> Settings:
-        """Return the checked settings in the state of a client's mod.
-
-        Raises
-        ------
-        ValueError
-            If the settings do not give exact sums, or half of the shares reveal a client's masks.
-        """
+        """Return the checked settings in the state of a client's mod."""
         n_clients, clipping = int(state["sample_num"]), float(state["clipping_range"])
         shares, threshold = int(state["share_num"]), int(state["threshold"])
         quantized, modulus = int(state["target_range"]), int(state["mod_range"])

@@ -147,11 +147,6 @@ def pair_errors(counts: ScoreCounts) -> Floats:
     The disparity of two groups is the AUC of the first group's positives against the second group's
     negatives, minus the AUC of the second group's positives against the first group's negatives.
     Groups are equal if their placement values have the same distribution.
-
-    Returns
-    -------
-    float64 array, shape (n_groups, n_groups)
-        Symmetric, with NaN for pairs with a group that lacks a class.
     """
     rows = view_of(with_weights_over(counts, view_of(counts).weight_exponent)).rows_by_class
     variance = np.zeros((len(counts), len(counts)))

@@ -256,12 +256,6 @@ def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> t
     among_all : bool, default=False
         Whether the values are placement values among the rows in all groups, and the groups are
         fixed strata: deviations are from the mean of the group, in units of all rows.
-
-    Returns
-    -------
-    effects : float64 array, shape (n_models, 2, n_units)
-        Effects of the negatives and the positives of each unit.
-    units : Units
     """
     units, unit = Units.of(rows)
     n_groups, n_units = rows.n_groups, units.group.size

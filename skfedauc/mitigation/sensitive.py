@@ -32,14 +32,7 @@ class Target(NamedTuple):
 
 
 def target_of(y: Any, owner: Any) -> Target:
-    """Return the two classes, and the labels of the rows as codes 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If y is missing, has missing labels, or does not have two classes. Messages name the class
-        of `owner`.
-    """
+    """Return the two classes, and the labels of the rows as codes 0 and 1."""
     if y is None:
         raise ValueError(
             f"{type(owner).__name__} requires y to be passed, but the target y is None."
@@ -108,13 +101,7 @@ def names_of(X: Any) -> list[str]:
 
 
 def select(X: Any, columns: Columns) -> list[Any]:
-    """Return the sensitive columns of a DataFrame or an array.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X does not have these columns.
-    """
+    """Return the sensitive columns of a DataFrame or an array."""
     _check_present(X, columns)
     if is_frame(X):
         frame = nw.from_native(X, eager_only=True)
@@ -148,13 +135,7 @@ def _check_present(X: Any, columns: Columns) -> None:
 
 
 def without(X: Any, columns: Columns) -> Any:
-    """Return X without these columns.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X does not have these columns, or no others.
-    """
+    """Return X without these columns."""
     _check_present(X, columns)
     if len(columns) == X.shape[1]:
         raise ValueError(

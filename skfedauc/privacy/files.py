@@ -31,15 +31,7 @@ _KEYS_OF_RELEASES = {"identifier", "name", "epsilon", "rows_per_person", "groups
 
 
 def content_of(state: State) -> bytes:
-    """Return a file's content.
-
-    Raises
-    ------
-    TypeError
-        If reading could not restore a group label, such as a member of an Enum.
-    ImportError
-        If pyarrow is missing.
-    """
+    """Return a file's content."""
     parquet.pyarrow_parquet()  # raise the error for a missing package
     labels = [] if state.labels is None else state.labels.tolist()
     position = {label: g for g, label in enumerate(labels)}
@@ -76,13 +68,6 @@ def read_content(data: Any, name: str) -> State:
         The file's content.
     name : str
         Name of the file for messages.
-
-    Raises
-    ------
-    ValueError
-        If `data` is damaged, or `content_of` of this or an earlier version did not write `data`.
-    ImportError
-        If pyarrow is missing.
     """
     file, facts = parquet.opened_with_facts(data, name, "PrivateCounts")
     found = facts.get("format") if isinstance(facts, dict) else None

@@ -56,16 +56,6 @@ def with_noise(
     rows_per_person : int
         Largest number of rows of one person. Epsilon holds if one person's rows change the counts
         by a total of at most this number.
-
-    Returns
-    -------
-    ndarray of int64
-        Counts with noise, of the same shape. Some counts can be negative.
-
-    Raises
-    ------
-    ImportError
-        If OpenDP is missing, or is older than 0.14.2.
     """
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")

@@ -25,11 +25,6 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
     bins : Bins
     name : str
         Name of the counts for messages.
-
-    Raises
-    ------
-    ValueError
-        If the counts have sample weights, are a summary, or have ranges that cross bins.
     """
     try:
         state = _exact_state(counts, bins)
@@ -72,13 +67,7 @@ def _exact_state(counts: ScoreCounts, bins: Bins) -> State:
 
 
 def merged(parts: Sequence[State], names: Sequence[str]) -> State:
-    """Add up states, with the names of the parts for messages.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the parts have different bins, group columns or positive labels, or share rows.
-    """
+    """Add up states, with the names of the parts for messages."""
     seen: dict[str, str] = {}
     for part, name in zip(parts, names, strict=True):
         _check_alike(parts[0], names[0], part, name)

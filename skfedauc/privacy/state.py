@@ -106,13 +106,7 @@ class State(NamedTuple):
 
 
 def check_state(state: State, name: str) -> None:
-    """Raise an error for content that no sum of releases can have.
-
-    Raises
-    ------
-    ValueError
-        If no sum of releases has this content. The message names the reason.
-    """
+    """Raise an error for content that no sum of releases can have."""
     wrong = _wrong_counts(state) or _wrong_releases(state) or _wrong_names(state)
     wrong = wrong or _wrong_sizes(state)
     wrong = wrong or wrong_sources(state.sources)

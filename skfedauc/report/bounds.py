@@ -213,18 +213,6 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     table : pandas.DataFrame
         Table of `bounds_table`.
     estimates : GroupEstimates
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table with wider intervals. `low` and `high` are NaN for statistics without an interval.
-        Statistics that compare groups have no interval. Statistics of group AUCs have no interval
-        if a withheld group may be among the report's groups.
-
-    Raises
-    ------
-    ValueError
-        If the counts have no limits of the numbers of withheld rows, or rows have weights.
     """
     counts = estimates.pairs.counts_for("withheld=True")
     withheld = counts.disclosure.withheld

@@ -109,11 +109,6 @@ def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
     pairs : GroupPairs
     least : int
         Least number of positives and negatives.
-
-    Raises
-    ------
-    ValueError
-        If the pairs are within folds, or rows are in several test sets.
     """
     if pairs.is_within_folds or pairs.rows_repeat:
         raise ValueError("min_per_class must be 1 for a report over folds.")

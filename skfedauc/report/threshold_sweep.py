@@ -86,12 +86,6 @@ def threshold_sweep(
         Threshold of the decisions, which the default thresholds include.
     least_rows : int, default=1
         Least number of rows in the denominator of a rate for a comparison.
-
-    Raises
-    ------
-    ValueError
-        If `thresholds` are not finite numbers. The error is a `DisclosureError` if a threshold is
-        within a bin or range of binned scores.
     """
     chosen = _default(counts, threshold) if thresholds is None else check_thresholds(thresholds)
     _check_edges(counts, chosen)
@@ -185,10 +179,6 @@ def rates_at(
     counts : ScoreCounts
     thresholds : float64 array, shape (n_thresholds,)
         Thresholds in ascending order.
-
-    Returns
-    -------
-    rates, n_rows : dict of ndarray, shape (n_thresholds, n_groups)
     """
     cells, ranges = counts.cells, view_of(counts).ranges
     scores = cells.scores if ranges is None else ranges[0]
@@ -222,13 +212,7 @@ def rates_at(
 
 
 def operating_points(counts: ScoreCounts, threshold: float) -> tuple[Floats, Floats]:
-    """Return the false and true positive rate of each group at a threshold.
-
-    Raises
-    ------
-    DisclosureError
-        If the threshold is within a bin or range of binned scores.
-    """
+    """Return the false and true positive rate of each group at a threshold."""
     thresholds = np.array([threshold])
     _check_edges(counts, thresholds)
     rates, _ = rates_at(counts, thresholds)
