@@ -15,7 +15,6 @@ from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import questions
 from skfedauc.audit.answers import answer
 from skfedauc.inference import rates as limits_of
-from skfedauc.inference.calibration import ClusterCells
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.plotting import ReliabilityDisplay
 
@@ -132,23 +131,6 @@ def test_gaps_of_shared_clusters_use_their_correlation():
     )
     assert found.estimate == 0
     assert found.ci_high < 0.2 * blind.ci_high
-
-
-def test_rates_without_variation_or_with_one_cluster():
-    """A rate of 0 has the limits of fully dependent rows; a single cluster has any rate."""
-    rows = simulated(0)
-    rows["y_score"] = np.where(rows["groups"] == 0, 0.1, rows["y_score"])
-    table = audit_of(rows).by_group()
-    share = np.bincount(rows["clusters"][rows["groups"] == 0])
-    k = share.sum() ** 2 / (share**2).sum()
-    assert_allclose(table.loc[0, "selection_rate_ci_high"], 1 - 0.025 ** (1 / k))
-    rows["clusters"] = np.where(rows["groups"] == 1, 1000, rows["clusters"])
-    audit = audit_of(rows)
-    limits = audit.by_group().loc[1, ["selection_rate_ci_low", "selection_rate_ci_high"]]
-    assert limits.tolist() == [0, 1]
-    found = audit.answers["group"]["demographic_parity_difference"]
-    assert found.ci_high == 1.0
-    assert 0 <= found.pvalue <= 1
 
 
 # Ranking between groups --------------------------------------------------------------------------
@@ -287,12 +269,3 @@ def test_ways_to_the_same_audit(shared):
             answer(questions.QUESTIONS[name], audit.samples["group"]) for audit in (other, expected)
         )
         assert_allclose(found.table, one.table, rtol=1e-6)
-
-
-def test_cells_of_units_have_the_scores_of_their_group():
-    rows = simulated(0)
-    report = GroupAUC.from_predictions(**rows)
-    cells = report.counts.cells
-    of_units = ClusterCells(report._estimates.pairs.clusters, cells)
-    assert_allclose(cells.scores[of_units.place], of_units.cells.scores)
-    assert_allclose(cells.groups[of_units.place], of_units.group)

@@ -182,21 +182,6 @@ def test_binned_scores_have_edges_as_thresholds():
     pd.testing.assert_frame_equal(fewer.rates, exact.sweep(fewer.thresholds).rates)
 
 
-def test_thresholds_of_the_other_class_are_on_the_scores():
-    rng = np.random.default_rng(5)
-    X = pd.DataFrame({"x": rng.normal(size=300), "g": rng.integers(0, 2, 300)})
-    y = np.where(rng.random(300) < 0.5 + 0.3 * np.tanh(X["x"]), "yes", "no")
-    model = LogisticRegression().fit(X, y)
-    audit = FairnessAudit.from_estimator(
-        model, X, y, groups="g", pos_label="no", threshold=0.4, response_method="predict_proba"
-    )
-    sweep = audit.sweep()
-    assert audit.threshold == 0.4
-    assert sweep.threshold == pytest.approx(-0.6)
-    at = sweep.gaps.loc[sweep.threshold, "true_positive_rate_difference"]
-    assert at == pytest.approx(audit.answers["g"]["true_positive_rate_difference"].estimate)
-
-
 # Plots -----------------------------------------------------------------------------------------
 
 

@@ -8,16 +8,12 @@ import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from skfedauc import ScoreCounts
-from skfedauc.cli.main import main
 from skfedauc.counts import batches as batches_module
 
 BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
-WEIGHTED = {**BY_SITE, "group": ["site", "ward"], "weight": "weight"}
 
 
 def make_rows(number, n=300):
@@ -62,43 +58,6 @@ def test_relative_paths_are_of_the_callers_folder(files, monkeypatch):
     assert ScoreCounts.from_batches(names, **BY_SITE, n_jobs=2) == expected(BY_SITE)
 
 
-@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("threading", 2), ("loky", 2)])
-@pytest.mark.parametrize("arguments", [BY_SITE, WEIGHTED])
-def test_files(files, backend, n_jobs, arguments):
-    with joblib.parallel_config(backend):
-        found = ScoreCounts.from_batches(map(str, files), **arguments, n_jobs=n_jobs)
-    assert found == expected(arguments)
-    assert found.group_names == expected(arguments).group_names
-
-
-def test_files_and_tables_and_functions_together(files):
-    batches = [files[0], make_rows(1), functools.partial(make_rows, 2), os.fspath(files[3])]
-    assert ScoreCounts.from_batches(batches, **BY_SITE) == expected(BY_SITE)
-
-
-def test_functions_that_return_tuples():
-    def day():
-        return [0, 1, 1], [0.1, 0.3, 0.2]
-
-    found = ScoreCounts.from_batches([day, lambda: ([0], [0.7])])
-    assert found == ScoreCounts.from_predictions([0, 1, 1, 0], [0.1, 0.3, 0.2, 0.7])
-
-
-def test_only_the_named_columns_are_read(tmp_path):
-    """A damaged page of another column goes unnoticed."""
-    path = tmp_path / "day.parquet"
-    rows = make_rows(0)
-    rows["name"] = [f"patient {number}" for number in range(300)]
-    options = {"use_dictionary": False, "compression": "none", "write_page_checksum": True}
-    pq.write_table(pa.Table.from_pandas(rows), path, **options)
-    content = path.read_bytes()
-    at = content.index(b"patient 150")
-    path.write_bytes(content[:at] + b"x" + content[at + 1 :])
-    assert ScoreCounts.from_batches([path], **BY_SITE) == expected(BY_SITE, [0])
-    with pytest.raises(RuntimeError, match=r"^batch 0 \('.*day\.parquet'\): OSError: .*heck"):
-        ScoreCounts.from_batches([path], **{**BY_SITE, "group": "name"})
-
-
 # CSV --------------------------------------------------------------------------------------------
 
 
@@ -106,33 +65,6 @@ def counts_of_csv(tmp_path, text, arguments=BY_SITE):
     path = tmp_path / "day.csv"
     path.write_text(text, encoding="utf-8")
     return ScoreCounts.from_batches([path], **arguments)
-
-
-def test_groups_of_csv_are_text(tmp_path):
-    text = 'ill,risk,site\n0,.1,007\n1,.2,7\n1,.3,NA\n0,.1,"a,b"\n1,.7, x\n'
-    assert counts_of_csv(tmp_path, text).groups == (" x", "007", "7", "NA", "a,b")
-
-
-def test_integers_that_pandas_wrote_as_floats(tmp_path):
-    """pandas writes a column of integers with ".0" if a value is missing."""
-    ill, risk = [0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.2, 0.9]
-    for name, site in (("a", [0, 1, 2, 3, 4]), ("b", [0, None, 1, -2, 4])):
-        rows = pd.DataFrame({"ill": ill, "risk": risk, "site": site})
-        rows.to_csv(tmp_path / f"{name}.csv", index=False)
-    assert "-2.0" in (tmp_path / "b.csv").read_text(encoding="utf-8")
-    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    found = ScoreCounts.from_batches(files, **BY_SITE, missing="drop")
-    assert found == ScoreCounts.from_predictions(
-        [*ill, 0, 0, 1, 1],
-        [*risk, 0.1, 0.3, 0.2, 0.9],
-        groups=[*"01234", "0", "1", "-2", "4"],
-    )
-    assert found.n_missing == 1
-    # The command line reads the same labels.
-    for file in files:
-        options = ["--label", "ill", "--score", "risk", "--group", "site", "--missing", "drop"]
-        assert main(["count", str(file), *options, "-o", str(file.with_suffix(".skfa"))]) == 0
-    assert ScoreCounts.merge([tmp_path / "a.skfa", tmp_path / "b.skfa"]) == found
 
 
 @pytest.mark.parametrize(
@@ -151,31 +83,6 @@ def test_labels_that_end_in_zero_decimals(tmp_path, cells, groups):
     assert counts_of_csv(tmp_path, text).groups == groups
     by_both = counts_of_csv(tmp_path, text, {**BY_SITE, "group": ["ward", "site"]})
     assert by_both.groups == tuple(("5", site) for site in groups)
-
-
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
-def test_separators(tmp_path, separator, ending):
-    rows = make_rows(0).assign(site=lambda rows: rows["site"] + ",;\t")
-    path = tmp_path / f"day{ending}"
-    rows.to_csv(path, index=False, sep=separator, encoding="utf-8-sig")
-    assert ScoreCounts.from_batches([path], **WEIGHTED) == ScoreCounts.from_table(rows, **WEIGHTED)
-
-
-def test_scores_of_csv_are_the_nearest_floats(tmp_path):
-    risk = np.random.default_rng(0).random(2000)
-    text = "ill,risk,site\n" + "".join(f"{i % 2},{r!r},a\n" for i, r in enumerate(risk.tolist()))
-    found = counts_of_csv(tmp_path, text)
-    np.testing.assert_array_equal(found.cells.scores, np.sort(risk))
-
-
-def test_a_column_whose_type_shows_late(tmp_path):
-    """The first megabytes look like integers."""
-    n = 400_000
-    text = "ill,risk,site\n" + "0,1,a\n1,2,a\n" * n + "1,1.5,a\n"
-    found = counts_of_csv(tmp_path, text)
-    assert found.cells.scores.tolist() == [1.0, 1.5, 2.0]
-    assert found.n_negatives.tolist() == [n]
 
 
 # Files that cannot be read ----------------------------------------------------------------------
@@ -199,14 +106,6 @@ def test_files_that_cannot_be_read(tmp_path):
     cut.write_bytes(gzip.compress(make_rows(0).to_csv(index=False).encode())[:-20])
     with pytest.raises((ValueError, RuntimeError), match=r"^batch 0 \('.*cut\.csv\.gz'\): "):
         ScoreCounts.from_batches([cut], **BY_SITE)
-
-
-def test_functions_must_return_rows():
-    for function in (lambda: None, lambda: lambda: None):
-        with pytest.raises(TypeError, match=r"^batch 0: a batch must be a tuple"):
-            ScoreCounts.from_batches([function])
-    with pytest.raises(TypeError, match=r"^batch 0: .*missing 1 required positional argument"):
-        ScoreCounts.from_batches([make_rows], **BY_SITE)
 
 
 @pytest.mark.parametrize("arguments", [{}, BY_SITE])
@@ -249,19 +148,6 @@ def kept(files, tmp_path):
     return path
 
 
-def test_files_that_were_counted_are_not_read_again(files, kept, read):
-    assert ScoreCounts.from_batches(files, **BY_SITE, checkpoint=kept) == expected(BY_SITE)
-    assert read == ["d2.csv.gz", "D3.PARQUET"]
-    assert ScoreCounts.from_batches(files, **BY_SITE, checkpoint=kept) == expected(BY_SITE)
-    assert read == ["d2.csv.gz", "D3.PARQUET"]
-
-
-def test_the_same_files_by_another_spelling_of_the_path(files, kept, monkeypatch):
-    monkeypatch.chdir(files[0].parent)
-    names = [file.name for file in files]
-    assert ScoreCounts.from_batches(names, **BY_SITE, checkpoint=kept) == expected(BY_SITE)
-
-
 def test_other_files_are_refused(files, kept):
     before = kept.read_bytes()
     other = write(files[0].with_name("d9.parquet"), make_rows(9))
@@ -289,35 +175,6 @@ def day(number, *, n=300, bad=False):
     CALLED.append(number)
     rows = make_rows(number, n)
     return rows.assign(risk=np.nan) if bad else rows
-
-
-def first_day():
-    return day(0)
-
-
-def test_functions_that_were_called_are_not_called_again(tmp_path):
-    path = tmp_path / "counted.npz"
-
-    def days(third):
-        return [first_day, functools.partial(day, 1, n=300), third, functools.partial(day, 3)]
-
-    with pytest.raises(ValueError, match=r"^batch 2: column 'risk' must be finite"):
-        ScoreCounts.from_batches(
-            days(functools.partial(day, 2, bad=True)), **BY_SITE, checkpoint=path
-        )
-    for others in (
-        [functools.partial(day, 0), *days(None)[1:]],
-        [first_day, functools.partial(day, 1, n=301), *days(None)[2:]],
-        [first_day, functools.partial(day, 1), *days(None)[2:]],
-        [first_day, functools.partial(make_rows, 1, n=300), *days(None)[2:]],
-        days(None)[1::-1],
-    ):
-        with pytest.raises(ValueError, match=r"is of 2 other batches"):
-            ScoreCounts.from_batches(others, **BY_SITE, checkpoint=path)
-    CALLED.clear()
-    found = ScoreCounts.from_batches(days(functools.partial(day, 2)), **BY_SITE, checkpoint=path)
-    assert found == expected(BY_SITE)
-    assert CALLED == [2, 3]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
 """Binned ScoreCounts: ranges, merging and extremes, checked row by row."""
 
-import copy
 import dataclasses
 import itertools
-import pickle
 import re
 from collections import Counter
 
@@ -14,13 +12,7 @@ from oracles import comparisons, random_case
 from rules import restored, rule
 
 from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
-from skfedauc.cli.main import main
 from skfedauc.counts import Disclosure, MergeError, extremes_of, view_of
-from skfedauc.counts.score_counts import (
-    select_groups,
-    with_n_missing,
-    with_weights_over,
-)
 
 KINDS = (
     Bins.of_probabilities(),
@@ -154,64 +146,6 @@ def test_exact_counts_have_no_ranges_and_are_their_own_extremes():
     assert counts.reduced("exact") is counts
 
 
-def test_rows_by_other_groups_keep_their_ranges():
-    bins = Bins.at([0.25, 0.5])
-    for seed in range(8):
-        case = case_of(seed, "unit")
-        exact = counts_of(case, "exact")
-        binned = exact.reduced(bins)
-        for change in (
-            lambda counts: counts.regroup(lambda label: label % 3),
-            lambda counts: counts.regroup(dict.fromkeys(counts.groups, "all")),
-            lambda counts: select_groups(counts, range(0, len(counts), 2)),
-            lambda counts: select_groups(counts, []),
-            lambda counts: counts.regroup(None),
-            lambda counts: with_n_missing(counts, 7),
-            lambda counts: pickle.loads(pickle.dumps(counts)),
-            copy.copy,
-            copy.deepcopy,
-        ):
-            changed = change(binned)
-            assert changed == change(exact).reduced(bins)
-            assert changed.disclosure == Disclosure("bins", bins)
-            assert changed.n_missing == change(exact).n_missing
-            assert not view_of(changed).ranges.flags.writeable
-    weighted = counts_of(case_of(1, "integer"), bins)
-    assert np.array_equal(view_of(with_weights_over(weighted, 3)).ranges, view_of(weighted).ranges)
-
-
-def test_bins_of_bins():
-    fine, coarse = Bins.at([0.25, 0.5, 0.75]), Bins.at([0.5])
-    for seed in range(4):
-        exact = counts_of(case_of(seed), "exact")
-        assert exact.reduced(fine).reduced(coarse) == exact.reduced(coarse)
-        assert exact.reduced(fine).reduced(fine) == exact.reduced(fine)
-    with pytest.raises(ValueError, match=r"cannot be reduced to .*Count the rows again"):
-        exact.reduced(coarse).reduced(fine)
-    with pytest.raises(ValueError, match="would disclose more than these counts hold"):
-        exact.reduced(coarse).reduced("exact")
-
-
-def test_a_table_has_the_ranges():
-    bins = Bins.at([0.25, 0.5])
-    for seed, weights in [(0, "unit"), (1, "integer"), (2, "unit")]:
-        exact = counts_of(case_of(seed, weights), "exact")
-        table = exact.reduced(bins).to_counts()
-        assert np.array_equal(
-            table[["score_low", "score_high"]].T, view_of(exact.reduced(bins)).ranges
-        )
-        again = ScoreCounts.from_counts(**table.sample(frac=1, random_state=seed))
-        assert again == exact.reduced(bins)
-        assert again.disclosure == Disclosure("bins")
-        # Ranges without a rule merge with bins. Ranges that are within the bins of a rule get the
-        # rule again.
-        assert again + again == again + exact.reduced(bins)
-        assert again.reduced(bins).disclosure.bins == bins
-        assert again.reduced(Bins.at([0.5])) == exact.reduced(Bins.at([0.5]))
-    with pytest.raises(ValueError, match=r"the range from 0\.25 to 0\.49.* is not within one of"):
-        again.reduced(Bins.at([0.3]))
-
-
 def test_equal_scores_of_other_ranges_get_the_smallest_range_that_holds_both():
     one = ScoreCounts.from_counts(
         score=[0.5, 0.5, 0.75], n_negatives=[1, 0, 2], n_positives=[2, 3, 0],
@@ -262,56 +196,6 @@ def test_files_at_a_lower_level(tmp_path):
     # A file holds no score of the rows, except the points 0 and 1.
     table = pd.read_parquet(tmp_path / "binned.skfa")
     assert set(table["score"]) & set(exact.cells.scores) <= {0.0, 1.0}
-
-
-def test_batches_are_reduced_where_they_are_counted(tmp_path):
-    bins = Bins.of_probabilities(octaves=4, parts=2)
-    case = case_of(5, "unit")
-    exact = counts_of(case, "exact")
-    path = tmp_path / "checkpoint"
-
-    def batches(is_whole=True):
-        for rows in np.array_split(np.arange(case.y.size), 4):
-            yield tuple(case.take(rows))[:3]
-        if not is_whole:
-            raise OSError("the connection is lost")
-
-    assert ScoreCounts.from_batches(batches(), disclosure=bins) == exact.reduced(bins)
-    assert (
-        ScoreCounts.from_batches(batches(), disclosure="bins").disclosure.bins
-        == Bins.of_probabilities()
-    )
-    with pytest.raises(RuntimeError, match="the connection is lost"):
-        ScoreCounts.from_batches(batches(False), disclosure=bins, checkpoint=path)
-    assert set(pd.read_parquet(path)["score"]) & set(exact.cells.scores) <= {0.0, 1.0}
-    with pytest.raises(ValueError, match=r"was made with .*disclosure={'rule': 'of_pr"):
-        ScoreCounts.from_batches(batches(), checkpoint=path)
-    resumed = ScoreCounts.from_batches(batches(), disclosure=bins, checkpoint=path)
-    assert (resumed, resumed.disclosure.bins) == (exact.reduced(bins), bins)
-
-
-def test_the_checkpoint_of_binned_counts_does_not_depend_on_scores_within_bins(tmp_path):
-    """A checksum of exact scores would confirm a guess of the score of a batch of one row."""
-
-    def written(score, disclosure):
-        def batches():
-            yield [1], [score]
-            raise OSError("the connection is lost")
-
-        path = tmp_path / f"{score}"
-        with pytest.raises(RuntimeError, match="the connection is lost"):
-            ScoreCounts.from_batches(batches(), disclosure=disclosure, checkpoint=path)
-        return path.read_bytes()
-
-    for bins in (Bins.at([0.5]), Bins.of_scores(parts=1)):
-        for path in tmp_path.iterdir():
-            path.unlink()
-        assert written(0.3, bins) == written(0.4, bins) != written(0.6, bins)
-    path = tmp_path / "0.6"
-    with pytest.raises(ValueError, match="is of 1 other batches"):
-        ScoreCounts.from_batches([([1], [0.4])], disclosure=bins, checkpoint=path)
-    resumed = ScoreCounts.from_batches([([1], [0.7])], disclosure=bins, checkpoint=path)
-    assert resumed == ScoreCounts.from_predictions([1], [0.6], disclosure=bins)
 
 
 def test_changed_pickles_are_noticed():
@@ -441,20 +325,3 @@ def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
 def test_refusals_because_of_the_level_of_disclosure_are_disclosure_errors(reduce, message):
     with pytest.raises(DisclosureError, match=message):
         reduce(ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7]))
-
-
-def test_ranges_with_the_same_score_are_counted_each(tmp_path, capsys):
-    pytest.importorskip("pyarrow")
-    counts = ScoreCounts.from_counts(
-        group=["a", "a", "b", "b"],
-        score=[0.3, 0.5, 0.5, 0.9],
-        n_negatives=[1, 2, 2, 0],
-        n_positives=[1, 2, 2, 1],
-        score_low=[0.3, 0.4, 0.2, 0.9],
-        score_high=[0.3, 0.6, 0.8, 0.9],
-    )
-    assert repr(counts).endswith("and 5 negatives, 4 ranges)")
-    assert repr(select_groups(counts, [0])).endswith("2 ranges)")
-    counts.save(tmp_path / "ranges.skfa")
-    assert main(["show", str(tmp_path / "ranges.skfa")]) == 0
-    assert "Scores: 4 ranges from" in capsys.readouterr().out

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import lightgbm
 import numpy as np
 import pytest
-from boosting_cases import TRAIN, VALID, WEIGHTS, oracle, rows
+from boosting_cases import TRAIN, VALID, WEIGHTS, oracle
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
-from skfedauc import boosting, group_roc_auc_score
+from skfedauc import boosting
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
 
 # LightGBM 4.6 names the features of arrays when it fits, and not when it predicts.
@@ -94,59 +94,6 @@ def test_early_stopping_of_lightgbm_takes_the_best_round():
     assert model.best_iteration_ == 1 + int(np.argmax(values)) < len(values) < 60
 
 
-def test_several_evaluation_sets_have_their_own_groups():
-    # Two sets have the same number of rows and different labels.
-    other = rows(300, 3)
-    history = {}
-    train = dataset(*TRAIN[:2])
-    booster = lightgbm.train(
-        {"objective": "binary", **SMALL},
-        train,
-        3,
-        valid_sets=[train, *(lightgbm.Dataset(*s[:2], reference=train) for s in (other, VALID))],
-        feval=LightGBMMetric("macro", groups=[TRAIN[1:], VALID[1:], other[1:]]),
-        callbacks=[lightgbm.record_evaluation(history)],
-    )
-    for (X, y, site), values in zip((TRAIN, other, VALID), history.values(), strict=True):
-        assert values["auc_macro"][-1] == pytest.approx(
-            oracle("macro", y, booster.predict(X), site)
-        )
-
-
-def test_a_function_of_the_dataset_finds_the_groups_of_folds():
-    def site_of(fold):
-        return TRAIN[2] if fold.used_indices is None else TRAIN[2][fold.used_indices]
-
-    folds = [(np.arange(100, 400), np.arange(100)), (np.arange(250), np.arange(250, 400))]
-    found = lightgbm.cv(
-        {"objective": "binary", **SMALL},
-        dataset(*TRAIN[:2]),
-        2,
-        folds=folds,
-        feval=LightGBMMetric("macro", groups=site_of),
-        return_cvbooster=True,
-    )
-    values = [
-        oracle("macro", TRAIN[1][test], booster.predict(TRAIN[0][test]), TRAIN[2][test])
-        for (_, test), booster in zip(folds, found["cvbooster"].boosters, strict=True)
-    ]
-    assert found["valid auc_macro-mean"][-1] == pytest.approx(np.mean(values))
-
-
-@unnamed_features
-def test_text_labels_of_classes_are_compared_as_lightgbm_encodes_them():
-    metric = LightGBMMetric("macro", groups=[(VALID[1] == 1, VALID[2])])
-    names = np.array(["healthy", "ill"])
-    model = lightgbm.LGBMClassifier(n_estimators=3, **SMALL).fit(
-        TRAIN[0],
-        names[TRAIN[1]],
-        eval_set=[(VALID[0], names[VALID[1]])],
-        eval_metric=metric,
-    )
-    expected = oracle("macro", VALID[1], model.predict_proba(VALID[0])[:, 1], VALID[2])
-    assert model.evals_result_["valid_0"]["auc_macro"][-1] == pytest.approx(expected)
-
-
 def test_a_function_is_refused_on_several_machines():
     metric = LightGBMMetric("macro", groups=lambda data: VALID[2])
     for params in (
@@ -187,14 +134,6 @@ def test_sets_that_cannot_be_distinguished_are_refused(make):
     assert repr(make("macro", groups=[(y, a), (y == 1, a)])).endswith("groups=<2 evaluation sets>)")
 
 
-def test_the_metric_keeps_its_own_labels_and_groups(make):
-    y, codes = VALID[1].astype(bool), (VALID[2] == "oslo").astype(np.intp)
-    metric = make("macro", groups=[(y, codes)])
-    before = value(metric, VALID[1], VALID[0][:, 0])
-    y[:], codes[:] = True, 0
-    assert value(metric, VALID[1], VALID[0][:, 0]) == before
-
-
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
@@ -228,12 +167,6 @@ def test_groups_may_be_absent_for_the_pooled_auc_of_xgboost_only():
         LightGBMMetric("pooled", groups=None)
 
 
-def test_statistics_have_the_names_of_scorers(make):
-    with pytest.raises(ValueError, match="use 'neg_difference'"):
-        make("difference", groups=[VALID[1:]])
-    assert make("neg_difference", groups=[VALID[1:]]).__name__ == "auc_neg_difference"
-
-
 def test_a_function_needs_the_dataset(make):
     metric = make("macro", groups=len)
     with pytest.raises(TypeError, match="passes only arrays"):
@@ -253,39 +186,7 @@ def test_predictions_of_several_classes_are_refused(make):
         make("macro", groups=[VALID[1:]])(VALID[1], VALID[0])
 
 
-def test_scores_and_weights_have_a_row_for_each_label(make):
-    y, site = [0, 1, 0, 1], ["a", "a", "b", None]
-    for missing in ("drop", "group"):
-        metric = make("pooled", groups=[(y, site)], missing=missing)
-        assert value(metric, y, [0.1, 0.2, 0.3, 0.4], [1, 2, 1, 1]) > 0.4
-        with pytest.raises(ValueError, match="y_score has 3 rows and the evaluation set"):
-            metric(y, [0.1, 0.2, 0.3])
-        with pytest.raises(ValueError, match="sample_weight has 3 rows and the evaluation set"):
-            metric(y, [0.1, 0.2, 0.3, 0.4], [1, 2, 1])
-
-
-def test_rows_without_a_group_are_dropped_or_a_group(make):
-    y, scores = VALID[1], VALID[0][:, 0]
-    site = np.where(np.arange(300) % 7, VALID[2], None)
-    for missing in ("drop", "group"):
-        expected = group_roc_auc_score(
-            y, scores, groups=site, statistic="macro", missing=missing, sample_weight=WEIGHTS
-        )
-        metric = make("macro", groups=[(y, site)], missing=missing)
-        assert value(metric, y, scores, WEIGHTS) == expected
-
-
 # Undefined AUCs -------------------------------------------------------------------------------
-
-
-def test_groups_that_lack_a_class_are_treated_as_by_scorers(make):
-    y, scores, site = [0, 1, 0, 1, 1], [0.2, 0.6, 0.5, 0.4, 0.9], list("aabbc")
-    with pytest.warns(UndefinedMetricWarning, match="1 of 3 groups"):
-        assert value(make("macro", groups=[(y, site)]), y, scores) == 0.5
-    assert value(make("macro", groups=[(y, site)], undefined="ignore"), y, scores) == 0.5
-    assert value(make("macro", groups=[(y, site)], undefined=0.2), y, scores) == pytest.approx(0.4)
-    with pytest.raises(ValueError, match="1 of 3 groups"):
-        make("macro", groups=[(y, site)], undefined="raise")(y, scores)
 
 
 def test_an_evaluation_set_of_one_class_has_no_value(make):

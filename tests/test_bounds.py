@@ -29,7 +29,6 @@ KINDS = (
 )
 # The ends of the intervals of these statistics are possible values of the statistic.
 MONOTONE = set(STATISTICS) - {"tau", "ratio", "difference", "cross_difference"}
-GAPS = {"difference", "cross_difference"}
 
 
 def case_of(seed, weights=None, most_groups=8):
@@ -399,23 +398,6 @@ def test_equivalence_holds_for_every_difference_that_the_bins_permit():
 # In words ----------------------------------------------------------------------------------------
 
 
-def test_reports_say_that_scores_are_binned_and_how_much_is_certain():
-    report = GroupAUC(binned(wide_case(), COARSE))
-    pooled = report.bounds().loc["pooled"]
-    lines = repr(report).splitlines()
-    width = f"{pooled['high'] - pooled['low']:.1e}"
-    assert re.search(
-        rf"; scores are binned: the pooled AUC is certainly [\d.]+ to [\d.]+ \(width {width}\)$",
-        lines[0],
-    )
-    low, high = np.floor(1e3 * pooled["low"]) / 1e3, np.ceil(1e3 * pooled["high"]) / 1e3
-    certain = rf"; certainly {low:.3f} to {high:.3f}\): all rows together"
-    assert re.fullmatch(rf"pooled {pooled['value']:.3f} \([\d.]+ to [\d.]+{certain}", lines[1])
-    html = report._repr_html_()
-    assert "scores are binned" in html
-    assert lines[1] in html
-
-
 def test_without_both_classes_there_is_nothing_to_bound():
     counts = ScoreCounts.from_predictions([1, 1], [0.2, 0.3], groups=["a", "a"], disclosure="bins")
     report = GroupAUC(counts, undefined="ignore")
@@ -550,24 +532,6 @@ def test_the_bounds_of_a_summary_are_those_of_its_bins():
     assert (found == expected).all(axis=None)
     test, same = (GroupAUC(c).test_difference() for c in (counts, counts.reduced("summary")))
     assert test == same
-
-
-def test_reports_say_that_groups_were_withheld(tmp_path, capsys):
-    pytest.importorskip("pyarrow")
-    case = wide_case(12, n=300)
-    case.groups[:3] = ["few"] * 3
-    case = case._replace(groups=[str(group) for group in case.groups])
-    counts = without_small(binned(case, COARSE), min_count=3)
-    report, phrase = GroupAUC(counts), "1 group withheld"
-    assert f", {phrase}; scores are binned: the pooled AUC of the counted rows is" in repr(report)
-    audit = FairnessAudit(report, threshold=None)
-    assert phrase in repr(audit)
-    path, page = str(tmp_path / "counts.skfa"), str(tmp_path / "page.html")
-    counts.save(path)
-    assert main(["report", path, "--html", page]) == 0
-    assert f"297 rows, 3 groups; {phrase}" in capsys.readouterr().out
-    with open(page) as file:
-        assert phrase in file.read()
 
 
 @pytest.mark.parametrize(

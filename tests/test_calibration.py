@@ -151,21 +151,6 @@ def test_undefined_numbers_are_nan_with_a_reason():
         assert calibrating.mean_scores(cells, 0.95).pvalue.tolist() == [pvalue]
 
 
-def test_steep_and_extreme_scores_are_fitted():
-    """Newton's method needs many steps for slopes far from 1."""
-    rng = np.random.default_rng(4)
-    for p, slope in (
-        (0.5 + 1e-4 * rng.normal(size=2000), 5e3),
-        (expit(40 * rng.normal(size=2000)).clip(1e-15, 1 - 1e-15), 0.02),
-    ):
-        y = rng.random(2000) < expit(slope * logit(p))
-        found = table_of(y, p, np.repeat("a", 2000)).loc["a"]
-        columns = sm.add_constant((logit(p) - logit(p).mean()) / logit(p).std())
-        fit = sm.Logit(y, columns).fit(disp=False, tol=1e-12)
-        assert found["slope"] == pytest.approx(fit.params[1] / logit(p).std(), rel=1e-6)
-        assert found["slope_low"] < slope < found["slope_high"]
-
-
 def test_size_of_the_test_and_coverage_of_limits():
     """Groups of few and of many rows, with rare and with frequent positives."""
     rng = np.random.default_rng(5)
@@ -184,35 +169,6 @@ def test_size_of_the_test_and_coverage_of_limits():
 
 
 # Reliability curves ----------------------------------------------------------------------------
-
-
-def test_reliability_curves_show_the_bins():
-    y, p, groups = rows_of()
-    display = ReliabilityDisplay.from_predictions(y, p, groups=groups, bins=5)
-    table = table_of(y, p, groups)
-    assert display.groups == ("a", "b", "c")
-    np.testing.assert_allclose(display.difference, table["difference"])
-    for g, curve in display.curves_.items():
-        line, _, (intervals,) = curve.lines
-        np.testing.assert_array_equal(line.get_xdata(), display.mean_score[g])
-        np.testing.assert_array_equal(line.get_ydata(), display.share[g])
-        own = groups == display.groups[g]
-        share, mean = calibration_curve(y[own], p[own], n_bins=5, strategy="quantile")
-        # Scikit-learn divides equal scores, so bins may differ by a few rows.
-        np.testing.assert_allclose(display.mean_score[g], mean, atol=0.01)
-        np.testing.assert_allclose(display.share[g], share, atol=0.05)
-        drawn = np.array([segment[:, 1] for segment in intervals.get_segments()])
-        n = [part.sum() for part in np.array_split(np.ones(own.sum()), 5)]
-        limits = np.array(proportion_confint(display.share[g] * n, n, method="wilson")).T
-        np.testing.assert_allclose(drawn, limits, atol=0.01)
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert sorted(texts) == [f"{g} ({table.loc[g, 'difference']:+.3f})" for g in "abc"]
-    assert display.ax_.get_xlim() == display.ax_.get_ylim()
-    rare = ReliabilityDisplay.from_predictions(
-        y * (p > 0.9), p / 20, groups=groups[0:1].repeat(1200)
-    )
-    assert rare.ax_.get_xlim()[1] < 0.51
-    plt.close("all")
 
 
 def test_of_many_groups_those_that_deviate_most_have_colors():

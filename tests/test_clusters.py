@@ -9,9 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from oracles import comparisons
 from scipy import stats
-from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from test_inference import CLUSTERS, GROUPS, S1, S1_VARIANCE, Y
 
 from skfedauc import (
@@ -430,24 +428,6 @@ def test_quantiles_increase_up_to_the_smallest_tails(freedom):
         assert_allclose(found[:260], expected, rtol=1e-6, atol=1e-12)
 
 
-def test_tests_of_perfect_groups_with_few_clusters():
-    y = [1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1] + [0] * 7
-    clusters = [0, 1, 1, 2, 3, 3, 3, 4, 5, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8]
-    scores = 1.5 * np.array(y)
-    one = GroupAUC.from_predictions(y, scores, groups=[0] * 19, clusters=clusters)
-    assert one.test_margin(0.0, reference=0.7).is_shown == (
-        one.confidence_intervals(confidence_level=0.9).ci_low[0] > 0.7
-    )
-    groups, both = np.repeat([0, 1], 19), clusters + [10 + c for c in clusters]
-    scores = np.concatenate([scores, scores])
-    scores[-1] = 1.5
-    two = GroupAUC.from_predictions(y * 2, scores, groups=groups, clusters=both)
-    assert 0 < two.test_margin(0.0, reference=0.2).pvalue < 1
-    assert 0 < two.test_margin(0.2).pvalue < 1
-    assert 0 < two.test_difference().pvalue <= 1
-    assert two.compare_groups().pvalue.between(0, 1).all()
-
-
 def test_few_clusters_of_positives_have_few_degrees_of_freedom():
     rng = np.random.default_rng(0)
     clusters, y = np.repeat(np.arange(40), 5), np.repeat(np.arange(40) < 4, 5)
@@ -487,18 +467,6 @@ def test_shared_clusters_change_the_test_of_a_difference():
         report.confidence_intervals(of="statistics").loc["macro", "ci_low"]
         < (separate.confidence_intervals(of="statistics").loc["macro", "ci_low"])
     )
-
-
-def test_perfect_separation_counts_clusters():
-    clusters = np.repeat(np.arange(10), 20)
-    y = np.repeat(np.arange(10) % 2 == 0, 20)
-    report = GroupAUC.from_predictions(
-        y, y + np.linspace(0, 0.5, 200), groups=["all"] * 200, clusters=clusters
-    )
-    row = report.confidence_intervals().iloc[0]
-    assert (row.auc, row.ci_high) == (1.0, 1.0)
-    assert row.ci_low == pytest.approx(0.025 ** (1 / 5))
-    assert row.note == "perfect separation"
 
 
 def test_a_single_cluster_gives_the_widest_interval():
@@ -581,33 +549,6 @@ def test_equal_labels_at_two_sites_are_one_cluster():
     assert pvalues[0] == pytest.approx(pvalues[1])
 
 
-def test_counts_of_a_report_do_not_include_clusters():
-    rows = simulated(0)
-    report = GroupAUC(report_of(rows).counts)
-    assert report._estimates.pairs.clusters is None
-    assert_allclose(
-        report._estimates.variances.delong,
-        independent(rows)._estimates.variances.delong,
-        rtol=1e-12,
-    )
-
-
-def test_clusters_can_be_any_column_and_groups_can_have_several():
-    rows = simulated(0)
-    table = pd.DataFrame(
-        {"patient": rows["clusters"], "site": rows["groups"], "sex": rows["groups"] % 2}
-    )
-    counts = ScoreCounts.from_predictions(rows["y_true"], rows["y_score"], groups=table)
-    report = GroupAUC(counts, clusters="patient")
-    assert report._group_names == ("site", "sex")
-    assert report.counts.groups[0] == (0, 0)
-    assert_allclose(
-        report._estimates.variances.delong, report_of(rows)._estimates.variances.delong, rtol=1e-10
-    )
-    named = GroupAUC(counts, group_names=["a", "b", "c"], clusters="a")
-    assert named.by_group.index.names == ["b", "c"]
-
-
 def test_messages_of_from_estimator_name_clusters():
     rows = simulated(0)
     X = pd.DataFrame({"score": rows["y_score"], "site": rows["groups"]})
@@ -639,34 +580,6 @@ def test_a_column_of_clusters_alone_gives_a_report_without_groups():
     )
 
 
-def test_clusters_of_weight_0_and_of_dropped_rows_are_not_counted():
-    weights = np.ones(20)
-    weights[np.array(CLUSTERS) == "c"] = 0
-    report = GroupAUC.from_predictions(
-        Y, S1, groups=GROUPS, sample_weight=weights, clusters=CLUSTERS
-    )
-    assert report._estimates.pairs.clusters.n_clusters == 5
-    groups = [None if c == "d" else "x" for c in CLUSTERS]
-    report = GroupAUC.from_predictions(Y, S1, groups=groups, clusters=CLUSTERS, missing="drop")
-    assert report._estimates.pairs.clusters.n_clusters == 5
-
-
-def test_without_small_groups_keeps_clusters():
-    rows = simulated(0, shared=True)
-    report = report_of(rows)
-    kept = GroupAUC(
-        report._estimates.pairs,
-        min_per_class=int(report._estimates.pairs.counts.n_positives.min()) + 1,
-    )
-    assert 0 < kept.n_groups < 4
-    labels = list(kept.counts.groups)
-    assert_allclose(
-        kept._estimates.variances.delong, report._estimates.variances.delong[labels], rtol=1e-12
-    )
-    expected = set(rows["clusters"][np.isin(rows["groups"], labels)])
-    assert kept._estimates.pairs.clusters.n_clusters == len(expected)
-
-
 def test_intervals_of_binned_scores_contain_those_of_both_extremes():
     rows = simulated(0)
     rows["y_score"] = 1 / (1 + np.exp(-rows["y_score"]))
@@ -687,22 +600,6 @@ def test_a_summary_by_cluster_is_refused():
 
 
 # Results that need independent rows or groups ---------------------------------------------------
-
-
-def test_what_follows_with_clusters_of_single_groups():
-    report = report_of(simulated(0))
-    assert 0 <= report.test_equal_groups().pvalue <= 1
-    assert 0 <= report.tau < 0.5
-    assert 0 < null_difference_of(report) < 0.5
-    assert np.isfinite(spread_of(report)["tau"])
-    assert report.compare_groups("rest")["pvalue"].between(0, 1).all()
-    assert report.confidence_intervals(of="statistics", over="groups")["ci_low"].notna().all()
-    assert f"in {report._estimates.pairs.clusters.n_clusters} clusters" in repr(report)
-    ranking = report.ranking()
-    assert (ranking["rank_low"] <= ranking["rank_high"]).all()
-    whole = GroupAUC(report._estimates.pairs, measure=PartialAUC(max_fpr=1))
-    limits = whole.confidence_intervals()
-    assert_allclose(limits["ci_low"], report.confidence_intervals()["ci_low"], rtol=1e-9)
 
 
 def test_more_dependent_rows_have_larger_p_values():
@@ -774,15 +671,6 @@ def test_shared_clusters_are_seen_and_tau_is_undefined():
     assert compare_models(rows["y_true"], scores, **known).over == "rows"
 
 
-def test_differences_of_many_groups_with_shared_clusters():
-    report = report_of(simulated(0, shared=True, n=600, n_groups=6))
-    test = report.test_difference()
-    table = report.compare_groups()
-    assert test.pvalue == pytest.approx(table["pvalue_adjusted"].min(), rel=1e-6)
-    with_reference = report.compare_groups(0)
-    assert with_reference["pvalue"].iloc[0] == pytest.approx(table["pvalue"].iloc[0], rel=1e-6)
-
-
 def test_bad_clusters_of_counts():
     counts = ScoreCounts.from_predictions(Y, S1, groups=list(zip(GROUPS, CLUSTERS, strict=True)))
     with pytest.raises(ValueError, match="the columns have no names: pass group_names="):
@@ -794,23 +682,6 @@ def test_bad_clusters_of_counts():
     report = GroupAUC(counts, group_names=NAMES, clusters="patient")
     with pytest.raises(ValueError, match="needs a ScoreCounts"):
         GroupAUC(report._estimates.pairs, group_names="site", clusters="site")
-
-
-def test_from_estimator_reads_clusters_from_columns():
-    rows = simulated(0)
-    X = pd.DataFrame({"x": rows["y_score"], "site": rows["groups"], "patient": rows["clusters"]})
-    model = make_pipeline(make_column_transformer(("passthrough", ["x"])), LogisticRegression())
-    report = GroupAUC.from_estimator(
-        model.fit(X, rows["y_true"]), X, rows["y_true"], groups="site", clusters="patient"
-    )
-    assert_allclose(
-        report._estimates.variances.delong, report_of(rows)._estimates.variances.delong, rtol=1e-9
-    )
-    both = GroupAUC.from_estimator(
-        model, X, rows["y_true"], groups="site", clusters=["site", "patient"]
-    )
-    n_patients = len(X[["site", "patient"]].drop_duplicates())
-    assert both._estimates.pairs.clusters.n_clusters == n_patients
 
 
 def test_no_rows_and_one_class():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, stats
@@ -305,20 +304,6 @@ def test_repr_tells_the_result():
     assert ", smallest of 3 adjusted p = " in several
 
 
-@pytest.mark.parametrize("clustered", [False, True])
-def test_a_group_with_one_positive_leaves_averages_defined(clustered):
-    y, scores, groups, _ = rows(3, n_models=2, n_groups=6)
-    kept = np.flatnonzero(y & (groups == 5))[1:]
-    y, a, b, groups = (np.delete(column, kept) for column in (y, *scores.values(), groups))
-    clusters = np.arange(y.size) // 2 if clustered else None
-    for statistic in STATISTICS:
-        found = compare_two(y, a, b, groups=groups, clusters=clusters, statistic=statistic)
-        assert found.table.notna().all(axis=None)
-    assert found.by_group.loc[5, "pvalue"].isna().all()
-    named = compare_two(y, a, b, groups=pd.Series(groups, name="site"))
-    assert named.by_group.index.names == ["site", "model_a", "model_b"]
-
-
 @pytest.mark.parametrize(
     ("n_rows", "kind"), [(8, "of ratio 100"), (40, "of ratio 100"), (40, "lognormal")]
 )
@@ -353,33 +338,11 @@ def test_equal_weights_are_compared_as_no_weights():
     )
 
 
-def test_an_error_of_rounding_is_none():
-    """All rows have equal differences of placement values, so the variance is rounding error."""
-    y = [0, 0, 1, 1]
-    for scale in (1.0, 3.0, 0.7):
-        found = compare_two(y, [1, 2, 3, 4], [3, 4, 1, 2], sample_weight=np.full(4, scale))
-        assert found.estimate == -1.0
-        assert np.isnan(found.pvalue)
-
-
 def opposite_shifts(rng, shift):
     """Two models of the same AUC, each of which shifts one of two groups."""
     y, groups = rng.random(200) < 0.3, rng.random(200) < 0.5
     base = rng.normal(size=200) + y
     return y, base + shift * groups, base + shift * ~groups, groups
-
-
-def test_models_that_shift_groups_are_compared_without_strata():
-    """With random groups, the pooled AUC depends on the number of positives of each group."""
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        y, a, b, groups = opposite_shifts(rng, 1.0)
-        found = compare_two(y, a, b, groups=groups)
-        delong = compare_two(y, a, b)
-        # The variance without strata is the larger one.
-        columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue"]
-        expected = delong.table[columns].iloc[0].tolist()
-        assert_allclose(found.table[columns].iloc[0].tolist(), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["weighted", "clusters", "shared clusters"])
@@ -468,17 +431,6 @@ def test_small_tail_probabilities_are_accurate():
     assert 0 < null.tail(30.0) <= 12 * stats.norm.sf(30.0)
 
 
-def test_nearly_identical_models_need_no_correction():
-    """Differences with correlations near 1 are a single comparison."""
-    y, scores, *_ = rows(3, n_models=2)
-    rng = np.random.default_rng(0)
-    copies = {f"copy {i}": scores["model 1"] + 1e-9 * rng.normal(size=y.size) for i in range(3)}
-    found = compare_models(y, {**scores, **copies}, reference="model 0")
-    one = compare_models(y, scores)
-    width = one.table.eval("ci_high - ci_low").iloc[0]
-    assert_allclose(found.table.eval("ci_high - ci_low"), width, rtol=0.05)
-
-
 def test_intervals_and_p_values_agree():
     for seed in range(2):
         y, scores, groups, weights = rows(seed, n=150, n_models=6, weighted=seed % 2 == 1)
@@ -506,54 +458,6 @@ def test_the_order_of_models_only_changes_signs():
 
 
 # Unusual models -------------------------------------------------------------------------------
-
-
-def test_perfect_models_have_no_standard_error():
-    y = np.repeat([0, 1], 5)
-    found = compare_models(y, {"perfect": y, "wrong": 1 - y, "also perfect": 2 * y + 1}).table
-    assert found["difference"].tolist() == [-1, 0, 1]
-    assert np.isnan(found["pvalue"]).tolist() == [True, False, True]
-    assert found["pvalue"].iloc[1] == 1
-
-
-def test_groups_that_lack_a_class():
-    y, scores, groups, _ = rows(0)
-    y[groups == 1] = False
-    found = compare_models(y, scores, groups=groups, statistic="macro")
-    assert found.by_group.loc[1].drop(columns="adjustment").isna().all(axis=None)
-    assert found.table.notna().all(axis=None)
-    only_one = groups == 1
-    y[:] = only_one  # every group lacks a class
-    found = compare_models(y, scores, groups=groups, statistic="macro")
-    assert found.table.isna().all(axis=None)
-    assert repr(found) == "ModelComparison(macro AUC of 4 models: no p value, over new rows)"
-    over_groups = compare_models(y, scores, groups=groups, statistic="macro", over="groups")
-    assert over_groups.table.isna().all(axis=None)
-
-
-def test_forms_of_scores():
-    y, scores, groups, _ = rows(0)
-    expected = compare_models(y, scores, groups=groups).table
-    for frame in (pd.DataFrame, pl.DataFrame):
-        pd.testing.assert_frame_equal(
-            compare_models(y, frame(scores), groups=groups).table, expected
-        )
-    array = compare_models(y, np.column_stack(list(scores.values())), groups=groups)
-    assert_array_equal(array.table, expected)
-    assert array.table.index[0] == (0, 1)
-    assert array.by_model.index.tolist() == [0, 1, 2, 3]
-
-
-def test_several_group_columns_and_missing_labels():
-    y, scores, groups, _ = rows(0)
-    columns = pd.DataFrame({"site": groups // 2, "sex": (groups % 2).astype(float)})
-    columns.loc[:4, "sex"] = np.nan
-    found = compare_models(y, scores, groups=columns, missing="drop")
-    assert found.by_group.index.names == ["site", "sex", "model_a", "model_b"]
-    assert found.n_missing == 5
-    assert repr(found).endswith("5 rows without a group label left out)")
-    kept = {name: values[5:] for name, values in scores.items()}
-    pd.testing.assert_frame_equal(found.table, compare_models(y[5:], kept, groups=groups[5:]).table)
 
 
 def test_scores_in_another_order_are_refused():
@@ -743,30 +647,6 @@ def test_the_whole_partial_auc_is_the_auc_also_with_clusters():
             columns = ["difference", "ci_low", "ci_high", "pvalue"]
             assert_allclose(of_whole[columns], of_auc[columns], rtol=1e-12)
             assert_allclose(of_whole["value_b"], of_auc["value_b"], rtol=1e-12)
-
-
-def test_groups_with_few_rows_within_the_rates_have_no_test():
-    rng = np.random.default_rng(0)
-    sizes = [(30, 35), (30, 36), (9, 200)]
-    y = np.concatenate([np.arange(m + n) < m for m, n in sizes])
-    groups = np.repeat(list("abc"), [m + n for m, n in sizes])
-    a, b = (rng.normal(size=y.size) + y for _ in range(2))
-    for measure, untested in (
-        (PartialAUC(max_fpr=0.1), [True, False, False]),
-        (PartialAUC(min_tpr=0.9), [True, True, True]),
-    ):
-        for statistic in STATISTICS:
-            found = compare_two(y, a, b, groups=groups, measure=measure, statistic=statistic)
-            # The variances of groups without a test have upper bounds in averages.
-            assert 0 <= found.pvalue <= 1
-        assert found.by_group["pvalue"].isna().tolist() == untested
-        assert found.by_group["difference"].notna().all()
-    few = y & (np.arange(y.size) >= 20)
-    alone = compare_two(y[~few], a[~few], b[~few], measure=PartialAUC(min_tpr=0.9))
-    assert np.isnan(alone.pvalue)
-    same = compare_two(y, a, np.exp(a), groups=groups, measure=AveragePrecision())
-    assert same.pvalue == 1
-    assert (same.by_group["pvalue"] == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """cross_validate_group_auc equals a plain loop with scikit-learn, and returns no rows."""
 
-import re
 import warnings
 
 import joblib
@@ -9,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import sklearn
 from numpy.testing import assert_allclose
 from oracles import (
     STATISTICS,
@@ -17,11 +15,9 @@ from oracles import (
     all_pairs,
     same_statistic,
 )
-from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
@@ -38,21 +34,18 @@ from sklearn.model_selection import (
     cross_val_predict,
     cross_validate,
 )
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from skfedauc import (
-    GroupAUC,
     ScoreCounts,
     WithinGroupStratifiedKFold,
     cross_validate_group_auc,
-    group_auc_scoring,
 )
 from skfedauc.datasets import make_group_scores
 from skfedauc.model_selection import cross_validation
-from skfedauc.report import null_difference_of, spread_of
+from skfedauc.report import null_difference_of
 
 MODEL = LogisticRegression()
 
@@ -76,12 +69,6 @@ def data():
 def smooth():
     """Rows whose scores differ by more than rounding error, so that none tie."""
     return make_data(digits=12)
-
-
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
 
 
 # Expected results ----------------------------------------------------------------------------
@@ -247,45 +234,6 @@ def test_every_backend_gives_the_same_counts(data, backend):
     assert result.counts == expected.counts
 
 
-def test_default_folds_are_five_within_groups(data):
-    X, y, site = data
-    default = cross_validate_group_auc(MODEL, X, y, groups=site)
-    explicit = cross_validate_group_auc(MODEL, X, y, groups=site, cv=WithinGroupStratifiedKFold(5))
-    assert len(default.folds) == 5
-    assert default.counts == explicit.counts
-    assert not default.by_fold.isna().any(axis=None)
-
-
-def test_number_of_folds(data):
-    """An int is the number of folds of the default splitter."""
-    X, y, site = data
-    folds = WithinGroupStratifiedKFold(4).split(X, y, site)
-    cases = cases_of(plain_loop(MODEL, X, y, folds), y, site)
-    check_result(cross_validate_group_auc(MODEL, X, y, groups=site, cv=4), cases)
-
-
-@pytest.mark.parametrize("kind", [list, iter], ids=["list", "iterator"])
-def test_folds_given_as_rows(data, kind):
-    X, y, site = data
-    splits = [(np.arange(0, 90), np.arange(120, 200)), (np.arange(50, 200), np.arange(40))]
-    cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
-    check_result(cross_validate_group_auc(MODEL, X, y, groups=site, cv=kind(splits)), cases)
-
-
-def test_predict_proba_where_there_is_no_decision_function(data):
-    X, y, site = data
-    splits = list(StratifiedKFold(3).split(X, y))
-    cases = cases_of(plain_loop(GaussianNB(), X, y, splits), y, site)
-    check_result(cross_validate_group_auc(GaussianNB(), X, y, groups=site, cv=splits), cases)
-
-
-def test_estimator_is_cloned(data):
-    X, y, site = data
-    model = LogisticRegression()
-    cross_validate_group_auc(model, X, y, groups=site)
-    assert not hasattr(model, "classes_")
-
-
 # Groups without training rows --------------------------------------------------------------------
 
 
@@ -376,16 +324,6 @@ def test_splitter_of_nobody_gets_groups_by_its_signature(data):
     assert result.fold_effect.share_within == 1
 
 
-def test_group_that_is_absent_from_a_fold(data):
-    X, y, _ = data
-    site = np.where(np.arange(y.size) < 40, "early", np.where(np.arange(y.size) % 2, "a", "b"))
-    splits = list(KFold(5).split(X))
-    cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
-    check_result(result, cases)
-    assert [fold.counts.groups for fold in result.folds] == [("early",)] + [("a", "b")] * 4
-
-
 # Groups that lack a class ------------------------------------------------------------------------
 
 
@@ -445,19 +383,6 @@ def test_a_number_stands_in_for_undefined_groups(rare, stand_in):
             assert same_statistic(name, result.by_fold.loc[number, name], value), (number, name)
 
 
-def test_within_folds_reads_as_a_report(data):
-    """The report of pairs within folds prints the values that its methods return."""
-    X, y, site = data
-    report = cross_validate_group_auc(MODEL, X, y, groups=site).within_folds
-    assert isinstance(report, GroupAUC)
-    for name in STATISTICS:
-        assert report.statistics()[name] == report.statistic(name)
-    for name in ("pooled", "within", "worst", "difference"):
-        assert f"{name} {report.statistic(name):.3f}" in repr(report)
-        assert f"{name} {report.statistic(name):.3f}" in report._repr_html_()
-    assert report.average({0: 1, 1: 0, 2: 0, 3: 0}) == report.by_group.loc[0, "auc"]
-
-
 def test_folds_of_one_class(data):
     """A test fold of one class has no pairs; the pairs of the other folds count."""
     X, y, site = data
@@ -469,21 +394,6 @@ def test_folds_of_one_class(data):
     assert result.by_fold.loc[0].isna().all()
     assert result.within_folds.pooled == pytest.approx(result.folds[1].pooled, abs=1e-12)
     check_fold_effect(result.fold_effect, cases)
-
-
-def test_fold_whose_test_rows_all_weigh_nothing(data):
-    """The fold has its position in all tables, with NaN."""
-    X, y, site = data
-    splits = list(StratifiedKFold(3).split(X, y))
-    weights = np.ones(y.size)
-    weights[splits[1][1]] = 0.0
-    result = cross_validate_group_auc(
-        MODEL, X, y, groups=site, cv=splits, sample_weight=weights, return_estimator=True
-    )
-    assert len(result.folds) == len(result.estimators) == 3
-    assert result.by_fold.index.tolist() == [0, 1, 2]
-    assert result.by_fold.loc[1].isna().all()
-    assert not result.by_fold.loc[[0, 2]].isna().any(axis=None)
 
 
 # Weights -----------------------------------------------------------------------------------------
@@ -518,118 +428,7 @@ def test_weights_of_other_kinds(data):
         assert result.counts == expected.counts
 
 
-def test_weights_in_a_pipeline_go_to_its_last_step(data):
-    X, y, site = data
-    weights = WEIGHTS["float"](y.size)
-    model = make_pipeline(StandardScaler(), LogisticRegression())
-    splits = list(StratifiedKFold(3).split(X, y))
-    folds = plain_loop(model, X, y, splits, logisticregression__sample_weight=weights)
-    result = cross_validate_group_auc(model, X, y, groups=site, cv=splits, sample_weight=weights)
-    check_result(result, cases_of(folds, y, site, weights))
-
-
-@pytest.mark.parametrize("to_scaler", [False, True])
-def test_weights_in_a_pipeline_are_routed(routing, data, to_scaler):
-    X, y, site = data
-    weights = WEIGHTS["float"](y.size)
-    model = make_pipeline(
-        StandardScaler().set_fit_request(sample_weight=to_scaler),
-        LogisticRegression().set_fit_request(sample_weight=True),
-    )
-    splits = list(StratifiedKFold(3).split(X, y))
-    folds = plain_loop(model, X, y, splits, sample_weight=weights)
-    result = cross_validate_group_auc(
-        model, X, y, groups=site, cv=splits, sample_weight=weights, n_jobs=1
-    )
-    check_result(result, cases_of(folds, y, site, weights))
-
-
-def test_routing_reaches_workers(routing, data):
-    X, y, site = data
-    weights = WEIGHTS["float"](y.size)
-    model = make_pipeline(
-        StandardScaler().set_fit_request(sample_weight=False),
-        LogisticRegression().set_fit_request(sample_weight=True),
-    )
-    splits = list(StratifiedKFold(3).split(X, y))
-    one, two = (
-        cross_validate_group_auc(
-            model, X, y, groups=site, cv=splits, sample_weight=weights, n_jobs=n_jobs
-        )
-        for n_jobs in (1, 2)
-    )
-    assert one.counts == two.counts
-
-
 # Parameters of fit -------------------------------------------------------------------------------
-
-
-class Noted(ClassifierMixin, BaseEstimator):
-    """Classifier that stores the arguments of fit; its scores are the first column."""
-
-    def fit(self, X, y, bonus=None, rate=1, names=None):
-        self.classes_ = np.unique(y)
-        self.noted_ = {"n": len(y), "bonus": bonus, "rate": rate, "names": names}
-        return self
-
-    def decision_function(self, X):
-        return np.asarray(X)[:, 0]
-
-
-def test_parameters_with_a_value_per_row_are_cut(data):
-    X, y, site = data
-    bonus = np.arange(y.size) * 10
-    splits = list(StratifiedKFold(3).split(X, y))
-    result = cross_validate_group_auc(
-        Noted(),
-        X,
-        y,
-        groups=site,
-        cv=splits,
-        params={"bonus": bonus, "rate": 7, "names": ["a", "b"]},
-        return_estimator=True,
-    )
-    for (train, _), fitted in zip(splits, result.estimators, strict=True):
-        assert np.array_equal(fitted.noted_["bonus"], bonus[train])
-        assert fitted.noted_["n"] == train.size
-        assert fitted.noted_["rate"] == 7
-        assert fitted.noted_["names"] == ["a", "b"]
-
-
-def test_weights_for_fitting_alone_go_through_params(data):
-    X, y, site = data
-    weights = WEIGHTS["float"](y.size)
-    splits = list(StratifiedKFold(3).split(X, y))
-    folds = plain_loop(MODEL, X, y, splits, sample_weight=weights)
-    params = {"sample_weight": weights}
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, params=params)
-    check_result(result, cases_of(folds, y, site))
-    assert params["sample_weight"] is weights
-
-
-def test_groups_for_a_search_within_go_through_params(data):
-    X, y, site = data
-    search = GridSearchCV(MODEL, {"C": [0.01, 1]}, scoring="roc_auc", cv=LeaveOneGroupOut())
-    splits = list(WithinGroupStratifiedKFold(3).split(X, y, site))
-    folds = plain_loop(search, X, y, splits, groups=site)
-    result = cross_validate_group_auc(
-        search, X, y, groups=site, cv=splits, params={"groups": site}, return_estimator=True
-    )
-    check_result(result, cases_of(folds, y, site))
-    assert [fitted.n_splits_ for fitted in result.estimators] == [4, 4, 4]
-
-
-def test_estimators_are_kept_if_asked_for(data):
-    X, y, site = data
-    assert cross_validate_group_auc(MODEL, X, y, groups=site).estimators is None
-    splits = list(StratifiedKFold(3).split(X, y))
-    result = cross_validate_group_auc(
-        MODEL, X, y, groups=site, cv=splits, return_estimator=True, n_jobs=2
-    )
-    assert len(result.estimators) == 3
-    for (_, test), fitted, fold in zip(splits, result.estimators, result.folds, strict=True):
-        expected = roc_auc_score(y[test], fitted.decision_function(X[test]))
-        assert fold.pooled == pytest.approx(expected, abs=1e-12)
 
 
 # Groups, X and y of every kind -------------------------------------------------------------------
@@ -641,12 +440,6 @@ FRAMES = {
     "polars": lambda X, site: pl.from_pandas(FRAMES["pandas"](X, site)),
     "pyarrow": lambda X, site: pa.Table.from_pandas(FRAMES["pandas"](X, site)),
 }
-
-
-def features_only():
-    return make_pipeline(
-        ColumnTransformer([("features", StandardScaler(), ["a", "b"])]), LogisticRegression()
-    )
 
 
 @pytest.fixture(scope="module")
@@ -667,38 +460,6 @@ def same_results(result, expected):
     assert result.fold_effect == expected.fold_effect
 
 
-@pytest.mark.parametrize("frame", ["pandas", "polars"])
-@pytest.mark.parametrize("groups", ["site", ["site"], ["region", "ward"]], ids=str)
-def test_groups_from_columns_that_the_pipeline_drops(smooth, expected, frame, groups):
-    X, y, site = smooth
-    if frame == "polars":
-        model = make_pipeline(PolarsFeatures(), StandardScaler(), LogisticRegression())
-    else:
-        model = features_only()
-    result = cross_validate_group_auc(
-        model, FRAMES[frame](X, site), y, groups=groups, cv=expected[1]
-    )
-    same_results(result, expected[0])
-    labels = {
-        "site": [f"site {code}" for code in range(4)],
-        "region": [(code // 2, code % 2 == 1) for code in range(4)],
-    }["region" if len(groups) == 2 else "site"]
-    assert list(result.over_folds.counts.groups) == labels
-    assert list(result.within_folds.counts.groups) == labels
-    assert [list(fold.counts.groups) for fold in result.folds] == [labels] * 3
-
-
-class PolarsFeatures(BaseEstimator):
-    """Select the features of a polars DataFrame, which older ColumnTransformers do not support."""
-
-    def fit(self, X, y=None):
-        self.fitted_ = True
-        return self
-
-    def transform(self, X):
-        return X.select("a", "b").to_numpy()
-
-
 LABELS = {
     "list": lambda site: [f"site {code}" for code in site],
     "booleans and ints": lambda site: np.column_stack([site // 2, site % 2]),
@@ -717,15 +478,6 @@ def test_labels_of_every_kind(smooth, expected, kind):
     model = make_pipeline(StandardScaler(), LogisticRegression())
     result = cross_validate_group_auc(model, X, y, groups=LABELS[kind](site), cv=expected[1])
     same_results(result, expected[0])
-
-
-def test_series_is_aligned_with_the_index_of_x(smooth, expected):
-    X, y, site = smooth
-    frame = FRAMES["pandas"](X, site).set_index(np.random.default_rng(0).permutation(y.size))
-    labels = pd.concat([frame["site"], pd.Series({-1: "elsewhere"})]).sample(frac=1, random_state=0)
-    result = cross_validate_group_auc(features_only(), frame, y, groups=labels, cv=expected[1])
-    same_results(result, expected[0])
-    assert result.over_folds.counts.groups == ("site 0", "site 1", "site 2", "site 3")
 
 
 @pytest.mark.parametrize(
@@ -751,15 +503,6 @@ def test_y_of_every_kind(smooth, expected, make):
     same_results(result, expected[0])
 
 
-@pytest.mark.parametrize("make", [sparse.csr_array, lambda X: X.tolist()], ids=["sparse", "list"])
-def test_x_of_other_kinds(smooth, make):
-    X, y, site = smooth
-    splits = list(WithinGroupStratifiedKFold(3).split(X, y, site))
-    result = cross_validate_group_auc(MODEL, make(X), y, groups=site, cv=splits)
-    cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
-    check_result(result, cases)
-
-
 # The AUC of pooled out-of-fold scores ------------------------------------------------------------
 
 
@@ -778,27 +521,6 @@ def test_pooling_scores_of_different_models_is_below_chance_on_noise():
     assert over_folds == pytest.approx(0.39, abs=0.06)
     assert within == pytest.approx(0.51, abs=0.07)
     assert difference < -0.07
-
-
-def test_repr_tells_both(data):
-    X, y, site = data
-    result = cross_validate_group_auc(MODEL, X, y, groups=site)
-    assert repr(result) == (
-        "GroupAUCCrossValidation of 5 folds, 4 groups\n"
-        f"  pairs of the same fold   {result.within_folds.pooled:.4f}\n"
-        f"  all pairs                {result.over_folds.pooled:.4f}"
-    )
-
-
-def test_verbose_tells_how_many_folds_are_done(data, capsys):
-    X, y, site = data
-    cross_validate_group_auc(MODEL, X, y, groups=site)
-    assert capsys.readouterr() == ("", "")
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, verbose=11)
-    told = capsys.readouterr()
-    assert re.search(r"Done +[45] (out of|tasks)", told.err)
-    shown = re.findall(r"\[CV\] END .*score=(\d\.\d+)", told.out)
-    assert_allclose([float(value) for value in shown], result.by_fold["pooled"], atol=6e-4)
 
 
 # Errors ------------------------------------------------------------------------------------------
@@ -868,20 +590,6 @@ def test_folds_that_fail_are_left_out_if_asked_for(model, category, message):
     assert result.confidence_intervals()["value"].isna().all()
 
 
-def test_all_folds_fail():
-    X, y = np.arange(30.0)[:, None], np.arange(30) % 2
-    arguments = {"X": X, "y": y, "groups": y, "error_score": np.nan}
-    with pytest.raises(ValueError, match=r"(?s)All the 5 fits failed.*row 3 cannot be fitted"):
-        cross_validate_group_auc(
-            FailsOn(3), cv=[(np.arange(20), np.arange(20, 30))] * 5, **arguments
-        )
-    with (
-        pytest.warns(UserWarning, match=r"(?s)Scoring failed.*needs a binary classifier"),
-        pytest.raises(ValueError, match=r"no fold could be scored; pass error_score='raise'"),
-    ):
-        cross_validate_group_auc(MODEL, **{**arguments, "y": np.arange(30) % 3})
-
-
 def test_estimator_that_decides_alone(data):
     X, y, site = data
     model = Perceptron(random_state=0).fit(X, y)
@@ -907,43 +615,9 @@ def test_estimator_that_decides_alone(data):
     assert result.folds[0].pooled == pytest.approx(roc_auc_score(y, model.predict(X)), abs=1e-12)
 
 
-@pytest.mark.parametrize("methods", ["predict_proba", ("predict_log_proba",), "predict"], ids=str)
-def test_method_that_scores(routing, data, methods):
-    X, y, site = data
-    splits = list(StratifiedKFold(3).split(X, y))
-    scorer = group_auc_scoring(STATISTICS_OF_ROWS, groups=None, response_method=methods)
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, response_method=methods)
-    expected = scored(MODEL, X, y, site, splits, scorer)
-    for name in scorer:
-        assert_allclose(result.by_fold[name], expected[f"test_{name}"], rtol=1e-12)
-
-
-STATISTICS_OF_ROWS = ["pooled", "macro", "positives", "negatives", "samples", "within", "worst"]
-
-
 @pytest.fixture
 def classes(data):
     return np.array(["ill", "well"])[data[1]]
-
-
-@pytest.mark.parametrize("pos_label", [None, "well", "ill"])
-def test_positive_label(routing, data, classes, pos_label):
-    X, y, site = data
-    splits = list(StratifiedKFold(3).split(X, y))
-    result = cross_validate_group_auc(
-        MODEL, X, classes, groups=site, cv=splits, pos_label=pos_label
-    )
-    assert (
-        result.over_folds.by_group["n_positives"].sum() == (classes == (pos_label or "well")).sum()
-    )
-    scorer = group_auc_scoring(STATISTICS_OF_ROWS, groups=None, pos_label=pos_label)
-    expected = scored(MODEL, X, classes, site, splits, scorer)
-    for name in scorer:
-        assert_allclose(result.by_fold[name], expected[f"test_{name}"], rtol=1e-12)
-    if pos_label == "ill":
-        folds = plain_loop(MODEL, X, classes, splits)
-        cases = cases_of([(rows, -score) for rows, score in folds], 1 - y, site)
-        check_result(result, cases)
 
 
 def scored(model, X, y, site, splits, scorer):
@@ -964,40 +638,11 @@ def test_row_numbers_are_kept_if_asked_for(data):
         assert [part.tolist() for part in indices[key]] == [part.tolist() for part in rows]
 
 
-@pytest.mark.parametrize("pre_dispatch", [1, "all", "n_jobs"])
-def test_folds_are_dispatched_as_asked(data, pre_dispatch):
-    X, y, site = data
-    expected = cross_validate_group_auc(MODEL, X, y, groups=site)
-    with joblib.parallel_config("threading"):
-        result = cross_validate_group_auc(
-            MODEL, X, y, groups=site, n_jobs=2, pre_dispatch=pre_dispatch
-        )
-    assert result.counts == expected.counts
-
-
 def test_kernel_between_rows_is_cut_both_ways(data):
     X, y, site = data
     expected = cross_validate_group_auc(SVC(kernel="linear"), X, y, groups=site)
     result = cross_validate_group_auc(SVC(kernel="precomputed"), X @ X.T, y, groups=site)
     pd.testing.assert_frame_equal(result.by_fold, expected.by_fold, atol=1e-6)
-
-
-def test_workers_send_back_counts_alone(data, monkeypatch):
-    X, y, site = data
-    sent = []
-
-    def noted(*args, **kwargs):
-        done = cross_validate(*args, **kwargs)
-        sent.append(done)
-        return done
-
-    monkeypatch.setattr(cross_validation, "cross_validate", noted)
-    result = cross_validate_group_auc(MODEL, X, y, groups=site)
-    (done,) = sent
-    assert done.keys() == {"fit_time", "score_time", "test_score"}
-    assert [vars(counts).keys() for counts in done["test_score"]] == [{"counts"}] * 5
-    merged = ScoreCounts.merge([counts.counts for counts in done["test_score"]])
-    assert GroupAUC(merged).counts == result.counts.regroup(lambda key: key[1])
 
 
 FRAME = pd.DataFrame({"x": np.arange(12.0), "site": np.repeat([1, 2], 6)})
@@ -1077,23 +722,6 @@ def test_one_group_has_ledells_interval(devices):
     folds = [fold._estimates.variances.delong[0] for fold in result.folds]
     reach = 1.959963984540054 * np.sqrt(np.sum(folds)) / 5
     assert row["ci_high"] - row["ci_low"] == pytest.approx(2 * reach, rel=1e-9)
-
-
-def test_inference_within_folds(devices):
-    X, y, site = devices
-    within = cross_validate_group_auc(MODEL, X, y, groups=site).within_folds
-    table = within.confidence_intervals()
-    assert ((table["ci_low"] < table["auc"]) & (table["auc"] < table["ci_high"])).all()
-    statistics = within.confidence_intervals(of="statistics")
-    assert (statistics["ci_low"] <= statistics["value"]).all()
-    assert statistics.notna().all(axis=None)
-    assert 0 < within.test_equal_groups().pvalue <= 1
-    assert 0 < within.test_margin(0.0, reference=0.6).pvalue <= 1
-    assert 0 < within.test_margin(0.3).pvalue <= 1
-    assert within.compare_groups("rest")["pvalue"].notna().all()
-    assert np.isfinite(spread_of(within)["tau"])
-    with pytest.raises(ValueError, match="not available within folds; use the report of one"):
-        within.agreement()
 
 
 def test_null_difference_within_folds_is_that_of_equal_groups():

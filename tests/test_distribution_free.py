@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -264,36 +264,6 @@ def test_bounds_hold_in_repeated_draws():
         )  # fmt: skip
         broken += (found.predict(others) != truth).mean() > found.error_bound
     assert broken <= 60 * 0.2 + 3 * math.sqrt(60 * 0.16)
-
-
-def test_fitting_refuses_wrong_arguments():
-    X, y = drawn(0, 30)
-    with pytest.raises(ValueError, match=r"resampling must be 'train_test', .* got 'cv'"):
-        fit_with_error_bound(GaussianNB(), X, y, resampling="cv")
-    with pytest.raises(ValueError, match="n_members must be a whole number of at least 2; got 1"):
-        fit_with_error_bound(GaussianNB(), X, y, n_members=1)
-    with pytest.raises(ValueError, match="n_members=31 folds need as many rows; got 30"):
-        fit_with_error_bound(GaussianNB(), X, y, resampling="cross_validation", n_members=31)
-    with pytest.raises(ValueError, match="test_size must be a number between 0 and 1; got 1"):
-        fit_with_error_bound(GaussianNB(), X, y, test_size=1)
-    with pytest.raises(
-        ValueError, match="y has 29 rows and X has 30: pass one value of y for each"
-    ):
-        fit_with_error_bound(GaussianNB(), X, y[:-1])
-    with pytest.raises(
-        ValueError, match="y has 30 rows and X has 12: pass one value of y for each"
-    ):
-        fit_with_error_bound(GaussianNB(), X[:12], y)
-    with pytest.raises(ValueError, match="y has 1 missing labels of 30"):
-        fit_with_error_bound(GaussianNB(), X, np.append(np.arange(29.0) % 2, np.nan))
-    regressors = (Ridge(), make_pipeline(StandardScaler(), Ridge()))
-    for wrong in (*regressors, StandardScaler(), GaussianNB, "GaussianNB"):
-        with pytest.raises(TypeError, match="estimator must be a classifier, such as GaussianNB"):
-            fit_with_error_bound(wrong, X, y)
-    with pytest.raises(ValueError, match=r"numbers with fractions, 0\.5, 1\.5, 2\.5, \.\.\. \(30"):
-        fit_with_error_bound(GaussianNB(), X, np.arange(30) + 0.5)
-    with pytest.raises(ValueError, match="X_unlabeled has no rows; pass one or more rows"):
-        fit_with_error_bound(GaussianNB(), X, y, X_unlabeled=X[:0])
 
 
 def test_fitting_refuses_classifiers_that_are_not_fitted_again():

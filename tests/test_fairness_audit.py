@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from audits import audit_of, by_rows, rows_of
 from fairlearn import metrics as fairlearn
@@ -35,7 +34,6 @@ from skfedauc.audit import QUESTIONS, questions
 from skfedauc.audit.answers import answer
 from skfedauc.report import null_difference_of
 
-RATES = ["selection_rate", "true_positive_rate", "false_positive_rate"]
 GAPS = {
     "demographic_parity_difference": fairlearn.demographic_parity_difference,
     "demographic_parity_ratio": fairlearn.demographic_parity_ratio,
@@ -186,16 +184,6 @@ def test_the_primary_verdict_does_not_depend_on_other_questions_or_columns():
     assert n_claims == [1, 4, 5]
 
 
-def test_the_other_primary_question_is_tested_alone():
-    audit = audit_of(*rows_of(), primary="demographic_parity_difference")
-    of_column = audit.answers["group"]
-    assert of_column["demographic_parity_difference"].confidence_level == 0.95
-    assert of_column["difference"].confidence_level == 1 - 0.05 / 5
-    assert "do groups differ in selection rate?" in repr(audit).lower()
-    with pytest.raises(ValueError, match="primary must be one of 'difference', "):
-        audit_of(*rows_of(), primary="ratio")
-
-
 def test_small_groups_are_not_headlined():
     """A tiny group has the largest AUC; the sentence names an established pair of large groups."""
     y, score, groups, _ = rows_of(1, 3000, few=60, gap=2.5)
@@ -214,51 +202,7 @@ def test_small_groups_are_not_headlined():
     assert found.shown.lowest == "tiny"
 
 
-def test_one_set_of_groups_for_all_numbers():
-    y, score, groups, _ = rows_of(few=15)
-    audit = audit_of(y, score, groups)
-    kept = groups != "tiny"
-    alone = audit_of(y[kept], score[kept], groups[kept])
-    pd.testing.assert_frame_equal(audit.by_group(), alone.by_group())
-    pd.testing.assert_frame_equal(audit.gaps, alone.gaps)
-    own = y[groups == "tiny"]
-    ((group, m, n),) = audit.samples["group"].left_out
-    assert (group, m, n) == ("tiny", own.sum(), (1 - own).sum())
-    text = f"Left out, with fewer than 10 positives or negatives: tiny ({m} and {n})."
-    assert text in " ".join(repr(audit).split())
-    assert "tiny" in audit_of(y, score, groups, min_per_class=1).by_group().index
-    none = audit_of(y, score, np.where(np.arange(y.size) < 1490, "a", "b"))
-    found = none.answers["group"]["difference"]
-    assert found.verdict == "unanswered"
-    assert "needs two groups with 10 rows of each class" in repr(found)
-    assert np.isnan(none.gaps["estimate"]).all()
-
-
 # Columns, counts, clusters -----------------------------------------------------------------------
-
-
-def test_columns_and_intersections_are_audits_of_their_own():
-    y, score, groups, _ = rows_of(gap=1)
-    columns = {"site": groups, "half": np.arange(y.size) % 2}
-    audit = audit_of(y, score, pd.DataFrame(columns), intersections=[("half", "site")])
-    of_polars = audit_of(y, score, pl.DataFrame(columns), intersections=[("site", "half")])
-    assert (
-        audit.columns == of_polars.columns == ("site", "half", "site \N{MULTIPLICATION SIGN} half")
-    )
-    pd.testing.assert_frame_equal(of_polars.gaps, audit.gaps)
-    crossed = pd.MultiIndex.from_frame(pd.DataFrame(columns)).to_flat_index()
-    for column, labels in (*columns.items(), ("site \N{MULTIPLICATION SIGN} half", crossed)):
-        alone = audit_of(y, score, pd.Series(labels, name="alone").map(str))
-        pd.testing.assert_frame_equal(
-            audit.gaps.loc[column].iloc[:, :6], alone.gaps.loc["alone"].iloc[:, :6]
-        )
-        numbers = [table.to_numpy() for table in (audit.by_group(column), alone.by_group())]
-        np.testing.assert_allclose(*numbers)
-    with pytest.raises(ValueError, match=r"column must be one of \['site', 'half'"):
-        audit.by_group("age")
-    for wrong in ([("site",)], [("site", "age")], "site", [5]):
-        with pytest.raises(ValueError, match=r"intersections must hold tuples of two or more"):
-            audit_of(y, score, pd.DataFrame(columns), intersections=wrong)
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -343,18 +287,6 @@ def test_binned_scores_have_wider_intervals():
     )
     with pytest.raises(ValueError, match=r"threshold=0.52 are unknown: it is within a bin"):
         FairnessAudit(GroupAUC(counts), threshold=0.52)
-
-
-def test_clusters_of_single_rows_are_independent_rows():
-    y, score, groups, _ = rows_of(n=600, gap=1)
-    found, expected = (
-        audit_of(y, score, groups, clusters=clusters) for clusters in (np.arange(600), None)
-    )
-    own = ["value", "ci_low", "ci_high", "simultaneous_low", "simultaneous_high"]
-    for name in ("demographic_parity_difference", "true_positive_rate_difference"):
-        one, other = (audit.answers["group"][name] for audit in (found, expected))
-        np.testing.assert_allclose(one.table[own], other.table[own], rtol=1e-9)
-        assert one.pvalue == pytest.approx(other.pvalue, rel=1e-6)
 
 
 def test_copies_of_rows_in_a_cluster_establish_nothing():
@@ -469,30 +401,6 @@ def test_decisions_are_drawn_once_and_stand_in_for_absent_scores(fitted):
     np.testing.assert_allclose(audit.by_group()["auc"], auc)
 
 
-def test_predicted_labels_and_missing_groups():
-    y, score, groups, _ = rows_of()
-    drawn = (np.random.default_rng(1).random(y.size) < score).astype(int)
-    names = np.array(["no", "yes"])
-    expected = audit_of(y, score, groups, y_pred=drawn)
-    for labels, y_pred, pos_label in (
-        (pd.Series(y), pd.Series(drawn), 1),
-        (names[y], names[drawn], "yes"),
-        (y.tolist(), drawn.astype(float).tolist(), None),
-    ):
-        audit = audit_of(labels, score, groups, y_pred=y_pred, pos_label=pos_label)
-        pd.testing.assert_frame_equal(audit.gaps, expected.gaps)
-    labels = pd.Series(groups).where(np.arange(y.size) % 9 > 0)
-    kept = labels.notna().to_numpy()
-    audit = audit_of(y, score, labels, y_pred=drawn, missing="drop")
-    alone = audit_of(y[kept], score[kept], labels[kept].tolist(), y_pred=drawn[kept])
-    pd.testing.assert_frame_equal(audit.gaps, alone.gaps)
-    assert f"{(~kept).sum()} rows without a group label left out" in repr(audit)
-    assert audit_of(y, score, labels, y_pred=drawn, missing="group").report.n_groups == 4
-    shuffled = pd.Series(y).sample(frac=1, random_state=0)
-    with pytest.raises(ValueError, match="y_pred"):
-        audit_of(pd.Series(y), score, groups, y_pred=shuffled)
-
-
 # Tolerances --------------------------------------------------------------------------------------
 
 
@@ -512,22 +420,6 @@ def test_tolerances_are_answered_by_the_interval_that_is_shown():
             seen.add(row["answer"])
     assert seen == {"met", "not met", "undecided"}
     assert audit_of(*rows).tolerances.empty
-
-
-@pytest.mark.parametrize(
-    ("tolerances", "options", "error", "message"),
-    [
-        ([1], {}, TypeError, "tolerances must be a dict of names of gaps and limits"),
-        ({"differnce": 0.1}, {}, ValueError, "did you mean 'difference'"),
-        ({"xyz": 0.1}, {}, ValueError, "'xyz', which is not a gap with a tolerance; the gaps are"),
-        ({"difference": 2}, {}, ValueError, r"tolerances\['difference'\] must be"),
-        (ALL, {"threshold": None}, ValueError, "a gap of decisions, and this audit has none"),
-        (ALL, {"favorable": "negative"}, ValueError, "Pass the favorable class as pos_label="),
-    ],
-)
-def test_tolerances_that_have_no_answer(tolerances, options, error, message):
-    with pytest.raises(error, match=message):
-        audit_of(*rows_of(n=200), tolerances=tolerances, **options)
 
 
 # Registry, size and messages ---------------------------------------------------------------------

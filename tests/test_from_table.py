@@ -11,7 +11,7 @@ import pytest
 from edge_tables import BY_SITE, EDGES, WEIGHTED, assert_same, rows
 from oracles import random_case
 
-from skfedauc import GroupAUC, ScoreCounts
+from skfedauc import ScoreCounts
 
 READERS = {
     "pandas": lambda table: table.to_pandas(),
@@ -56,43 +56,7 @@ def test_counts_that_are_merged_with_counts_of_rows():
     assert_same(merged, ScoreCounts.from_table(rows(), **BY_SITE))
 
 
-def test_only_counts_are_collected(monkeypatch):
-    """The engine counts the rows, and only counts leave the lazy table."""
-    collected = []
-    collect = pl.LazyFrame.collect
-
-    def watched(frame, *args, **kwargs):
-        found = collect(frame, *args, **kwargs)
-        collected.append(found.height)
-        return found
-
-    monkeypatch.setattr(pl.LazyFrame, "collect", watched)
-    n = 100_000
-    table = pl.DataFrame({"ill": np.arange(n) % 2, "risk": np.arange(n) % 10 / 10}).lazy()
-    counts = ScoreCounts.from_table(table, label="ill", score="risk")
-    assert collected == [10]
-    assert GroupAUC(counts).pooled == 0.6
-
-
 # Too many cells ---------------------------------------------------------------------------------
-
-
-def test_too_many_cells():
-    n = 1000
-    table = pl.DataFrame(
-        {"ill": np.arange(n) % 2, "risk": np.arange(n) / n, "site": np.arange(n) // 2 % 3}
-    ).lazy()
-    assert len(ScoreCounts.from_table(table, **BY_SITE, max_cells=n)) == 3
-    with pytest.raises(
-        ValueError,
-        match=r"table has more than max_cells=999 combinations of 'site', 'risk', 'ill'; .*: 3 of "
-        r"'site', 1,000 of 'risk', 2 of 'ill'\. Count bins .*, round the .* by partition",
-    ):
-        ScoreCounts.from_table(table, **BY_SITE, max_cells=n - 1)
-    rounded = table.with_columns(pl.col("risk").round(1))
-    assert ScoreCounts.from_table(rounded, **BY_SITE, max_cells=70).cells.scores.size <= 33
-    # Rows in memory have no limit.
-    assert len(ScoreCounts.from_table(table.collect(), **BY_SITE, max_cells=1)) == 3
 
 
 # Columns without single values -----------------------------------------------------------------
@@ -121,24 +85,6 @@ def test_rows_in_arrays_of_lists_and_structs():
 
 
 # Arguments --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"label": None}, TypeError, "label must be the name of a column; got None"),
-        ({"score": 1}, TypeError, "score must be the name of a column; got 1"),
-        ({"weight": ["weight"]}, TypeError, r"weight must be the name of a column; got \['wei"),
-        ({"group": 1}, TypeError, "group must be a column's name or a list of names; got 1"),
-        ({"group": []}, TypeError, r"group must be a column's name or a list of names; got \[\]"),
-        ({"group": ["site", "site"]}, ValueError, "group must name different columns"),
-        ({"missing": "keep"}, ValueError, "missing must be 'raise'"),
-    ],
-)
-@pytest.mark.parametrize("read", [READERS["pandas"], READERS["polars lazy"]])
-def test_arguments(arguments, error, message, read):
-    with pytest.raises(error, match=message):
-        ScoreCounts.from_table(read(rows()), **(BY_SITE | arguments))
 
 
 def test_record_batch():

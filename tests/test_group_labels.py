@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_validate
 
 from skfedauc import (
     FairnessAudit,
@@ -31,11 +31,7 @@ from skfedauc import (
 )
 from skfedauc.counts import view_of
 from skfedauc.plotting import (
-    CrossAUCDisplay,
     GroupAUCDisplay,
-    GroupRocCurveDisplay,
-    GroupScoreDisplay,
-    RankingDisplay,
 )
 
 N = 240
@@ -130,14 +126,6 @@ def test_bands_of_every_flavour(column, kind):
     assert audit.by_group().index.tolist() == KINDS[kind]
 
 
-def test_bands_that_overlap_and_are_closed_otherwise():
-    bands = [pd.Interval(0, 5), pd.Interval(3, 9), pd.Interval(3, 9, closed="left")]
-    report = GroupAUC.from_predictions(LABEL, SCORE, groups=rows_of(bands))
-    assert set(report.counts.groups) == set(bands)
-    assert len(report.confidence_intervals()) == 3
-    assert len(report.compare_groups("rest")) == 3
-
-
 @pytest.mark.parametrize("flavour", [pd.Series, pl.Series, pa.array])
 def test_instants_of_every_flavour(flavour):
     column = rows_of([date.to_pydatetime() for date in KINDS["instant"]])
@@ -218,29 +206,6 @@ def test_float_codes_in_a_search():
 
 
 # Rows without a label ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_missing_labels_are_dropped_or_a_group(kind):
-    column = rows_of(KINDS[kind], LACKING)
-    with pytest.raises(ValueError, match=r"20 missing labels of 240; pass missing='drop'"):
-        GroupAUC.from_predictions(LABEL, SCORE, groups=column)
-    dropped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="drop")
-    assert dropped.counts == ScoreCounts.from_predictions(
-        LABEL[~LACKING], SCORE[~LACKING], groups=column[~LACKING]
-    )
-    assert dropped.counts.n_missing == 20
-    for text in (repr(dropped), dropped._repr_html_(), repr(dropped.counts)):
-        assert "20 rows without a group label left out" in text
-    grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
-    assert grouped.counts.groups == (*KINDS[kind], "(missing)")
-    assert grouped.counts.n_missing == 0
-    assert "left out" not in repr(grouped)
-    expected = roc_auc_score(LABEL[LACKING], SCORE[LACKING])
-    assert grouped.by_group.loc["(missing)", "auc"] == pytest.approx(expected, abs=1e-12)
-    assert len(grouped.cross_matrix) == len(KINDS[kind]) + 1
-    if kind == "int":  # integers and text in one table
-        assert len(grouped.compare_groups("rest")) == len(KINDS[kind]) + 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -404,52 +369,6 @@ def test_every_way_in_takes_missing(entry):
         entry(GAPS, "skip")
 
 
-def test_what_is_returned_counts_the_rows_that_it_leaves_out():
-    told = "20 rows without a group label left out"
-    compared = compare_models(LABEL, MODELS, groups=GAPS, missing="drop")
-    assert compared.n_missing == 20
-    assert repr(compared).endswith(f"{told})")
-    grouped = compare_models(LABEL, MODELS, groups=GAPS, missing="group")
-    assert grouped.n_missing == compare_models(LABEL, MODELS).n_missing == 0
-    assert "left out" not in repr(grouped)
-    # Rows of weight 0 do not count as rows without a label.
-    weight = np.where(LACKING & (LABEL == 1), 0.0, 2.0)
-    weighted = compare_models(LABEL, MODELS, groups=GAPS, missing="drop", sample_weight=weight)
-    assert weighted.n_missing == (LACKING & (LABEL == 0)).sum()
-    audit = FairnessAudit.from_predictions(LABEL, SCORE, groups=GAPS, missing="drop")
-    assert told in repr(audit)
-    folds = cross_validate_group_auc(
-        MODEL, SCORE[:, None], LABEL, groups=GAPS, missing="drop", cv=3
-    )
-    assert told in repr(folds)
-
-
-DISPLAYS = [
-    GroupAUCDisplay,
-    RankingDisplay,
-    GroupRocCurveDisplay,
-    GroupScoreDisplay,
-    CrossAUCDisplay,
-]
-
-
-@pytest.mark.parametrize("display", DISPLAYS)
-def test_displays_say_how_many_rows_they_leave_out(display):
-    plt = pytest.importorskip("matplotlib.pyplot")
-    figure = plt.figure(layout="constrained")
-    told = "20 rows without a group label left out"
-    drawn = display.from_predictions(
-        LABEL, SCORE, groups=GAPS, missing="drop", ax=figure.subplots()
-    )
-    assert drawn.n_missing == 20
-    assert told in drawn.note_
-    texts = " ".join(text.get_text() for text in figure.findobj(type(figure.text(0, 0, ""))))
-    assert told in texts.replace("\n", " ")
-    whole = display.from_predictions(LABEL, SCORE, groups=GAPS, missing="group")
-    assert "left out" not in whole.note_
-    plt.close("all")
-
-
 def test_folds_hold_rows_without_a_label_and_scores_do_not():
     X = pd.DataFrame({"x": SCORE, "site": np.where(LACKING, np.nan, PLACE)})
     folds = list(WithinGroupStratifiedKFold(4, groups="site", missing="drop").split(X, LABEL))
@@ -497,60 +416,6 @@ def test_folds_hold_rows_without_a_label_and_scores_do_not():
     n_missing = [fold.counts.n_missing for fold in result.folds]
     assert n_missing == [LACKING[test].sum() for test in tests]
     assert result.over_folds.counts.n_missing == result.within_folds.counts.n_missing == 20
-
-
-def test_leaving_one_group_out_leaves_the_missing_one_out_as_well():
-    site = pd.Series(np.where(LACKING, np.nan, PLACE))
-    result = cross_validate_group_auc(
-        LogisticRegression(),
-        SCORE[:, None],
-        LABEL,
-        groups=site,
-        cv=LeaveOneGroupOut(),
-        missing="drop",
-        undefined="ignore",
-    )
-    assert result.over_folds.by_group["auc"].to_dict() == pytest.approx(
-        {
-            place: roc_auc_score(LABEL[rows], SCORE[rows])
-            for place in range(3)
-            for rows in [(place == PLACE) & ~LACKING]
-        },
-        abs=1e-12,
-    )
-    assert result.over_folds.counts.n_missing == 20
-
-
-def test_each_group_may_be_the_missing_one():
-    X = pd.DataFrame({"x": SCORE, "site": np.where(LACKING, np.nan, PLACE)})
-    for groups in ("site", X["site"]):
-        scoring = group_auc_scoring(
-            ["worst"], groups=groups, each_group=[0, "(missing)"], missing="group"
-        )
-        model = LogisticRegression().fit(X[["x"]], LABEL)
-        model.feature_names_in_ = np.array(["x"], object)
-        score = scoring["auc_(missing)"](_Only(model), X, LABEL)
-        assert score == pytest.approx(roc_auc_score(LABEL[LACKING], SCORE[LACKING]), abs=1e-12)
-    with pytest.raises(ValueError, match=r"each_group names \['\(missing\)'\], which no row has"):
-        group_auc_scoring(["worst"], groups=X["site"], each_group=["(missing)"], missing="drop")
-    assert "missing='group'" in repr(scoring["worst"])
-
-
-class _Only:
-    """Return a fitted model that uses only the column x."""
-
-    def __init__(self, model):
-        self.model, self.classes_ = model, model.classes_
-        self._estimator_type = "classifier"
-
-    def __sklearn_tags__(self):
-        return self.model.__sklearn_tags__()
-
-    def fit(self, X, y):
-        return self
-
-    def decision_function(self, X):
-        return self.model.decision_function(X[["x"]])
 
 
 def test_random_parts_with_gaps_merge_as_the_whole():
@@ -633,14 +498,6 @@ def test_surrogates_are_refused_wherever_labels_and_names_are_given():
             refused()
 
 
-def test_other_characters_are_carried_through():
-    """Unassigned characters, and characters beyond 16 bits, which UTF-16 writes as surrogates."""
-    labels = ["\U0001f600", "\uffff", "\U0010ffff", "\ufeff"]
-    report = GroupAUC.from_predictions([0, 1] * 4, range(8), groups=np.repeat(labels, 2))
-    assert list(report.by_group.index) == sorted(labels)
-    assert ScoreCounts.from_counts(**report.counts.to_counts()) == report.counts
-
-
 @pytest.mark.parametrize("labels", [[BAD, "b"] * 2, [BAD] * 4], ids=ascii)
 def test_surrogates_in_labels_of_classes_are_refused(labels):
     named = r"holds 'a\\ud800', which is not valid Unicode"
@@ -683,68 +540,6 @@ def test_empty_states_of_any_type_are_equal_and_merge(left, right):
     assert pickle.loads(pickle.dumps(both)) == both
     assert both.to_counts().empty
     assert GroupAUC(both, undefined="ignore").by_group.empty
-
-
-def test_an_empty_name_is_no_name():
-    labels = ["a", "b"] * 2
-    for groups in (
-        pl.Series(labels),
-        pd.Series(labels, name=""),
-        pl.DataFrame({"": labels}),
-        pl.DataFrame({"": labels, "sex": labels}),
-    ):
-        counts = ScoreCounts.from_predictions(Y, SCORES, groups=groups)
-        assert counts.group_names == ()
-        assert ScoreCounts.from_counts(**counts.to_counts()) == counts
-    unnamed = ScoreCounts.from_predictions(Y, SCORES, groups=pl.Series(labels))
-    named = ScoreCounts.from_predictions(Y, SCORES, groups=pl.Series("site", labels))
-    assert GroupAUC(unnamed).by_group.index.name == "group"
-    assert next(iter(unnamed.to_counts())) == "group"
-    assert (unnamed + named).group_names == ()
-    assert GroupAUC(named, group_names="").by_group.index.name == "group"
-    counts = {"score": [0.5], "n_negatives": [1], "n_positives": [1]}
-    assert ScoreCounts.from_counts(**{"": ["a"]}, **counts).group_names == ()
-    assert ScoreCounts.from_counts(pl.Series(["a"]), **counts).group_names == ()
-
-
-@pytest.mark.parametrize("chunked", [False, True])
-@pytest.mark.parametrize("kind", [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(), pa.int8()])
-@pytest.mark.parametrize("labels", [["va", "oslo"], [7, -5]])
-def test_dictionaries_with_codes_of_any_type(kind, labels, chunked):
-    """DuckDB's ENUM has unsigned codes."""
-    y_true, y_score = [0, 1, 1, 0, 1], [0.1, 0.2, 0.3, 0.2, 0.5]
-    for codes in ([0, 1, 0, 1, 1], [0, None, 0, 1, 1], [1] * 5, [None] * 5):
-        of_rows = [None if code is None else labels[code] for code in codes]
-        groups = pa.DictionaryArray.from_arrays(pa.array(codes, kind), pa.array(labels))
-        groups = pa.chunked_array([groups[:2], groups[2:]]) if chunked else groups
-        found = ScoreCounts.from_predictions(y_true, y_score, groups=groups, missing="drop")
-        expected = ScoreCounts.from_predictions(y_true, y_score, groups=of_rows, missing="drop")
-        assert found == expected
-        assert found.n_missing == codes.count(None)
-
-
-@pytest.mark.parametrize("chunked", [False, True])
-@pytest.mark.parametrize("kind", [pa.uint8(), pa.int32()])
-def test_dictionaries_of_class_labels_scores_and_weights(kind, chunked):
-    """Missing values of a dictionary are missing values."""
-
-    def encoded(codes, values):
-        array = pa.DictionaryArray.from_arrays(pa.array(codes, kind), pa.array(values))
-        return pa.chunked_array([array]) if chunked else array
-
-    ill, risk, weight = ["no", "yes", "no"], [0.5, 0.25, 0.5], [1.0, 2.0, 1.0]
-    as_usual = {"y_true": ill, "y_score": risk, "sample_weight": weight, "pos_label": "yes"}
-    columns = {
-        name: encoded([0, 1, 0], as_usual[name][:2])
-        for name in ("y_true", "y_score", "sample_weight")
-    }
-    found = ScoreCounts.from_predictions(**{**as_usual, **columns})
-    assert found == ScoreCounts.from_predictions(**as_usual)
-    for name, column in columns.items():
-        gap = encoded([0, 1, None], column.cast(column.type.value_type).to_pylist()[:2])
-        found = rf"{name} (has 1 missing|must be finite; got 1 (NaN|NULL))"
-        with pytest.raises(ValueError, match=found):
-            ScoreCounts.from_predictions(**{**as_usual, name: gap})
 
 
 @pytest.mark.parametrize(

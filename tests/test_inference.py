@@ -19,7 +19,6 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import select_groups
-from skfedauc.datasets import make_group_scores
 from skfedauc.inference import (
     agreement,
     differences,
@@ -394,13 +393,6 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, wei
         assert named == ["new groups like these" if over == "groups" else "these groups, new rows"]
 
 
-def test_the_number_of_groups_chooses_what_averages_estimate():
-    few, many = (report_of(*simulated(0, n_groups=k, n=2000)) for k in (20, 21))
-    for report, expected in ((few, "rows"), (many, "groups")):
-        chosen = report.confidence_intervals(of="statistics")
-        assert chosen.equals(report.confidence_intervals(of="statistics", over=expected))
-
-
 def test_averages_of_fixed_groups_add_up_the_variances_of_the_groups():
     report = report_of(*simulated(2, n=2000))
     table = report.confidence_intervals(method="delong", of="statistics", over="rows")
@@ -414,15 +406,6 @@ def test_averages_over_new_groups_are_a_t_interval_of_the_group_aucs():
     table = report.confidence_intervals(method="delong", of="statistics", over="groups")
     theirs = stats.ttest_1samp(report.by_group["auc"], 0.5).confidence_interval(0.95)
     assert_allclose(table.loc["macro", ["ci_low", "ci_high"]].astype(float), theirs, rtol=1e-9)
-
-
-def test_a_number_that_stands_in_for_an_auc_does_not_vary():
-    y, s, g = [0, 1, 0, 1, 1, 1], [1, 2, 2, 1, 3, 4], list("aabbcc")
-    y, s, g = y * 5, s * 5, g * 5
-    report = report_of(y, s, g, undefined=0.5)
-    table = report.confidence_intervals(of="statistics", over="rows")
-    assert table.loc["macro", "value"] == pytest.approx(np.mean([1.0, 0.0, 0.5]))
-    assert table.loc["difference", "value"] == 1.0
 
 
 def test_variance_over_groups_is_unbiased():
@@ -733,18 +716,6 @@ def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(we
     assert seen == {True, False}
 
 
-def test_the_difference_of_groups_without_one():
-    test = report_of([0, 1, 0, 1], [1, 2, 3, 4], list("aaaa")).test_difference()
-    assert np.isnan([test.difference, test.ci_low, test.ci_high, test.pvalue]).all()
-    assert (test.highest, test.method) == (None, "needs two groups with both classes")
-    same = report_of([0, 1, 0, 1] * 2, [1, 2, 3, 1] * 2, list("aaaabbbb")).test_difference()
-    assert (same.difference, same.ci_low, same.pvalue) == (0.0, 0.0, 1.0)
-    assert same.ci_high > 0
-    with pytest.raises(ValueError, match=r"Pass 0.95 for 95 %"):
-        report_of(Y, S1, GROUPS).test_difference(confidence_level=95)
-    assert "'" in repr(report_of(Y, S1, GROUPS).test_difference())
-
-
 def test_the_difference_of_very_many_groups_compares_limits():
     report = report_of(
         *simulated(5, n_groups=differences.MOST_GROUPS + 1, n=80_000), undefined="ignore"
@@ -919,10 +890,6 @@ def test_equal_groups_without_any_variation(y, scores, groups, pvalue):
 # Comparisons of groups -------------------------------------------------------------------------
 
 
-def satterthwaite(variances, degrees_of_freedom):
-    return variances.sum() ** 2 / (variances**2 / degrees_of_freedom).sum()
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_degrees_of_freedom_equal_those_of_brunner_and_munzel(seed):
     y, scores, groups, _ = simulated(seed, n=400)
@@ -1084,21 +1051,6 @@ def test_comparisons_with_the_rest_of_rare_positives_hold_their_level():
         errs.append((GroupAUC(of_run).compare_groups("rest")["pvalue_adjusted"] < 0.05).any())
     # At a level of 5 %, 5 or more of 20 are errors with probability 0.3 %.
     assert np.sum(errs) < 5
-
-
-def test_two_groups_are_compared_once():
-    rows = make_group_scores("different", [30, 50], [80, 60], shifts=(0, 1), random_state=4)
-    report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-    table, pair = report.compare_groups("rest"), report.compare_groups().iloc[0]
-    assert_allclose(table["pvalue_adjusted"], pair["pvalue"], rtol=1e-12)
-    assert table["pvalue"].tolist() == [pair["pvalue"]] * 2
-    assert table["reference_auc"].tolist() == table["auc"].tolist()[::-1]
-    assert table["difference"].tolist() == [pair["difference"], -pair["difference"]]
-    assert table["statistic"].tolist() == [pair["statistic"], -pair["statistic"]]
-    assert table["ci_low"].tolist() == [pair["ci_low"], -pair["ci_high"]]
-    assert table["ci_high"].tolist() == [pair["ci_high"], -pair["ci_low"]]
-    for end in ("low", "high"):
-        assert_allclose(table[f"simultaneous_{end}"], table[f"ci_{end}"], rtol=1e-9)
 
 
 def test_comparisons_with_a_group_that_lacks_a_class_are_nan():
@@ -1277,24 +1229,6 @@ def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
             _ = report_of(*rows, undefined="raise").tau
 
 
-def test_the_spread_of_groups_without_variation():
-    found = spread_of(report_of([0, 0, 1, 1] * 2, [2, 2, 3, 3] * 2, list("aaaabbbb")))
-    assert found["tau"] == 0
-    assert 0 < found["ci_high"] <= 0.5
-    found = spread_of(report_of([0, 0, 1, 1] * 2, [2, 2, 3, 3, 3, 3, 2, 2], list("aaaabbbb")))
-    assert 0.4 < found["tau"] <= 0.5
-
-
-def test_null_difference_is_the_mean_range():
-    # Ranges of 2 and 3 standard normal variables: 2 / sqrt(pi) and 3 / sqrt(pi)
-    for n_groups, mean in ((2, 2 / np.sqrt(np.pi)), (3, 3 / np.sqrt(np.pi))):
-        assert differences.mean_range(np.full(n_groups, 0.1)) == pytest.approx(0.1 * mean, rel=1e-6)
-    deviations = np.array([0.5, 1.0, 2.0, 2.0])
-    drawn = np.random.default_rng(0).normal(size=(200_000, 4)) * deviations
-    expected = np.ptp(drawn, axis=1).mean()
-    assert differences.mean_range(deviations) == pytest.approx(expected, rel=0.01)
-
-
 @pytest.mark.parametrize("sizes", [(5, 15), (40, 160)])
 def test_null_difference_is_what_equal_groups_show(sizes):
     n_groups, n_runs = 8, 200
@@ -1417,43 +1351,12 @@ def test_limits_of_agreement_are_those_of_the_jackknife_for_rows_of_random_group
     assert errors == pytest.approx(expected, rel=0.07)
 
 
-def test_agreement_of_weighted_rows_and_of_one_group():
-    y, scores, groups, weights = simulated(0, weighted=True)
-    found = report_of(y, scores, groups, weights).agreement()
-    assert found.scores["pvalue"].isna().all()
-    assert "sample weights" in found.verdict
-    alone = report_of(Y, S1).agreement()
-    assert_allclose(alone.averages["difference"], 0.0, atol=1e-12)
-    assert (alone.averages["equivalent_to_pooled"] == "yes").all()
-    with pytest.raises(ValueError, match="delta must be a number between 0 and 1; got 5"):
-        report_of(Y, S1).agreement(delta=5)
-    with pytest.raises(ValueError, match="rows of both classes"):
-        report_of([1, 1], [1, 2], [1, 2], undefined="ignore").agreement()
-
-
 def test_agreement_of_few_rows_without_variation_is_left_open():
     y = [0, 0, 1, 1] * 2
     found = report_of(y, [1, 2, 5, 6, 2.5, 3, 6.5, 7], list("aaaabbbb")).agreement()
     assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
     found = report_of(y, [2] * 8, list("aaaabbbb")).agreement()
     assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
-
-
-def test_agreement_where_a_number_stands_in():
-    y, scores, groups, _ = simulated(0)
-    groups = np.where(y & (groups == 5), 4, groups)
-    found = report_of(y, scores, groups, undefined=0.5).agreement()
-    assert found.averages.drop(columns="bound").notna().all(axis=None)
-
-
-def test_agreement_of_one_group_does_not_speak_of_weights():
-    assert "weights" not in report_of(Y, S1, ["a"] * 20).agreement().verdict
-
-
-def test_the_rest_of_a_single_group_is_not_there():
-    report = report_of([0, 0, 1, 1, 0, 0], [1, 3, 2, 4, 5, 1], list("aaaabb"), undefined="ignore")
-    table = report.compare_groups("rest")
-    assert table.drop(columns="adjustment").loc["a", "reference_auc":].isna().all()
 
 
 # Scale of weights ------------------------------------------------------------------------------
@@ -1518,29 +1421,6 @@ def test_the_scale_of_weights_changes_nothing():
         assert_allclose(
             found(weights * scale), expected, rtol=1e-12, atol=1e-14, err_msg=f"{scale}"
         )
-
-
-def test_folds_whose_weights_differ_in_scale_are_put_on_one():
-    """The scales of two folds are above and below the limit at which weights are divided."""
-    y, scores, groups, weights = simulated(8, n_groups=4, n=240, weighted=True)
-    first = np.arange(240) < 120
-    weights = weights * np.where(first, 1.0, 30.0)
-
-    def within(scale):
-        halves = [
-            ScoreCounts.from_predictions(
-                y[half], scores[half], groups=groups[half], sample_weight=scale * weights[half]
-            )
-            for half in (first, ~first)
-        ]
-        return GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
-
-    border = within(2.0**37)
-    assert [view_of(part).weight_exponent > 0 for part in border._estimates.pairs.parts] == [
-        False,
-        True,
-    ]
-    assert_allclose(inference_of(border), inference_of(within(1.0)), rtol=1e-12, atol=1e-14)
 
 
 # Many rows in few cells, and a group with nearly all the weight -----------------------------------

@@ -8,25 +8,17 @@ import sys
 from decimal import Decimal
 from fractions import Fraction
 
-import narwhals
-import narwhals.stable.v1
-import narwhals.stable.v2
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from oracles import plain_label
-from sklearn.base import BaseEstimator
-from sklearn.linear_model import LogisticRegression
 
 from skfedauc import (
     GroupAUC,
     ScoreCounts,
     WithinGroupStratifiedKFold,
-    compare_models,
-    cross_validate_group_auc,
-    group_roc_auc_score,
 )
 from skfedauc._input import encode_groups, encoding, text
 from skfedauc._input import labels as label_module
@@ -38,9 +30,7 @@ ROWS = {
 }
 NUMBERS = [3, 1, 1, 2]
 STRINGS = ["oslo", "va", "va", "<é>"]
-BOOLEANS = [True, False, False, True]
 DATES = [datetime.datetime(2020, 1, day) for day in (3, 1, 1, 2)]
-LABELS = {"int": NUMBERS, "str": STRINGS, "bool": BOOLEANS, "date": DATES}
 
 
 def counts_of(**change):
@@ -155,15 +145,6 @@ def assert_groups(counts, labels):
     assert counts.n_positives.tolist() == expected
 
 
-@pytest.mark.parametrize("column", [*COLUMNS, *(f"{name} (category)" for name in CATEGORICALS)])
-def test_one_column_of_groups(column):
-    make = {**COLUMNS, **{f"{k} (category)": v for k, v in CATEGORICALS.items()}}[column]
-    for labels in LABELS.values():
-        counts = counts_of(groups=make(labels))
-        assert_groups(counts, labels)
-        assert counts == counts_of(groups=labels)
-
-
 # Characters whose order depends on the encoding, and characters that may be stripped
 CHARACTERS = ["", "a", "b", "Z", "0", " ", "\0", "é", "ß", "中", "\uffff", "\U0001f600"]
 
@@ -241,29 +222,6 @@ def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
         encode_groups(flavour([*texts, None]))
 
 
-@pytest.mark.parametrize("column", ["list", "numpy object", "pandas object"])
-@pytest.mark.parametrize("many", [False, True], ids=["", "as of many rows"])
-def test_text_that_c_cannot_hold(monkeypatch, column, many):
-    labels = ["a", "a\0", "a\0b", "a\0c", "a"]
-    if many:
-        monkeypatch.setattr(encoding, "HASHED_ROWS", 2)
-    codes, found = encode_groups(COLUMNS[column](labels))
-    assert found.tolist() == sorted(set(labels))
-    assert found[codes].tolist() == labels
-
-
-@pytest.mark.parametrize("column", [*COLUMNS, *CATEGORICALS, *STRING_COLUMNS])
-def test_a_column_is_left_as_it_was(column):
-    make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
-    given, same = make(STRINGS), make(STRINGS)
-    codes, labels = encode_groups(given)
-    if codes.flags.writeable:
-        codes[:] = 0
-    labels[:] = "changed"
-    again, other = encode_groups(given)
-    assert (again.tolist(), other.tolist()) == tuple(x.tolist() for x in encode_groups(same))
-
-
 def test_only_python_objects_need_pandas():
     program = """
 import sys
@@ -282,93 +240,14 @@ assert "pandas" not in sys.modules
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-@pytest.mark.parametrize(
-    "values", [[3, 1, 1, 2], [True, False, False, True], DATES, [2**63, 2**64 - 1, 5, 5]], ids=str
-)
-@pytest.mark.parametrize("within", ["pyarrow", "pandas"])
-def test_dictionaries_of_anything(values, within):
-    column = pa.array(
-        np.array(values, np.uint64) if values[0] == 2**63 else values
-    ).dictionary_encode()
-    if within == "pandas":
-        column = pd.Series(column, dtype=pd.ArrowDtype(column.type))
-    assert_groups(counts_of(groups=column), values)
-
-
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">i8"])
 def test_integer_groups_of_every_width(dtype):
     assert counts_of(groups=np.array(NUMBERS, dtype)) == counts_of(groups=NUMBERS)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        [-(2**63), 2**63 - 1, 0, 0],
-        [2**63, 2**64 - 1, 5, 5],
-        [10**15, -(10**15), 3, 3],
-        [-128, 127, 0, 0],
-    ],
-    ids=str,
-)
-def test_integer_groups_far_apart(labels):
-    dtype = np.uint64 if max(labels) >= 2**63 else np.int64
-    assert_groups(counts_of(groups=np.array(labels, dtype)), labels)
-
-
 @pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us", "ns"])
 def test_dates_of_every_resolution(unit):
     assert_groups(counts_of(groups=np.array(DATES, f"datetime64[{unit}]")), DATES)
-
-
-@pytest.mark.parametrize(
-    "groups",
-    [
-        [date.date() for date in DATES],
-        [pd.Timestamp(date) for date in DATES],
-        pd.Series(DATES, dtype="datetime64[ns]"),
-        pd.Series([date.date() for date in DATES], dtype="date32[pyarrow]"),
-        pl.Series([date.date() for date in DATES]),
-        pa.array([date.date() for date in DATES]),
-    ],
-    ids=["date", "Timestamp", "pandas ns", "pandas date32", "polars Date", "pyarrow date32"],
-)
-def test_days(groups):
-    assert_groups(counts_of(groups=groups), DATES)
-
-
-# Several columns; their combinations are the groups.
-FRAMES = {
-    "list of tuples": lambda columns: list(zip(*columns, strict=True)),
-    "list of lists": lambda columns: [list(row) for row in zip(*columns, strict=True)],
-    "numpy object": lambda columns: np.array(columns, object).T,
-    "pandas": lambda columns: pd.DataFrame(dict(enumerate(columns)), index=[7, 3, 3, 0]).rename(
-        columns=str
-    ),
-    "pandas, columns numbered": lambda columns: pd.DataFrame(dict(enumerate(columns))),
-    "pandas nullable": lambda columns: pd.DataFrame(
-        {str(k): column for k, column in enumerate(columns)}
-    ).convert_dtypes(),
-    "pandas pyarrow": lambda columns: pd.DataFrame(
-        {str(k): column for k, column in enumerate(columns)}
-    ).convert_dtypes(dtype_backend="pyarrow"),
-    "pandas categorical": lambda columns: pd.DataFrame(
-        {str(k): pd.Categorical(column) for k, column in enumerate(columns)}
-    ),
-    "pandas MultiIndex": pd.MultiIndex.from_arrays,
-    "polars": lambda columns: pl.DataFrame({str(k): column for k, column in enumerate(columns)}),
-    "pyarrow": lambda columns: pa.table({str(k): column for k, column in enumerate(columns)}),
-}
-
-
-@pytest.mark.parametrize("frame", FRAMES)
-def test_several_columns_of_groups(frame):
-    for columns in itertools.permutations(LABELS.values(), 2):
-        rows = list(zip(*columns, strict=True))
-        counts = counts_of(groups=FRAMES[frame](columns))
-        assert list(counts.groups) == sorted(set(rows))
-        for got, row in zip(counts.groups, sorted(set(rows)), strict=True):
-            assert all(isinstance(part, type(of)) for part, of in zip(got, row, strict=True))
-        assert counts == counts_of(groups=rows)
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -377,146 +256,12 @@ def test_dates_of_every_resolution_beside_another_column(unit):
     assert list(counts_of(groups=frame).groups) == sorted(set(zip(DATES, STRINGS, strict=True)))
 
 
-def test_a_date_is_its_midnight():
-    groups = [DATES[0].date(), DATES[0], DATES[1], DATES[1].date()]
-    assert_groups(counts_of(groups=groups), [DATES[0], DATES[0], DATES[1], DATES[1]])
-
-
-def test_large_integers_need_no_array():
-    assert counts_of(groups=[2**63, 5, 5, 2**64 - 1]).groups == (5, 2**63, 2**64 - 1)
-
-
-def test_numbers_in_two_dimensions_are_pairs():
-    groups = np.array([NUMBERS, NUMBERS[::-1]]).T
-    assert counts_of(groups=groups).groups == ((1, 1), (2, 3), (3, 2))
-
-
-def test_twelve_columns_of_many_labels():
-    rng = np.random.default_rng(0)
-    groups = rng.integers(0, 10**9, (50, 12))
-    counts = ScoreCounts.from_predictions(
-        rng.integers(0, 2, 50), rng.random(50), groups=np.tile(groups[:25], (2, 1))
-    )
-    assert list(counts.groups) == sorted(map(tuple, groups[:25].tolist()))
-
-
-def test_one_column_of_tuples_is_what_its_parts_are():
-    pairs = pd.Series([("a", 1), ("b", 2), ("b", 2), ("a", 2)])
-    assert counts_of(groups=pairs).groups == (("a", 1), ("a", 2), ("b", 2))
-
-
-def test_labels_stay_what_they_are():
-    """Text that looks like a number or like a missing value remains text."""
-    assert counts_of(groups=["007", "7", "NA", "nan"]).groups == ("007", "7", "NA", "nan")
-
-
 # Classes, scores and weights ---------------------------------------------------------------
-
-
-CHANGES = [
-    {"y_true": [0, 1, 0, 1]},
-    {"y_true": [False, True, False, True]},
-    {"y_true": [-1, 1, -1, 1]},
-    {"y_true": [0.0, 1.0, 0.0, 1.0]},
-    {"y_true": ["no", "yes", "no", "yes"], "pos_label": "yes"},
-    {"y_true": ["no", "yes", "no", "yes"], "pos_label": "no"},
-    {"y_true": [2, 5, 2, 5], "pos_label": 5},
-    {"y_score": [0.1, 0.4, 0.35, 0.8]},
-    {"y_score": [3, 1, 4, 2]},
-    {"sample_weight": [1, 2, 0, 4]},
-    {"sample_weight": [0.5, 2.0, 1.0, 4.0]},
-]
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-def test_columns_of_classes_scores_and_weights(column):
-    for change in CHANGES:
-        name = next(iter(change))
-        given = {**change, name: COLUMNS[column](change[name])}
-        positive = np.equal(ROWS["y_true"], 0 if change.get("pos_label") == "no" else 1)
-        plain = {} if name == "y_true" else {name: np.array(change[name], float)}
-        assert counts_of(**given) == counts_of(**{**plain, "y_true": positive})
-
-
-@pytest.mark.parametrize("scores", [[0.5, 0.25, 2.0, -1.0], [0.1, 0.4, 0.35, 0.8]], ids=str)
-def test_long_doubles_that_are_doubles(scores):
-    assert counts_of(y_score=np.array(scores, np.longdouble)) == counts_of(y_score=scores)
-
-
-def test_weights_may_be_rounded():
-    weights = np.array([1, 2, 3, 4], np.longdouble) / 3
-    assert counts_of(sample_weight=weights) == counts_of(sample_weight=weights.astype(float))
 
 
 @pytest.mark.parametrize("y_true", [[1, 1, 1, 1], [True] * 4, [1.0] * 4])
 def test_one_class_is_enough_for_score_counts(y_true):
     assert counts_of(y_true=y_true).n_negatives.sum() == 0
-
-
-@pytest.mark.parametrize("y_true", [[0] * 4, [-1] * 4, [False] * 4])
-def test_the_other_class_is_enough_too(y_true):
-    assert counts_of(y_true=y_true).n_positives.sum() == 0
-
-
-@pytest.mark.parametrize(
-    ("y_true", "pos_label", "n_positives"),
-    [
-        (["no"] * 4, "yes", 0),
-        (["yes"] * 4, "yes", 4),
-        ([0, 1, 1, 1], 0, 1),
-        ([True, False, False, False], False, 3),
-        ([-1, 1, 1, 1], -1, 1),
-        ([0, 1, 1, 1], 1.0, 3),
-        (np.array(["a", "b", "b", "b"], "S1"), b"b", 3),
-    ],
-)
-def test_pos_label(y_true, pos_label, n_positives):
-    assert counts_of(y_true=y_true, pos_label=pos_label).n_positives.sum() == n_positives
-
-
-CALLS = {
-    "counts": ScoreCounts.from_predictions,
-    "report": GroupAUC.from_predictions,
-    "function": group_roc_auc_score,
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_hard_labels_warn(name):
-    hard = {
-        "counts": [0, 1, 0, 1],
-        "report": [False, True, False, True],
-        "function": [0.0, 1.0, 1.0, 0.0],
-    }
-    with pytest.warns(UserWarning, match=r"only 0 and 1.*predict_proba\(X\)\[:, 1\]") as caught:
-        CALLS[name](ROWS["y_true"], hard[name], groups=["a"] * 4)
-    assert len(caught) == 1
-
-
-def test_hard_labels_of_minus_one_and_one_warn():
-    with pytest.warns(UserWarning, match="only -1 and 1"):
-        counts_of(y_true=[-1, 1, -1, 1], y_score=[-1, 1, 1, 1])
-
-
-@pytest.mark.parametrize(
-    "y_score",
-    [
-        [0.0, 1.0, 0.0, 0.5],
-        [0.0, 1.0, 1e-9, 1.0],
-        [0, 0, 0, 0],
-        [1, 1, 1, 1],
-        [0, 2, 0, 2],
-        [-1, 1, -1, 1],
-        [0.2, 0.7, 0.2, 0.7],
-    ],
-    ids=str,
-)
-def test_other_scores_do_not_warn(y_score):
-    assert len(counts_of(y_score=y_score)) == 2
-
-
-def test_one_row_is_not_taken_for_hard_labels():
-    assert len(ScoreCounts.from_predictions([1], [1.0], groups=[1])) == 1
 
 
 # Errors ------------------------------------------------------------------------------------
@@ -753,24 +498,9 @@ def test_the_mend_for_large_integers_holds_across_sites():
     assert auc == pytest.approx((higher + 1).mean() / 2, abs=1e-12)
 
 
-@pytest.mark.parametrize("labels", [[2**63 - 1, 2**63 - 2], [-(2**63), 2**63 - 1], [-(2**63), 5]])
-def test_the_largest_integers_are_labels(labels):
-    codes, found = encode_groups(np.array(labels))
-    assert found.tolist() == sorted(labels)
-    assert [found.tolist()[code] for code in codes] == labels
-
-
 def test_byte_order_does_not_matter():
     labels = np.array([1, 2**64 - 1, 7], ">u8")
     assert encode_groups(labels)[1].tolist() == [1, 7, 2**64 - 1]
-
-
-def test_numbers_far_apart_are_hashed(monkeypatch):
-    labels = np.random.default_rng(0).integers(-(2**62), 2**62, 50).repeat(3)
-    expected = encode_groups(labels)
-    monkeypatch.setattr(encoding, "HASHED_ROWS", 1)
-    for one, other in zip(expected, encode_groups(labels), strict=True):
-        assert np.array_equal(one, other)
 
 
 @pytest.mark.parametrize(
@@ -835,19 +565,6 @@ def test_decimals_of_every_flavour(flavour):
     )
 
 
-def test_decimals_that_a_float_is_printed_as_are_kept():
-    rng = np.random.default_rng(0)
-    floats = np.r_[rng.normal(size=200), 10.0 ** rng.uniform(-300, 300, 200), 0.1, 1e22, 5e-324]
-    y = rng.integers(0, 2, floats.size)
-    expected = ScoreCounts.from_predictions(y, floats)
-    for given in ([Decimal(repr(f)) for f in floats.tolist()], [Decimal(f) for f in floats]):
-        assert ScoreCounts.from_predictions(y, given) == expected
-    few = rng.integers(0, 10**15, 300)
-    digits = [Decimal(int(n)) / Decimal(10) ** 15 for n in few]
-    kept = ScoreCounts.from_predictions(np.arange(300) % 2, digits).cells.scores
-    assert kept.size == np.unique(few).size
-
-
 # Several columns, and tables -------------------------------------------------------------------
 
 
@@ -893,49 +610,6 @@ def tables_of(library):
     rows = pd.DataFrame({"dose": rng.normal(size=60), "site": ["x", "y", "z"] * 20})
     rows["y"] = (rows["dose"] + rng.normal(size=60) > 0).astype(int)
     return {"pandas": rows, "polars": pl.from_pandas(rows)}[library]
-
-
-# Uses of a table: in each, `t` is the table.
-USES_OF_TABLES = {
-    "columns": lambda t: GroupAUC.from_predictions(t["y"], t["dose"], groups=t["site"]).counts,
-    "columns of groups": lambda t: counts_of_table(t, t[["site"]]),
-    "estimator": lambda t: (
-        GroupAUC.from_estimator(
-            PredictsDose(), t, t["y"], groups="site", response_method="predict"
-        ).counts
-    ),
-    "groups of the folds": lambda t: [
-        (train.tolist(), test.tolist())
-        for train, test in WithinGroupStratifiedKFold(2, groups="site").split(t, t["y"])
-    ],
-    "cross-validation": lambda t: (
-        cross_validate_group_auc(
-            LogisticRegression(), t[["dose", "y"]], t["y"], groups=t["site"], cv=2
-        ).counts
-    ),
-    "table": lambda t: ScoreCounts.from_table(t, label="y", score="dose", group="site"),
-    "batches": lambda t: ScoreCounts.from_batches([t], label="y", score="dose", group="site"),
-    "models": lambda t: compare_models(t["y"], t[["dose", "y"]]).table.to_numpy().tolist(),
-}
-
-
-def counts_of_table(table, groups):
-    return ScoreCounts.from_predictions(table["y"], table["dose"], groups=groups)
-
-
-class PredictsDose(BaseEstimator):
-    def predict(self, X):
-        return X["dose"].to_numpy()
-
-
-@pytest.mark.filterwarnings("ignore:.*class labels")
-@pytest.mark.parametrize("namespace", [narwhals, narwhals.stable.v1, narwhals.stable.v2])
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize("use", USES_OF_TABLES)
-def test_frames_of_narwhals_are_read_as_the_frames_within(use, library, namespace):
-    table = tables_of(library)
-    expected = USES_OF_TABLES[use](table)
-    assert USES_OF_TABLES[use](namespace.from_native(table)) == expected
 
 
 def repeating(table, library):

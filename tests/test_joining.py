@@ -11,7 +11,7 @@ from rules import restored, rule
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import Withheld, extremes_of, view_of
 from skfedauc.counts.reducing import withheld_of
-from skfedauc.counts.score_counts import select_groups, with_n_missing
+from skfedauc.counts.score_counts import select_groups
 
 
 def make_rows(rng, n_rows, n_groups=3):
@@ -127,15 +127,6 @@ def test_the_ends_do_not_tell_the_extreme_scores():
         for x in (0.26, 0.27, 0.29)
     }
     assert len(sent) == 1
-
-
-def test_a_bin_with_enough_rows_stays_alone():
-    y = np.r_[np.zeros(40), np.ones(40)].astype(bool)
-    scores = np.r_[np.zeros(20), np.full(20, 0.6), np.full(20, 0.6), np.ones(20)]
-    counts = ScoreCounts.from_predictions(y, scores).reduced(rule("bins", min_count=20))
-    assert counts.cells.scores.size == 3
-    assert view_of(counts).ranges[:, [0, 2]].tolist() == [[0, 1], [0, 1]]
-    assert counts.cells.negatives.tolist() == [20, 20, 0]
 
 
 def test_small_groups_are_joined():
@@ -260,64 +251,6 @@ def test_a_limit_that_no_rows_reach_is_not_kept():
     counts = with_groups((3, 4)).reduced(rule("bins", min_count=10**15))
     assert counts.disclosure.withheld == Withheld(1, None, None, None, False, None, None)
     assert pickle.loads(pickle.dumps(counts)).disclosure.withheld == counts.disclosure.withheld
-
-
-def test_groups_without_rows_of_a_class_are_sent():
-    exact = ScoreCounts.from_predictions(
-        [0] * 9 + [1] * 9, np.arange(18) / 20, groups=["a"] * 9 + ["b"] * 9
-    )
-    counts = exact.reduced(rule("bins", min_count=9))
-    assert counts.groups == ("a", "b")
-    assert counts.n_positives.tolist() == [0, 9]
-
-
-def test_a_small_number_of_missing_rows_is_withheld():
-    groups = ["a"] * 20 + [None] * 4
-    exact = ScoreCounts.from_predictions(
-        [0, 1] * 12, np.arange(24) / 30, groups=groups, missing="drop"
-    )
-    assert exact.reduced(rule("bins", min_count=4)).n_missing == 4
-    reduced = exact.reduced(rule("bins", min_count=5))
-    assert reduced.n_missing == 0
-    assert reduced.disclosure.withheld.is_n_missing_low
-    assert "number of rows without a group label withheld" in repr(reduced)
-    assert (reduced + with_n_missing(reduced, 0)).disclosure.withheld.is_n_missing_low
-
-
-def test_all_groups_can_be_withheld():
-    for groups in (None, ["a", "a", "b", "b"]):
-        for level in ("bins", "summary"):
-            exact = ScoreCounts.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups)
-            counts = exact.reduced(rule(level, min_count=3))
-            assert len(counts) == 0
-            assert counts.disclosure.withheld.n_groups == (2 if groups else 1)
-            assert (
-                pickle.loads(pickle.dumps(counts)).disclosure.withheld == counts.disclosure.withheld
-            )
-
-
-def test_small_groups_of_a_summary_are_withheld():
-    rng = np.random.default_rng(5)
-    y, scores, groups = make_rows(rng, 200, n_groups=12)
-    exact = counted(y, scores, groups)
-    summary = exact.reduced(rule("summary", min_count=5))
-    smallest = np.minimum(exact.n_negatives, exact.n_positives)
-    assert 0 < summary.disclosure.withheld.n_groups == (smallest < 5).sum() - (smallest == 0).sum()
-    assert summary.disclosure.level == "summary"
-    kept = select_groups(exact, np.flatnonzero((smallest >= 5) | (smallest == 0)))
-    assert summary == kept.reduced("summary")
-    assert exact.reduced("summary").reduced(rule("summary", min_count=5)) == summary
-
-
-def test_weights_are_added_up():
-    rng = np.random.default_rng(6)
-    y, scores, groups = make_rows(rng, 200)
-    exact = ScoreCounts.from_predictions(y, scores, groups=groups, sample_weight=rng.random(200))
-    for counts in (exact.reduced(rule("bins", min_count=5)), exact.reduced(max_cells=20)):
-        totals = [c.cells.weights.sum(axis=1) for c in (exact, counts)]
-        assert np.allclose(*totals, rtol=1e-12)
-        lowest, highest = (GroupAUC(end).pooled for end in extremes_of(counts))
-        assert lowest <= GroupAUC(exact).pooled <= highest
 
 
 @pytest.mark.parametrize("level", ["bins", "summary"])
@@ -515,31 +448,6 @@ def test_joins_widen_the_interval_little():
         batch = ScoreCounts.from_predictions(y[rows], scores[rows]).reduced(max_cells=10_000)
         stream = (stream + batch).reduced(max_cells=64)
     assert width(stream) < 1.2 / 64
-
-
-def test_cells_without_a_pair_of_classes_are_joined_first():
-    # All negatives are below all positives, so that joins of one class lose nothing.
-    y, scores = np.repeat([0, 1], 500), np.arange(1000) / 1000
-    counts = ScoreCounts.from_predictions(y, scores).reduced(max_cells=2)
-    assert view_of(counts).ranges.tolist() == [[0.0, 0.5], [0.499, 0.999]]
-    assert width(counts) == 0
-
-
-def test_joins_keep_groups_and_totals():
-    rng = np.random.default_rng(9)
-    y, scores, groups = make_rows(rng, 500, n_groups=5)
-    exact = counted(y, scores, groups)
-    counts = exact.reduced(max_cells=5)
-    assert counts.groups == exact.groups
-    assert np.array_equal(counts.n_negatives, exact.n_negatives)
-    assert counts.cells.scores.size == 5
-    unchanged = exact.reduced(max_cells=1000)
-    assert unchanged.disclosure.level == "bins"
-    assert width(unchanged) == 0
-    binned = exact.reduced("bins")
-    assert binned.reduced(max_cells=10_000).disclosure.bins == Bins.of_probabilities()
-    assert binned.reduced(max_cells=8).disclosure.bins is None
-    assert binned.reduced(max_cells=8) == exact.reduced("bins", max_cells=8)
 
 
 def test_small_counts_stay_away_when_cells_are_joined_further():

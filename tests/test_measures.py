@@ -8,7 +8,7 @@ import pytest
 from oracles import NAN, random_case
 from scipy.integrate import quad
 from scipy.special import expit, logit
-from scipy.stats import binom, binomtest, norm, t
+from scipy.stats import norm, t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
@@ -34,7 +34,6 @@ from skfedauc.measures import (
     Specificity,
 )
 from skfedauc.plotting import GroupAUCDisplay, RankingDisplay
-from skfedauc.report import statistics_of
 from skfedauc.report.curve_intervals import pooled_clustered
 
 MEASURES = [
@@ -174,16 +173,6 @@ def test_the_sensitivity_is_the_highest_at_the_specificity():
     assert found == 0.25
 
 
-def test_perfect_and_reversed_scores():
-    y, groups = [0, 0, 0, 1, 1, 1], ["a"] * 6
-    for measure in MEASURES:
-        found = group_roc_auc_score(y, range(6), groups=groups, measure=measure)
-        assert found == pytest.approx(1, abs=1e-15)
-    for measure in MEASURES[:4]:
-        found = group_roc_auc_score(y, range(6, 0, -1), groups=groups, measure=measure)
-        assert found == pytest.approx(measure.scale[0], abs=1e-15)
-
-
 def test_merged_counts_have_the_same_measures():
     case = random_case(3, labels="int", weights="unit")
     halves = [case.take(slice(0, None, 2)), case.take(slice(1, None, 2))]
@@ -277,26 +266,6 @@ def test_the_variance_of_a_sensitivity_is_that_of_the_delta_method():
     assert np.mean(found) == pytest.approx(truth, rel=0.1)
 
 
-def test_the_number_of_effective_positives_without_errors_of_the_threshold():
-    # With negatives that are all below the positives, no threshold has another sensitivity.
-    curves = GroupCurves.of(ScoreCounts.from_predictions([0] * 50 + [1] * 8, range(58)))
-    errors = measuring.sensitivity_errors(curves, 0.1, np.array([1.0]))
-    assert errors.n == pytest.approx([8])
-    low, high = errors.limits(np.array([1.0]), 0.025)
-    truth = binomtest(8, 8).proportion_ci(method="wilson")
-    assert (low[0], high[0]) == pytest.approx((truth.low, truth.high))
-
-
-@pytest.mark.parametrize(("n", "rate"), [(1, 0.3), (20, 0.05), (35, 0.1), (36, 0.1), (400, 0.1)])
-def test_the_fewest_negatives_within_a_rate_are_binomial(n, rate):
-    found = measuring.fewest_within(np.array([0.0, n]), rate, 0.025)
-    assert found[0] < 1
-    k = np.arange(n + 1)
-    reached = k[binom.sf(k - 1, n, rate) >= 0.975].max()
-    assert np.floor(found[1]) == reached
-    assert (1 - rate) ** n > 0.025 or found[1] >= 1
-
-
 @pytest.mark.parametrize(
     ("m", "n", "apart"),
     [(20, 80, 1.2), (80, 20, 1.2), (50, 200, 1.2), (200, 50, 2.3)],
@@ -320,26 +289,6 @@ def test_limits_hold_if_few_rows_determine_the_threshold(m, n, apart):
         table = measured(report, measure).confidence_intervals()
         held = (table["ci_low"] <= truth) & (truth <= table["ci_high"])
         assert held.mean() >= 0.93, measure
-
-
-def test_notes_of_few_rows_at_the_threshold():
-    y, score, _ = group_rows(0, m=20, n=80)
-    groups = np.tile(["a", "b"], 50)
-    report = GroupAUC.from_predictions(y, score, groups=groups)
-    for measure, value, note in (
-        (PartialAUC(min_tpr=0.9), 0.9 / 1.9, "no lower limit: too few positives"),
-        (Specificity(sensitivity=0.8), None, "low lower limit: few positives determine"),
-        (Sensitivity(specificity=0.8), None, ""),
-        (PartialAUC(max_fpr=0.2), None, ""),
-    ):
-        table = measured(report, measure).confidence_intervals()
-        assert table["note"].str.startswith(note).all()
-        assert note or table["note"].eq("").all()
-        if value is not None:
-            assert table["ci_low"].to_numpy() == pytest.approx(value)
-        table = measured(report, measure).confidence_intervals(of="statistics", over="rows")
-        biased = "biased: 2 groups with few positives within the rates" if note else ""
-        assert table.loc["macro", "note"] == biased
 
 
 def test_the_limit_of_perfect_separation():
@@ -457,16 +406,6 @@ def test_the_interval_of_an_average_adds_variances():
 
 def by_group_of(measure, y, score, groups):
     return [expected(measure, y[groups == g], score[groups == g]) for g in np.unique(groups)]
-
-
-def test_perfect_separation_is_recognized_with_any_weights():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        y = np.repeat([0, 1], [30, 20])
-        counts = ScoreCounts.from_predictions(y, np.arange(50), sample_weight=rng.random(50))
-        table = GroupAUC(counts, measure=PartialAUC(max_fpr=0.3)).confidence_intervals()
-        assert table["partial_auc_max_fpr_0.3"].tolist() == [1.0]
-        assert table["note"].tolist() == ["perfect separation"]
 
 
 def test_a_bound_replaces_an_unknown_variance():
@@ -648,28 +587,6 @@ def test_the_first_lines_and_the_display_show_the_measure():
     assert display.ax_.get_xlabel().startswith("AveragePrecision() and 95 % interval")
 
 
-def test_groups_that_lack_a_class():
-    rows = {"y_true": [0, 1, 0, 0], "y_score": [0.1, 0.2, 0.3, 0.4], "groups": list("aabb")}
-    measure = PartialAUC(max_fpr=0.5)
-    with pytest.warns(match=r"1 of 2 groups.* so their PartialAUC\(max_fpr=0.5\) is undefined"):
-        assert group_roc_auc_score(**rows, measure=measure) == 1.0
-    with pytest.warns(match=r"so their PartialAUC\(max_fpr=0.5\) is undefined"):
-        group_roc_auc_score(**rows, measure=measure, statistic=None)
-    assert group_roc_auc_score(**rows, measure=measure, undefined=0.5) == 0.75
-    found = group_roc_auc_score(**rows, measure=measure, statistic=None, undefined=0.5)
-    assert found.to_dict() == {"a": 1.0, "b": 0.5}
-    assert found.name == "partial_auc_max_fpr_0.5"
-    with pytest.raises(ValueError, match="have no positives or no negatives"):
-        group_roc_auc_score(**rows, measure=measure, undefined="raise")
-    gap = group_roc_auc_score(**rows, measure=measure, statistic="difference", undefined="ignore")
-    assert np.isnan(gap)
-    scoring = group_auc_scoring([], groups="g", each_group=[1], measure=measure)
-    X = pd.DataFrame({"score": rows["y_score"], "g": [0, 0, 1, 1]})
-    model = LogisticRegression().fit(X, rows["y_true"])
-    with pytest.warns(match=r"so its PartialAUC\(max_fpr=0.5\) is undefined"):
-        assert np.isnan(scoring["partial_auc_max_fpr_0.5_1"](model, X, rows["y_true"]))
-
-
 def test_replacements_are_values_of_the_measure():
     rows = {"y_true": [0, 1, 0, 0], "y_score": [0.1, 0.2, 0.3, 0.4], "groups": list("aabb")}
     measure = PartialAUC(max_fpr=0.1)
@@ -794,19 +711,3 @@ def test_reports_within_folds_have_whole_aucs_only():
 
 
 # Many groups -----------------------------------------------------------------------------------
-
-
-def test_many_groups_are_computed_at_once():
-    rng = np.random.default_rng(0)
-    n_groups, n = 5_000, 10
-    y = np.tile(np.arange(n) < 4, n_groups)
-    score = rng.normal(size=y.size) + y
-    groups = np.repeat(np.arange(n_groups), n)
-    report = GroupAUC.from_predictions(y, score, groups=groups)
-    for measure in (PartialAUC(max_fpr=0.3), AveragePrecision()):
-        found = measured(report, measure)
-        values = found.by_group[measure.name]
-        for g in (0, 1, n_groups - 1):
-            mine = groups == g
-            assert values[g] == pytest.approx(expected(measure, y[mine], score[mine]), abs=1e-12)
-        assert list(found.statistics().index) == statistics_of(measure)

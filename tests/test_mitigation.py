@@ -4,9 +4,6 @@ import pickle
 import re
 from contextlib import nullcontext
 
-import narwhals
-import narwhals.stable.v1
-import narwhals.stable.v2
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -134,16 +131,6 @@ def test_thresholds(people, columns, drop):
 
 
 @every_way
-def test_grid_of_a_reduction(people, columns, drop):
-    X, y = numeric(people[0], columns), people[1]
-    features, plain = features_of(X, columns, drop), grid()
-    plain.fit(features, y, sensitive_features=X[columns])
-    model = mitigated("GridSearch", columns, drop=drop).fit(X, y)
-    assert_array_equal(model.predict(X), plain.predict(features))
-    assert_allclose(model.predict_proba(X), plain.predict_proba(features))
-
-
-@every_way
 def test_mixture_of_a_reduction(people, columns, drop):
     X, y = numeric(people[0], columns), people[1]
     features, plain = features_of(X, columns, drop), gradient()
@@ -210,15 +197,6 @@ FRAMES = {
 }
 
 
-def test_a_tuple_of_columns_is_a_list(people):
-    X, y = people
-    one, other = (
-        mitigated("CorrelationRemover", columns).fit(X, y)
-        for columns in (("sex", "band"), ["sex", "band"])
-    )
-    assert_same_outputs(outputs(one, X), outputs(other, X))
-
-
 @every_fit
 def test_every_kind_of_table_gives_the_same(people, name):
     X, y = people
@@ -281,79 +259,6 @@ def test_set_output_on_steps_changes_nothing(people, name):
         model = make_pipeline(unchanged, model)
         with config_context(transform_output=output):
             assert_same_outputs(outputs(model.fit(X, y), X), expected, f"{before}, {output}")
-
-
-@every_mitigator
-def test_positions_are_for_arrays_and_names_for_tables(people, name):
-    X, y = people[0][["dose", "band", "level"]], people[1]
-    expected = outputs(mitigated(name, "band").fit(X, y), X)
-    array = X.to_numpy()  # an array of floats
-    model = mitigated(name, 1).fit(array, y)
-    assert_same_outputs(outputs(model, array), expected)
-    assert not hasattr(model, "feature_names_in_")
-    # Integer column names select columns by name, in any order of the columns.
-    numbered = X.set_axis([0, 1, 2], axis=1)[[1, 2, 0]]
-    model = mitigated(name, 1).fit(numbered, y)
-    assert_allclose(model.predict(numbered).mean(), expected[0].mean(), atol=0.05)
-    with pytest.raises(ValueError, match=r"requires the column 1 of X; .*'dose', 'band'"):
-        mitigated(name, 1).fit(X, y)
-
-
-LABELS = [
-    np.array([False, True]),
-    np.array([-1, 1]),
-    np.array([1, 2]),
-    np.array(["no", "yes"]),
-    np.array(["no", "yes"], object),
-]
-
-
-@every_mitigator
-def test_labels_other_than_0_and_1(people, name):
-    X, y = people[0][[*FEATURES, "sex"]], people[1]
-    plain = mitigated(name).fit(X, y)
-    decisions, *scores = outputs(plain, X)
-    for classes in LABELS[2:4] if name == "ExponentiatedGradient" else LABELS:
-        model = mitigated(name).fit(X, classes[y])
-        assert_array_equal(model.classes_, classes)
-        found, *found_scores = outputs(model, X)
-        assert_array_equal(found, classes[decisions.astype(int)])
-        assert_same_outputs(found_scores, scores, repr(classes))
-        assert model.score(X, classes[y]) == pytest.approx(plain.score(X, y))
-
-
-SENSITIVE_LABELS = {
-    "booleans": lambda column: column == "m",
-    "integers": lambda column: column.map({"f": 4, "m": 7}),
-    "dates": lambda column: pd.to_datetime(column.map({"f": "2020-01-01", "m": "2021-01-01"})),
-    "whole floats": lambda column: column.map({"f": 4.0, "m": 7.0}),
-    "bands": lambda column: pd.cut(column.map({"f": 0, "m": 9}), [-1, 5, 10]),
-    "periods": lambda column: pd.PeriodIndex(column.map({"f": "2020", "m": "2021"}), freq="Y"),
-}
-
-
-@every_fit
-def test_kinds_of_sensitive_labels(people, name):
-    X, y = people[0][[*FEATURES, "sex"]], people[1]
-    expected = outputs(mitigated(name).fit(X, y), X)
-    for kind, convert in SENSITIVE_LABELS.items():
-        other = X.assign(sex=convert(X["sex"]))
-        model = mitigated(name).fit(other, y)
-        # Least squares on one number and on two indicators differ by rounding error.
-        for one, expected_one in zip(outputs(model, other), expected, strict=True):
-            assert_allclose(one, expected_one, atol=1e-5, err_msg=kind)
-
-
-def test_reductions_predict_without_the_columns_that_they_do_not_read(people):
-    X, y = people[0][[*FEATURES, "sex"]], people[1]
-    for name in ("ExponentiatedGradient", "GridSearch"):
-        model = mitigated(name).fit(X, y)
-        assert_same_outputs(outputs(model, X[FEATURES]), outputs(model, X))
-        with pytest.raises(ValueError, match=r"yet now missing:\n- sex"):
-            model.predict(X[FEATURES[::-1]])  # the features have another order
-    for name in ("ThresholdOptimizer", "CorrelationRemover"):
-        with pytest.raises(ValueError, match=r"yet now missing:\n- sex"):
-            mitigated(name).fit(X, y).predict(X[FEATURES])
 
 
 def test_seeds_of_random_decisions(people):
@@ -433,21 +338,6 @@ def test_scores_that_an_estimator_says_it_has(people, mitigator, estimator, meth
 
 
 # Weights, frozen models, copies ------------------------------------------------------
-
-
-def test_sample_weight_is_for_the_classifier(people):
-    X, y = people[0][[*FEATURES, "sex"]], people[1]
-    weight = np.linspace(0.1, 5, len(y))
-    model = mitigated("ThresholdOptimizer").fit(X, y, sample_weight=weight)
-    plain = thresholds().fit(X[FEATURES], y, sensitive_features=X["sex"], sample_weight=weight)
-    assert_allclose(model.mitigator_.estimator_.coef_, plain.estimator_.coef_)
-    model = mitigated("CorrelationRemover").fit(X, y, sample_weight=weight)
-    unweighted = mitigated("CorrelationRemover").fit(X, y)
-    assert_allclose(model.mitigator_.beta_, unweighted.mitigator_.beta_)
-    assert np.abs(model.estimator_.coef_ - unweighted.estimator_.coef_).max() > 0.01
-    for name in ("ExponentiatedGradient", "GridSearch"):
-        with pytest.raises(ValueError, match=f"{name} sets the weights of the rows itself"):
-            mitigated(name).fit(X, y, sample_weight=weight)
 
 
 @pytest.mark.parametrize("method", ["auto", "predict"])
@@ -829,15 +719,3 @@ def test_repeated_names_of_columns_are_refused(people):
     for call in (lambda of: model.fit(of, y), model.fit(X, y).predict):
         with pytest.raises(ValueError, match=f"several columns of one name, '{twice}' 2 times"):
             call(pd.concat([X, X[[twice]]], axis=1))
-
-
-@pytest.mark.parametrize("namespace", [narwhals, narwhals.stable.v1, narwhals.stable.v2])
-def test_frames_of_narwhals_are_those_within(people, namespace):
-    X, y = people
-    model = MitigatedClassifier(gradient(), groups="sex", random_state=0)
-    expected = model.fit(X, y)
-    names = expected.feature_names_in_
-    scores = expected.predict_proba(X)
-    again = model.fit(namespace.from_native(X), y)
-    assert_array_equal(again.feature_names_in_, names)
-    assert_array_equal(again.predict_proba(namespace.from_native(X)), scores)

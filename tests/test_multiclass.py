@@ -1,7 +1,6 @@
 """AUCs of three or more classes by group, against scikit-learn and all pairs of rows."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -146,24 +145,6 @@ def test_rows_without_groups_and_without_a_class(multi_class):
     assert MulticlassGroupAUC(counts).statistic("pooled") == pytest.approx(expected)
 
 
-def test_groups_that_lack_a_class_have_no_average():
-    rows = Rows(n=200)
-    kept = (rows.groups != 1) | (rows.y != 2)
-    y, score, groups = rows.y[kept], rows.score[kept], rows.groups[kept]
-    for multi_class in ("ovr", "ovo"):
-        report = MulticlassGroupAUC.from_predictions(
-            y, score, groups=groups, multi_class=multi_class, undefined="ignore"
-        )
-        assert report.average_by_group().isna().tolist() == [False, True, False]
-        assert report.by_group.loc[1].isna().sum() == (1 if multi_class == "ovr" else 6)
-        filled = MulticlassGroupAUC(report.counts, undefined=0.5).average_by_group()
-        expected = report.by_group.loc[1].fillna(0.5).mean()
-        assert filled[1] == pytest.approx(expected)
-    report = MulticlassGroupAUC.from_predictions(y, score, groups=groups)
-    with pytest.warns(match=r"1 of 3 groups.* Class 2 is compared with the rest\."):
-        _ = report.statistic("macro")
-
-
 def test_groups_of_one_class_keep_their_row_in_pairs():
     y, groups = [0, 1, 2, 0], list("aaab")
     report = MulticlassGroupAUC.from_predictions(
@@ -241,13 +222,6 @@ def test_named_columns_in_another_order_are_matched_by_name(frame_of, names):
         pd.testing.assert_frame_equal(found.by_group[expected.columns], expected)
 
 
-def test_text_as_names_of_columns():
-    rows = Rows(n=90, n_classes=3)
-    frame = pd.DataFrame(rows.score[:, [2, 0, 1]], columns=["2", "0", "1"])
-    found = group_roc_auc_score(rows.y, frame, groups=rows.groups, multi_class="ovo")
-    assert found == group_roc_auc_score(rows.y, rows.score, groups=rows.groups, multi_class="ovo")
-
-
 @pytest.mark.parametrize("frame_of", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_columns_with_default_names_are_in_the_order_of_the_classes(frame_of):
     rows = Rows(n=90, n_classes=3)
@@ -269,27 +243,6 @@ def test_ambiguous_names_of_columns_are_refused(names, labels, message):
     frame = pd.DataFrame(np.eye(3), columns=names)
     with pytest.raises(ValueError, match=message):
         MulticlassGroupAUC.from_predictions([0, 1, 2], frame, groups=[1] * 3, labels=labels)
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"multi_class": "all"}, r"multi_class must be 'ovr' .* got 'all'"),
-        ({"y_true": [0, 1, 0, 1]}, r"three or more different classes; got 0, 1\. For two classes"),
-        ({"labels": [0, 1, 1]}, r"labels must hold three or more different classes"),
-        ({"labels": [0, 1, 3]}, r"y_true has the labels 2, which are not among labels, 0, 1, 3"),
-        ({"y_score": np.eye(4)}, r"one column for each of the 3 classes.* shape \(4, 4\)"),
-        ({"y_score": [1, 2, 3, 4]}, r"one column for each .* shape \(4,\)"),
-        ({"y_score": np.full((4, 3), np.nan)}, r"y_score\[:, 0\] must be finite"),
-        ({"y_true": [0.0, 1.0, 2.0, np.nan]}, r"y_true has 1 missing labels of 4"),
-        ({"groups": [1, 2]}, r"groups has 2 rows"),
-        ({"undefined": "drop"}, r"undefined must be 'skip'"),
-    ],
-)
-def test_wrong_arguments(changed, message):
-    given = {"y_true": [0, 1, 2, 0], "y_score": np.eye(3)[[0, 1, 2, 0]], "groups": [1, 1, 1, 1]}
-    with pytest.raises(ValueError, match=message):
-        MulticlassGroupAUC.from_predictions(**{**given, **changed})
 
 
 def test_wrong_counts():
@@ -365,15 +318,6 @@ def test_scorers_of_one_group_equal_scikit_learns(multi_class, average):
     assert_allclose(found["test_groups"], found["test_all"], rtol=1e-12)
 
 
-def test_scorers_of_gaps_are_negated():
-    rows = Rows()
-    X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
-    model = LogisticRegression().fit(X, rows.y)
-    scorer = make_group_auc_scorer("neg_difference", groups="site", multi_class="ovr")
-    report = MulticlassGroupAUC.from_predictions(rows.y, model.predict_proba(X), groups=rows.groups)
-    assert scorer(model, X, rows.y) == pytest.approx(-report.statistic("difference"))
-
-
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 @pytest.mark.parametrize("class_average", ["macro", "weighted"])
 def test_several_scorers_equal_single_scorers_and_share_predictions(multi_class, class_average):
@@ -405,31 +349,6 @@ def test_several_scorers_equal_single_scorers_and_share_predictions(multi_class,
             assert found[f"test_{name}"][fold] == pytest.approx(expected, rel=1e-12)
         for group, expected in report.average_by_group(class_average)[[0, 2]].items():
             assert found[f"test_auc_{group}"][fold] == pytest.approx(expected, rel=1e-12)
-
-
-def test_scores_of_single_groups_that_lack_a_class_or_are_absent():
-    rows = Rows()
-    X = pd.DataFrame(rows.score).assign(site=rows.groups).rename(columns=str)
-    model = LogisticRegression().fit(X, rows.y)
-    kept = (rows.groups != 1) | (rows.y != 2)
-
-    def score_of(group, undefined):
-        scoring = group_auc_scoring(
-            [], groups="site", each_group=[group], undefined=undefined, multi_class="ovr"
-        )
-        return scoring[f"auc_{group}"](model, X[kept], rows.y[kept])
-
-    with pytest.warns(match="group 1 lacks a class in the scored rows"):
-        assert np.isnan(score_of(1, "skip"))
-    with pytest.warns(match="group 7 is absent in the scored rows"):
-        assert np.isnan(score_of(7, "skip"))
-    with pytest.raises(ValueError, match="group 1 lacks a class"):
-        score_of(1, "raise")
-    report = MulticlassGroupAUC.from_estimator(
-        model, X[kept], rows.y[kept], groups="site", undefined=0.5
-    )
-    assert report.groups == (0, 1, 2)
-    assert score_of(1, 0.5) == pytest.approx(report.average_by_group()[1])
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
@@ -474,48 +393,6 @@ def test_decision_values_of_pairs_of_classes_are_refused(wrap):
     scores = model.decision_function(X)
     expected = np.mean([roc_auc_score(rows.y == c, scores[:, c]) for c in range(3)])
     assert scorer(model, X, rows.y) == pytest.approx(expected)
-
-
-def test_several_scorers_refuse_arguments_for_two_classes():
-    with pytest.raises(ValueError, match="pos_label has no meaning with multi_class"):
-        group_auc_scoring(["macro"], groups="site", multi_class="ovr", pos_label=1)
-    with pytest.raises(ValueError, match="measure= and multi_class= cannot be combined"):
-        group_auc_scoring(["worst"], groups="site", multi_class="ovr", measure=AveragePrecision())
-    with pytest.raises(ValueError, match="class_average must be 'macro'"):
-        group_auc_scoring(["macro"], groups="site", multi_class="ovr", class_average="micro")
-
-
-def test_groups_without_rows_of_a_class_have_no_average():
-    """Scikit-learn leaves the class out, as the notes of `MulticlassGroupAUC` state."""
-    rows = Rows(n_classes=3)
-    y, score = rows.y[rows.y < 2], rows.score[rows.y < 2]
-    for multi_class, average, is_left_out in (
-        ("ovr", "macro", False), ("ovr", "weighted", True), ("ovo", "macro", True),
-        ("ovo", "weighted", True),
-    ):  # fmt: skip
-        report = MulticlassGroupAUC.from_predictions(
-            y, score, groups=[0] * len(y), labels=range(3), multi_class=multi_class,
-            undefined="ignore",
-        )  # fmt: skip
-        assert report.average_by_group(average).isna().all()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            theirs = roc_auc_score(
-                y, score, labels=range(3), multi_class=multi_class, average=average
-            )
-        assert np.isnan(theirs) != is_left_out
-
-
-def test_scorers_refuse_two_classes():
-    X, y = pd.DataFrame({"x": [0.0, 1, 2, 3], "site": 1}), [0, 1, 0, 1]
-    model = LogisticRegression().fit(X, y)
-    scorer = make_group_auc_scorer("macro", groups="site", multi_class="ovo")
-    with pytest.raises(ValueError, match="needs a classifier of three or more classes"):
-        scorer(model, X, y)
-    with pytest.raises(ValueError, match="multi_class must be 'ovr'"):
-        make_group_auc_scorer("macro", groups="site", multi_class="both")
-    with pytest.raises(ValueError, match="pos_label has no meaning with multi_class"):
-        make_group_auc_scorer("macro", groups="site", multi_class="ovr", pos_label=1)
 
 
 def test_counts_of_bins_and_summaries_have_reports():

@@ -62,23 +62,6 @@ def test_merging_by_period_is_counting_with_the_period_as_a_group_column(groups,
     assert ScoreCounts.merge([first, *parts[1:]], by_period=True) == expected
 
 
-def test_counts_by_period_come_from_files_and_leave_again(tmp_path):
-    parts = parts_of(0)
-    paths = [tmp_path / f"{month}.skfa" for month in MONTHS]
-    for part, path in zip(parts, paths, strict=True):
-        part.save(path)
-    whole = ScoreCounts.merge(paths, by_period=True)
-    assert whole == ScoreCounts.merge(parts, by_period=True)
-    assert ScoreCounts.from_bytes(whole.to_bytes()).group_names == ("group", "period")
-    # A window of six months, by adding and subtracting
-    window = ScoreCounts.merge(paths[:6])
-    for leaving, coming, expected in zip(paths, paths[6:], range(1, 7), strict=False):
-        window = window + ScoreCounts.load(coming) - ScoreCounts.load(leaving)
-        assert window == ScoreCounts.merge(paths[expected : expected + 6])
-    first = ScoreCounts.merge(paths[:1], by_period=True)
-    assert whole - first == ScoreCounts.merge(paths[1:], by_period=True)
-
-
 @pytest.mark.parametrize(("level", "error"), [(Bins.of_scores(), 0.01), ("summary", 1e-12)])
 def test_periods_of_each_level(level, error):
     parts = [part.reduced(level) for part in parts_of(1)]
@@ -88,14 +71,6 @@ def test_periods_of_each_level(level, error):
     np.testing.assert_allclose(*reports, atol=error)
     changes = find_change(counts)["difference"], find_change(exact)["difference"]
     np.testing.assert_allclose(*changes, atol=error)
-
-
-def test_empty_months_have_no_groups():
-    empty = ScoreCounts.from_counts(["a"], [0.5], [0], [0]).with_source("va", period="2027-01")
-    parts = parts_of(0)
-    whole = ScoreCounts.merge([*parts, empty], by_period=True)
-    assert whole == ScoreCounts.merge(parts, by_period=True)
-    assert len(whole.sources) == 13
 
 
 # Comparison with a reference period ----------------------------------------------------------
@@ -125,13 +100,6 @@ def test_a_reference_period_without_rows_in_a_group_leaves_it_out():
     for unknown in ("2025", None, np.array(["2025", "2026-01"])):
         with pytest.raises(ValueError, match="reference must be a period of the counts; got "):
             compare_periods(counts, unknown)
-
-
-def test_a_period_may_be_called_rest():
-    parts = parts_of(4, groups=None)[:3]
-    rest = parts[0].with_source("va", model="m1", period="rest")
-    counts = ScoreCounts.merge([rest, *parts[1:]], by_period=True)
-    assert compare_periods(counts, "rest").index.tolist() == MONTHS[1:3]
 
 
 # Since when ----------------------------------------------------------------------------------
@@ -219,16 +187,6 @@ def test_joined_ranges_are_refused(joined):
     with pytest.raises(ValueError, match="ranges that were joined by min_count or max_cells"):
         find_change(counts)
     assert compare_periods(counts, "2026-01")["pvalue"].notna().any()
-
-
-def test_periods_without_an_auc_are_passed_over():
-    parts = parts_of(6, None)
-    of_one_class = ScoreCounts.from_predictions([1, 1], [0.2, 0.3]).with_source(
-        "va", model="m1", period="2026-06b"
-    )
-    counts = ScoreCounts.merge(parts, by_period=True)
-    with_one = ScoreCounts.merge([*parts, of_one_class], by_period=True)
-    pd.testing.assert_frame_equal(find_change(counts), find_change(with_one))
 
 
 @pytest.mark.parametrize(

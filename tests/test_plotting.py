@@ -1,10 +1,8 @@
 """Displays: plots show the computed values, and texts are readable."""
 
-import datetime
 import functools
 import sys
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -18,7 +16,6 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
-    DisclosureError,
     GroupAUC,
     ScoreCounts,
     SelectWithinGap,
@@ -32,9 +29,7 @@ from skfedauc.plotting import (
     GroupRocCurveDisplay,
     GroupScoreDisplay,
     RankingDisplay,
-    ReliabilityDisplay,
 )
-from skfedauc.plotting.drawing import STYLES, text_of
 from skfedauc.plotting.roc_curve import GRID, MOST_CORNERS
 
 REPORT_DISPLAYS = [
@@ -86,18 +81,6 @@ def report_of(n_groups, seed=0, *, weighted=False):
         sample_weight=weight if weighted else None,
         undefined="ignore",
     )
-
-
-def report_with(labels):
-    """Return a report with one group for each label."""
-    rng = np.random.default_rng(0)
-    counts = ScoreCounts.from_counts(
-        np.repeat(np.arange(len(labels)), 20),
-        np.tile(np.arange(20) / 20, len(labels)),
-        rng.integers(1, 9, size=20 * len(labels)),
-        rng.integers(1, 9, size=20 * len(labels)),
-    )
-    return GroupAUC(counts.regroup(dict(enumerate(labels))))
 
 
 def axes(width=8.0, height=6.0, layout=None):
@@ -159,59 +142,6 @@ def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
     for name, line in display.lines_.items():
         assert set(line.get_xdata()) == {report.statistic(name)}
     assert set(display.lines_) == {"pooled", "macro", "within"}
-
-
-def test_a_summary_is_drawn_with_the_lines_that_it_determines():
-    exact = report_of(4, weighted=True)
-    report = GroupAUC(exact.counts.reduced("summary"), undefined="ignore")
-    display = GroupAUCDisplay.from_report(report)
-    assert list(GroupAUCDisplay.from_report(exact).lines_) == ["pooled", "macro", "within"]
-    assert list(display.lines_) == ["macro", "within"]
-    assert display.lines_["macro"].get_xdata()[0] == pytest.approx(exact.statistic("macro"))
-    np.testing.assert_allclose(display.table["auc"], exact.by_group["auc"])
-    with pytest.raises(DisclosureError, match="the statistic 'pooled' needs disclosure='bins'"):
-        GroupAUCDisplay.from_report(report, statistics=("pooled", "macro", "within"))
-    for kind in REPORT_DISPLAYS[2:]:
-        with pytest.raises(DisclosureError, match=f"{kind.__name__}.from_report needs"):
-            kind.from_report(report)
-
-
-def test_forest_plot_tells_of_groups_it_does_not_show():
-    report = report_of(200)
-    display = GroupAUCDisplay.from_report(report, max_groups=10, ax=axes())
-    auc = np.sort(report.by_group["auc"].dropna())
-    told = f"189 groups with an AUC of {auc[5]:.3f} to {auc[-6]:.3f} not shown"
-    undefined = "1 group without an AUC not shown: site 199"
-    assert display.note_ == f"{told}; {undefined}"
-    written = [text.get_text() for text in display.ax_.texts]
-    assert written == [told, undefined]
-    assert GroupAUCDisplay.from_report(report_of(2), ax=axes()).note_ == ""
-
-
-def test_forest_plot_without_lines_has_no_legend():
-    display = GroupAUCDisplay.from_report(report_of(3), statistics=[], ax=axes())
-    assert display.lines_ == {}
-    assert display.ax_.get_legend() is None
-    draw(display)
-
-
-def test_area_of_markers_grows_with_rows():
-    report = GroupAUC.from_predictions(
-        [0, 1, 0, 1] + [0, 1] * 20, np.arange(44) / 44, groups=["a", "a"] + ["b"] * 42
-    )
-    display = GroupAUCDisplay.from_report(report, ax=axes())
-    areas = dict(zip(display.shown_, display.markers_.get_sizes(), strict=True))
-    assert areas[1] > areas[0] > 0
-
-
-def test_forest_plot_without_any_defined_group():
-    report = GroupAUC.from_predictions(
-        [0, 0, 1], [0.1, 0.2, 0.3], groups=["a", "b", "c"], undefined="ignore"
-    )
-    display = GroupAUCDisplay.from_report(report, ax=axes())
-    assert list(display.lines_) == ["pooled"]
-    assert display.note_ == "3 groups without an AUC not shown: a, b, c"
-    draw(display)
 
 
 # Ranking ----------------------------------------------------------------------------------------
@@ -336,27 +266,6 @@ def test_long_curves_are_thinned_by_less_than_a_pixel_or_two():
         np.abs(np.interp(false, fpr, tpr) - true), np.abs(np.interp(true, tpr, fpr) - false)
     )
     assert off.max() <= 1 / GRID
-
-
-def test_points_within_straight_lines_are_dropped():
-    display = GroupRocCurveDisplay.from_predictions(
-        [1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], groups=[1] * 6, ax=axes()
-    )
-    np.testing.assert_array_equal(display.curves[0].fpr, [0, 0, 1])
-    np.testing.assert_array_equal(display.curves[0].tpr, [0, 1, 1])
-
-
-def test_of_many_groups_the_extremes_have_colours():
-    report = report_of(200)
-    display = GroupRocCurveDisplay.from_report(report, ax=axes())
-    auc = report.by_group["auc"].to_numpy()
-    in_order = np.argsort(auc, kind="stable")[:199]
-    assert list(display.lines_) == [*in_order[:-4:-1], *in_order[2::-1]]
-    assert len(display.behind_) == 30
-    assert set(display.behind_) <= set(in_order[3:-3].tolist())
-    assert len({line.get_color() for line in display.lines_.values()}) == 6
-    assert len({str(style) for _, style in STYLES}) == 6
-    assert display.note_ == "30 of 193 other groups; 1 group without an AUC not shown"
 
 
 def folds_of_rows(seed=0, n_folds=4, weighted=False):
@@ -490,15 +399,6 @@ def test_histograms_hold_the_weight_of_each_class(weighted):
     assert ticks[-1].startswith("all groups (0.")
 
 
-def test_scores_of_200_groups_show_some_and_tell_of_the_others():
-    display = GroupScoreDisplay.from_report(report_of(200))
-    assert display.shown_.size == 12
-    assert len(display.positives_) == 13
-    assert display.note_.startswith("187 groups with an AUC of 0.")
-    assert display.note_.endswith("1 group without an AUC not shown")
-    assert display.negatives.shape == (200, 40)
-
-
 def test_scores_far_off_are_counted_in_the_last_bins():
     score = np.append(np.linspace(0, 1, 9_998), [1e9, -1e9])
     y = np.arange(10_000) % 2
@@ -510,20 +410,6 @@ def test_scores_far_off_are_counted_in_the_last_bins():
     assert f"{outside.mean():.2%} of the rows" in display.note_
 
 
-def test_a_score_on_an_edge_is_in_the_bin_above_it():
-    y, score = np.tile([0, 1], 11), np.repeat(np.arange(11), 2)
-    display = GroupScoreDisplay.from_predictions(y, score, groups=y * 0, bins=10, ax=axes())
-    np.testing.assert_array_equal(display.edges, range(11))
-    np.testing.assert_array_equal(display.positives, [[1] * 9 + [2]])
-
-
-def test_one_score_only():
-    display = GroupScoreDisplay.from_predictions([0, 1], [3, 3], groups=[1, 1], ax=axes())
-    assert display.edges[0] < 3 < display.edges[-1]
-    assert display.positives.sum() == 1
-    draw(display)
-
-
 @pytest.mark.parametrize(
     "scores", [[-1e308, 1e308], [-1.7e308, 1.0], [1e308, 1e308], [0, 1.7e308], [-2e300, -1e300]]
 )
@@ -531,18 +417,6 @@ def test_scores_beyond_numbers_are_an_error(scores):
     """The error replaces numpy's warning about an overflow."""
     with pytest.raises(ValueError, match="too large for histogram bins; plot ranks"):
         GroupScoreDisplay.from_predictions([0, 1], scores, groups=[1, 1], ax=axes())
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [[-1e300, 1e300], [1e300, 1e300], [0, -1e300], [1e17, 1e17], [-1e17, -1e17], [5e-324, 0]],
-)
-def test_large_and_tiny_scores_are_drawn(scores):
-    display = GroupScoreDisplay.from_predictions([0, 1], scores, groups=[1, 1], ax=axes())
-    assert display.edges[0] <= min(scores) <= max(scores) <= display.edges[-1]
-    assert display.edges[0] < display.edges[-1]
-    assert (display.negatives.sum(), display.positives.sum()) == (1, 1)
-    draw(display)
 
 
 # Cross matrix -----------------------------------------------------------------------------------
@@ -711,50 +585,6 @@ def test_rows_estimators_and_merged_counts_give_the_same_picture(display):
         np.testing.assert_array_equal(image, first)
 
 
-@pytest.mark.parametrize("display", REPORT_DISPLAYS)
-def test_figures_are_made_by_pyplot_only_where_no_axes_are_given(display):
-    before = dict(mpl.rcParams)
-    made = display.from_report(report_of(2), ax=axes())
-    assert plt.get_fignums() == []
-    assert made.figure_ is made.ax_.figure
-    made = display.from_report(report_of(2))
-    assert [plt.figure(number) for number in plt.get_fignums()] == [made.figure_]
-    assert dict(mpl.rcParams) == before
-
-
-@pytest.mark.parametrize("display", REPORT_DISPLAYS)
-def test_subfigures(display):
-    left, _ = Figure(figsize=(12, 5), layout="constrained").subfigures(1, 2)
-    made = display.from_report(report_of(2), ax=left.subplots())
-    assert made.figure_ is left
-    draw(made)
-
-
-@pytest.mark.parametrize("display", REPORT_DISPLAYS)
-def test_rows_without_groups(display):
-    report = GroupAUC(ScoreCounts.from_predictions([0, 1, 1, 0], [0.1, 0.4, 0.2, 0.3]))
-    draw(display.from_report(report, ax=axes()))
-
-
-@pytest.mark.parametrize("display", REPORT_DISPLAYS)
-def test_labels_are_shown_as_they_are_written(display):
-    made = display.from_report(report_with(HOSTILE[:6]), ax=axes())
-    draw(made)
-    legend = made.ax_.get_legend()
-    written = {text.get_text().split(" (")[0] for text in made.ax_.get_yticklabels()}
-    if display is GroupRocCurveDisplay:
-        written = {text.get_text().split(" (")[0] for text in legend.get_texts()}
-    assert {"$\\frac{$", "$x$", "_name", r"'a\nb\tc'", "''", "100 %"} <= written
-
-
-def test_labels_in_a_line():
-    assert text_of(("a", 1)) == "a · 1"
-    assert text_of(datetime.datetime(2024, 5, 1)) == "2024-05-01"
-    assert text_of(datetime.datetime(2024, 5, 1, 12)) == "2024-05-01 12:00:00"
-    assert text_of("x" * 24) == "x" * 24
-    assert text_of("a very long label of a site 17") == "a very long…f a site 17"
-
-
 # Readable texts ---------------------------------------------------------------------------------
 
 
@@ -845,16 +675,6 @@ def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups)
 
 
 @groups_and_sizes
-def test_no_text_overlaps_another_in_reliability_curves(size, n_groups):
-    counts = report_of(n_groups).counts.map_scores(lambda scores: 1 / (1 + np.exp(-scores)))
-    labels = [f"{HOSTILE[i % len(HOSTILE)]} {i}" for i in range(n_groups)]
-    report = GroupAUC(counts.regroup(lambda label: labels[int(label[5:])]), undefined="ignore")
-    made = ReliabilityDisplay.from_report(report, ax=laid_out(size))
-    draw(made)
-    check_texts(made, texts_of(made.ax_))
-
-
-@groups_and_sizes
 def test_legend_and_notes_of_the_forest_plot_cover_no_interval(size, n_groups):
     made = drawn(GroupAUCDisplay, n_groups, size)
     boxes = [text.get_window_extent() for text in made.ax_.texts]
@@ -881,22 +701,6 @@ def test_the_legend_of_roc_curves_covers_none():
 
 
 # Errors -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("display", REPORT_DISPLAYS)
-def test_what_is_no_report_is_an_error(display):
-    with pytest.raises(TypeError, match=r"report must be a GroupAUC; got ScoreCounts"):
-        display.from_report(report_of(2).counts)
-    with pytest.raises(TypeError, match=r"got dict\. Pass one report, such as reports\['one'\]"):
-        display.from_report({"one": report_of(2)})
-    with pytest.raises(TypeError, match=r"got dict\. Pass GroupAUC\(counts\)"):
-        display.from_report({})
-    empty = GroupAUC(ScoreCounts.from_counts([], [], [], []))
-    with pytest.raises(ValueError, match="needs at least one group"):
-        display.from_report(empty)
-    with pytest.raises(ValueError, match="max_groups must be a whole number of at least 2; got 1"):
-        display.from_report(report_of(2), max_groups=1, ax=axes())
-    assert plt.get_fignums() == []
 
 
 @pytest.mark.parametrize(

@@ -304,14 +304,6 @@ def test_the_difference_is_that_of_groups_that_differ():
 # Building and merging ------------------------------------------------------------------------
 
 
-def test_negative_counts_are_kept():
-    private = released(counts_of(n_rows=60), epsilon=0.2)
-    assert private.positives.min() < 0
-    assert private.negatives.dtype == np.int64
-    with pytest.raises(ValueError, match="read-only"):
-        private.negatives[0, 0] = 0
-
-
 def test_agreed_groups_without_rows_have_noise():
     counts = counts_of(groups=("b",))
     private = PrivateCounts.from_counts(counts, BINS, ["c", "b", "a"], epsilon=0.5)
@@ -479,14 +471,6 @@ def test_files_of_earlier_versions_that_list_withheld_groups_are_refused():
     assert b"min_count" not in without_mark.to_bytes()
     with pytest.raises(ValueError, match="without suppression"):
         PrivateCounts.from_counts(saved(without_mark), BINS, list("abc"), epsilon=1.0)
-
-
-def test_binned_counts_are_released_in_coarser_bins_only():
-    counts = counts_of().reduced(Bins.at([0.25, 0.5, 0.75]))
-    private = without_noise(counts, bins=Bins.at([0.5]))
-    assert private.positives.sum() == counts.n_positives.sum()
-    with pytest.raises(ValueError, match="cannot be reduced"):
-        released(counts, bins=Bins.at([0.3]))
 
 
 # Exact parts ---------------------------------------------------------------------------------
@@ -687,15 +671,6 @@ def test_neighbouring_sites_have_files_that_differ_in_noise_and_identifier_only(
         found.append((facts, content.schema.remove_metadata(), content.num_rows, columns))
         assert private.pos_label == 1
     assert all(one == found[0] for one in found)
-
-
-def test_a_positive_label_of_the_agreement_is_written_by_an_empty_site():
-    for y, score in ((["ill", "well"], [0.7, 0.2]), ([], [])):
-        counts = ScoreCounts.from_predictions(y, score, pos_label="ill")
-        private = PrivateCounts.from_counts(counts, BINS, None, epsilon=1.0, pos_label="ill")
-        assert private.pos_label == "ill"
-        with pytest.raises(ValueError, match="pos_label=1 is not the positive label of these"):
-            PrivateCounts.from_counts(counts, BINS, None, epsilon=1.0)
 
 
 @pytest.mark.parametrize("value", [10**15, -(10**15) + 200, -100, 2**62, -(2**62)])
@@ -975,13 +950,6 @@ def test_options_under_which_epsilon_does_not_hold_are_refused(options, message,
     else:
         assert message in capsys.readouterr().err
         assert not (tmp_path / "p.skfa").exists()
-
-
-@pytest.mark.parametrize(("epsilon", "factor"), [(0.1, "1.221"), (1, "7.389"), (5, "22,026")])
-def test_show_has_the_factor_for_the_class_of_a_row(tmp_path, capsys, epsilon, factor):
-    released(counts_of(0), epsilon=epsilon).save(tmp_path / "p.skfa")
-    assert main(["show", str(tmp_path / "p.skfa")]) == 0
-    assert f"at most by the factor {factor}, exp(2 epsilon).\n" in capsys.readouterr().out
 
 
 def test_probabilities_that_the_guide_states():

@@ -7,14 +7,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 
 from skfedauc import (
     Bins,
     GroupAUC,
     ScoreCounts,
-    cross_validate_group_auc,
 )
 from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
@@ -166,13 +163,6 @@ def test_estimates_are_metafors_blups_except_for_the_factor():
     assert_allclose(found.estimate, (y + blup) / 2, rtol=1e-7)
 
 
-def test_reliability_increases_with_the_number_of_rows():
-    v = np.array([1e-7, 1e-5, 1e-4, 1e-3, 1e-2])
-    found = empirical_bayes(np.array([0.7, 0.9, 0.8, 0.85, 0.75]), v)
-    assert (np.diff(found.reliability) < 0).all()
-    assert_allclose(found.reliability, 1 - 2 / 4 * v / (v + found.tau2), rtol=1e-12)
-
-
 def test_equal_values_have_no_spread():
     y, v = np.full(6, 0.8), np.full(6, 0.01)
     found = empirical_bayes(y, v)
@@ -250,16 +240,6 @@ def test_groups_that_may_be_worst_are_those_of_all_one_sided_comparisons(bins, c
     assert 0 < found.sum() < len(found)
 
 
-def test_fewer_comparisons_rule_out_fewer_groups(monkeypatch):
-    report = GroupAUC(counts_of(n_groups=12, spread=1.0))
-    all_compared = report.ranking()["may_be_worst"]
-    monkeypatch.setattr(ranking, "_MOST_OTHERS", 2)
-    monkeypatch.setattr(ranking, "_AT_ONCE", 5)
-    found = report.ranking()["may_be_worst"]
-    assert (found | ~all_compared).all()
-    assert not found.all()
-
-
 def test_a_level_below_one_half_keeps_the_smallest_auc():
     table = GroupAUC(counts_of(n_groups=2)).ranking(confidence_level=0.2)
     assert table["may_be_worst"].tolist() == (table["auc"] == table["auc"].min()).tolist()
@@ -303,13 +283,6 @@ def test_limits_contain_the_shrunken_auc_at_any_confidence_level(n_groups):
     table = GroupAUC(counts_of(n_groups=n_groups)).ranking(confidence_level=0.01)
     assert (table["ci_low"] <= table["shrunken_auc"]).all()
     assert (table["shrunken_auc"] <= table["ci_high"]).all()
-
-
-def test_a_summary_has_the_table_of_its_counts():
-    counts = counts_of()
-    pd.testing.assert_frame_equal(
-        GroupAUC(counts).ranking(), GroupAUC(counts.reduced("summary")).ranking()
-    )
 
 
 @pytest.mark.parametrize("disclosure", [COARSE, "summary"])
@@ -387,15 +360,6 @@ def test_fewer_than_four_groups_are_not_shrunken(n_groups):
     assert of_bins.str.match("not shrunken: fewer than four groups; scores are binned").all()
 
 
-def test_tables_without_groups_or_rows():
-    none = GroupAUC(ScoreCounts.from_counts([], [], [], [])).ranking()
-    assert none.columns.tolist() == COLUMNS
-    assert len(none) == 0
-    one = GroupAUC(ScoreCounts.from_predictions([0, 1, 1, 0], [0.1, 0.4, 0.2, 0.3])).ranking()
-    assert one[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1, 1]]
-    assert one["may_be_worst"].tolist() == [True]
-
-
 def test_perfect_groups_are_tied():
     y = np.tile([0, 1], 60)
     scores = y + np.random.default_rng(0).random(120) / 2
@@ -420,34 +384,6 @@ def test_many_groups_are_compared_by_their_intervals(monkeypatch):
     assert_array_equal(table["rank_low"], 1 + (low[:, None] > high).sum(axis=0))
     assert_array_equal(table["rank_high"], k - (high[:, None] < low).sum(axis=0))
     assert (table["rank_low"] > 1).any()
-
-
-def test_blocks_of_groups_are_compared_completely():
-    """More groups than the comparisons of one block."""
-    rng, k = np.random.default_rng(0), 300
-    true = np.where(np.arange(k) < 5, -1.0, 6.0)
-    groups = np.repeat(np.arange(k), 80)
-    y = np.tile([0, 1], k * 40)
-    scores = rng.normal(size=groups.size) + y * true[groups]
-    table = GroupAUC.from_predictions(y, scores, groups=groups).ranking()
-    assert (table["rank_low"][:5] > k - 5).all()
-    assert (table["rank_high"][:5] == k).all()
-    assert (table["rank_high"][5:] == k - 5).all()
-    assert (table["rank_low"][5:] == 1).all()
-    assert table["may_be_worst"].tolist() == [True] * 5 + [False] * (k - 5)
-
-
-def test_reports_within_folds():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"x": rng.normal(size=600), "site": rng.integers(0, 5, 600)})
-    y = (X["x"] * (1 + X["site"]) / 2 + rng.normal(size=600) > 0).astype(int)
-    found = cross_validate_group_auc(
-        LogisticRegression(), X, y, groups="site", cv=StratifiedKFold(3)
-    )
-    table = found.within_folds.ranking()
-    expected = ranks_by_comparisons(found.within_folds)
-    assert {row.Index: (row.rank_low, row.rank_high) for row in table.itertuples()} == expected
-    assert table["shrunken_auc"].notna().all()
 
 
 def test_sets_of_ranks_and_intervals_cover_the_truth():

@@ -67,22 +67,6 @@ def test_ratios_of_any_shares_have_ordered_limits():
     assert 0 < exact.low < 1.5
 
 
-def test_weights_count_by_their_effective_number():
-    rng = np.random.default_rng(1)
-    y, predicted, group = decided(rng, [40, 60, 100])
-    plain = audit_of(y, predicted, group).by_group()
-    equal = audit_of(y, predicted, group, sample_weight=np.full(y.size, 1e90)).by_group()
-    np.testing.assert_allclose(equal, plain, rtol=1e-9)
-    weight = rng.gamma(1.0, size=y.size)
-    row = audit_of(y, predicted, group, sample_weight=weight).by_group().loc[1]
-    own = group == 1
-    value = np.average(predicted[own], weights=weight[own])
-    kish = weight[own].sum() ** 2 / (weight[own] ** 2).sum()
-    limits = proportion_confint(kish * value, kish, method="beta")
-    names = ["selection_rate", "selection_rate_ci_low", "selection_rate_ci_high"]
-    np.testing.assert_allclose(row[names].to_list(), [value, *limits])
-
-
 def limits_of_pairs(k, n, alpha, tail):
     """Limits of the largest difference and of the smallest ratio, from all pairs one by one."""
     deviates = (

@@ -1,6 +1,5 @@
 """GroupAUC: all numbers against all pairs and scikit-learn; messages and displays."""
 
-import datetime
 import re
 import warnings
 from fractions import Fraction
@@ -11,7 +10,6 @@ import polars as pl
 import pytest
 from oracles import (
     AVERAGES,
-    LABELS,
     STATISTICS,
     WEIGHTS,
     Case,
@@ -23,13 +21,12 @@ from oracles import (
 )
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from skfedauc import GroupAUC, ScoreCounts, make_group_auc_scorer
+from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.inference.intervals import THESE_GROUPS, Interval
 from skfedauc.pairs import GroupPairs
 from skfedauc.plotting import GroupAUCDisplay
@@ -148,19 +145,6 @@ def test_pooled_is_made_of_within_and_cross(seeds, weights):
             assert abs(got.pooled - share * within - (1 - share) * cross) <= 1e-12
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
-def test_averages_are_as_near_to_pooled_as_distributions_are(seeds, weights):
-    for seed in seeds:
-        case = random_case(seed, weights=weights)
-        got, truth = report_of(case), all_pairs(case)
-        if got._estimates.pairs.n_undefined < got.n_groups:
-            far = abs(got.pooled - got.average("positives"))
-            assert far <= truth.bound_positives + 1e-12, seed
-            far = abs(got.pooled - got.average("negatives"))
-            assert far <= truth.bound_negatives + 1e-12, seed
-
-
 @pytest.mark.parametrize("alike", ["negatives", "positives", "both"])
 def test_averages_that_equal_pooled(alike):
     """Groups have unequal counts; one class or both classes have equal score distributions."""
@@ -275,18 +259,6 @@ def test_a_table_is_the_users_to_change(small, table):
     pd.testing.assert_frame_equal(getattr(small, table), before)
 
 
-@pytest.mark.parametrize(("n_groups", "present"), [(500, True), (501, False)])
-def test_statistics_leave_out_matrices_of_many_groups(n_groups, present):
-    rng = np.random.default_rng(0)
-    got = GroupAUC.from_predictions(
-        [0, 1] * n_groups, rng.random(2 * n_groups), groups=np.repeat(np.arange(n_groups), 2)
-    )
-    names = got.statistics().index
-    assert ("cross_difference" in names) is present
-    assert set(STATISTICS) - set(names) <= {"cross_difference"}
-    assert 0 < got.statistic("cross_difference") <= 1
-
-
 def test_decomposition_of_twenty_thousand_groups():
     n_groups = 20_000
     rng = np.random.default_rng(0)
@@ -328,18 +300,6 @@ def test_average_by_mapping_array_and_series(small):
     assert small.average({"a": 0, "b": 1}) == 0.5
 
 
-def test_average_by_mapping_of_tuples():
-    for seed in range(20):
-        case = random_case(seed, labels="pair")
-        got, truth = report_of(case), all_pairs(case)
-        weight = dict(zip(truth.labels, np.arange(1, len(truth.labels) + 1.0), strict=True))
-        used = ~np.isnan(truth.auc)
-        c = np.array([weight[label] for label in truth.labels])
-        expected = (c * truth.auc)[used].sum() / c[used].sum() if used.any() else np.nan
-        assert same_number(got.average(weight), float(expected))
-        assert same_number(got.average(c), float(expected))
-
-
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
@@ -372,82 +332,6 @@ def test_average_with_all_weight_on_undefined_groups_is_nan():
 # Groups that lack a class ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda got: got.average("macro"),
-        lambda got: got.worst,
-        lambda got: got.difference,
-        lambda got: got.statistic("ratio"),
-        lambda got: got.statistic("cross_difference"),
-        lambda got: got.statistic("within"),
-        lambda got: got.statistics(),
-    ],
-    ids=["average", "worst", "difference", "ratio", "cross_difference", "statistic", "statistics"],
-)
-def test_skip_warns_once_and_counts(read):
-    got = GroupAUC.from_predictions(**ONE_CLASS)
-    with pytest.warns(UndefinedMetricWarning) as caught:
-        _ = read(got), read(got), got.worst, got.average("samples"), got.statistics()
-    assert len(caught) == 1
-    assert re.search(r"2 of 4 groups, with 37\.50% of the rows", str(caught[0].message))
-
-
-@pytest.mark.parametrize("read", [lambda g: g.average("macro"), lambda g: g.statistics()])
-def test_a_warning_points_at_the_line_that_asked(read):
-    with pytest.warns(UndefinedMetricWarning) as caught:
-        read(GroupAUC.from_predictions(**ONE_CLASS))
-    assert caught[0].filename == __file__
-
-
-def test_what_needs_no_group_auc_does_not_warn():
-    got = GroupAUC.from_predictions(**ONE_CLASS)
-    parts = got.decomposition()
-    assert same_number(parts.within, all_pairs(case_of(ONE_CLASS)).statistics["within"])
-    assert 0 < got.pooled < 1
-    assert got.by_group["auc"].isna().tolist() == [False, False, True, True]
-    assert got.cross_matrix.loc["a", "c"] == 0.5
-    assert np.isnan(got.cross_matrix.loc["c", "a"])
-    assert (got.n_groups, got._estimates.pairs.n_undefined) == (4, 2)
-    assert "(2 undefined)" in repr(got)
-    assert "(2 undefined)" in got._repr_html_()
-
-
-def case_of(rows):
-    return Case(np.array(rows["y_true"]), np.array(rows["y_score"]), rows["groups"], None)
-
-
-def test_ignore_does_as_skip_without_a_warning():
-    quiet = GroupAUC.from_predictions(**ONE_CLASS, undefined="ignore").statistics()
-    with pytest.warns(UndefinedMetricWarning):
-        told = GroupAUC.from_predictions(**ONE_CLASS, undefined="skip").statistics()
-    pd.testing.assert_series_equal(quiet, told)
-    expected = all_pairs(case_of(ONE_CLASS)).statistics
-    assert quiet.to_dict() == pytest.approx(expected, abs=1e-12, nan_ok=True)
-
-
-@pytest.mark.parametrize("name", ["macro", "within", "worst", "difference", "cross_difference"])
-def test_raise(name):
-    got = GroupAUC.from_predictions(**ONE_CLASS, undefined="raise")
-    for _ in range(2):
-        with pytest.raises(ValueError, match=r"2 of 4 groups, with 37\.50%.*undefined='skip'"):
-            got.statistic(name)
-    assert got.pooled == all_pairs(case_of(ONE_CLASS)).statistics["pooled"]
-
-
-def test_a_number_stands_in_gaps_too():
-    got = GroupAUC.from_predictions(**ONE_CLASS, undefined=0.25)
-    auc = np.array([0.5, 1.0, 0.25, 0.25])
-    assert got.by_group["auc"].tolist()[:2] == auc.tolist()[:2]
-    assert got.average("macro") == auc.mean()
-    assert got.average("samples") == np.dot(auc, [3, 2, 2, 1]) / 8
-    assert got.average("negatives") == np.dot(auc, [1, 1, 2, 1]) / 5
-    assert got.average("positives") == np.dot(auc, [2, 1, 0, 0]) / 3
-    assert got.worst == 0.25
-    assert got.difference == 0.75
-    assert got.statistic("ratio") == 0.25
-
-
 @pytest.mark.parametrize("gap", ["difference", "ratio", "cross_difference"])
 def test_a_gap_of_one_group_is_nan_never_zero(gap):
     got = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
@@ -457,11 +341,6 @@ def test_a_gap_of_one_group_is_nan_never_zero(gap):
     with pytest.raises(ValueError, match="two groups"):
         strict.statistic(gap)
     assert np.isnan(GroupAUC(got.counts, undefined="ignore").statistic(gap))
-
-
-def test_a_stand_in_makes_a_gap_of_one_defined_group():
-    got = GroupAUC.from_predictions([0, 1, 1], [0.2, 0.6, 0.7], groups=[1, 1, 2], undefined=0.5)
-    assert got.difference == 0.5
 
 
 def test_cross_of_one_group_is_nan():
@@ -509,53 +388,6 @@ def test_no_rows():
 
 
 # Names and tables --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        *((name, ", ".join(map(repr, STATISTICS[:6]))) for name in ("auc mean", "", None, 3)),
-        ("micro", "'micro' corresponds to 'pooled'"),
-        ("weighted", "'weighted' corresponds to 'positives'"),
-        ("pairs", "'pairs' corresponds to 'within'"),
-        ("gauc", "'gauc' corresponds to 'samples'.*'positives'.*'macro'"),
-        ("neg_difference", "use 'difference'"),
-        ("neg_cross_difference", "use 'cross_difference'"),
-    ],
-)
-def test_a_wrong_name_is_answered_with_the_right_ones(small, name, message):
-    with pytest.raises(ValueError, match=message) as caught:
-        small.statistic(name)
-    assert all(repr(statistic) in str(caught.value) for statistic in STATISTICS)
-
-
-def test_attributes_are_the_statistics(small):
-    for name in ("pooled", "worst", "difference"):
-        assert getattr(small, name) == small.statistic(name)
-    with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
-        assert np.isnan(small.tau)
-    for name in AVERAGES:
-        assert small.average(name) == small.statistic(name)
-    expected = {name: small.statistic(name) for name in STATISTICS if name != "tau"}
-    assert small.statistics().drop("tau").to_dict() == expected
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_tables_are_indexed_by_label(kind):
-    case = random_case(1, labels=kind, weights="unit")
-    got, truth = report_of(case), all_pairs(case)
-    for index in (got.by_group.index, got.cross_matrix.index, got.cross_matrix.columns):
-        assert isinstance(index, pd.MultiIndex) == (kind in ("pair", "triple"))
-        assert list(index) == truth.labels
-    first = truth.labels[0]
-    assert got.by_group.loc[first, "n_positives"] == truth.n_positives[0]
-    assert got.by_group.columns.tolist() == ["auc", "n_positives", "n_negatives"]
-
-
-def test_rows_without_groups_are_one_group():
-    got = GroupAUC(ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.6, 0.1]))
-    assert got.by_group.index.tolist() == ["all"]
-    assert got.pooled == got.average("macro") == 0.5
 
 
 def first_lines_case(n_groups, n=100, gap=0.0):
@@ -669,29 +501,6 @@ def test_html_escapes_labels():
     assert "<b>" not in pairs._repr_html_()
 
 
-def test_html_has_the_same_lines(small):
-    page = small._repr_html_()
-    said = [line.strip() for line in repr(small).splitlines() if line]
-    assert f"<strong>{said[0]}</strong>" in page
-    assert all(f"<div>{line}</div>" in page for line in said[1:5])
-    assert page.count("<table>") == page.count("</table>") == 1
-    assert page.count("<tr>") == 1 + small.n_groups
-
-
-@pytest.mark.parametrize(
-    "read",
-    [
-        repr,
-        lambda g: g._repr_html_(),
-        lambda g: g.by_group,
-        lambda g: g._estimates.pairs.n_undefined,
-    ],
-)
-@pytest.mark.parametrize("undefined", ["skip", "raise"])
-def test_looking_at_a_report_neither_warns_nor_raises(read, undefined):
-    assert read(GroupAUC.from_predictions(**ONE_CLASS, undefined=undefined)) is not None
-
-
 def test_threads_do_not_change_a_report():
     case = random_case(2, weights="unit")
     one, two = (
@@ -739,14 +548,6 @@ def test_from_estimator_with_groups_of_every_kind(fitted):
         assert GroupAUC.from_estimator(model, X, y, groups=groups).counts == expected
 
 
-def test_from_estimator_with_several_columns(fitted):
-    model, X, y, scores = fitted
-    pairs = list(zip(X["site"], X["sex"], strict=True))
-    expected = GroupAUC.from_predictions(y, scores, groups=pairs, pos_label="sick").counts
-    for groups in (["site", "sex"], X[["site", "sex"]], pairs, X[["site", "sex"]].to_numpy()):
-        assert GroupAUC.from_estimator(model, X, y, groups=groups).counts == expected
-
-
 def test_from_estimator_reads_polars():
     rng = np.random.default_rng(0)
     X = pl.DataFrame({"a": rng.normal(size=50), "site": rng.integers(0, 3, 50)})
@@ -759,38 +560,11 @@ def test_from_estimator_reads_polars():
         assert GroupAUC.from_estimator(model, X, y, groups=groups).counts == expected
 
 
-def test_from_estimator_for_the_other_class(fitted):
-    model, X, y, scores = fitted
-    other = GroupAUC.from_estimator(model, X, y, groups="site", pos_label="healthy")
-    expected = GroupAUC.from_predictions(y, -scores, groups=X["site"], pos_label="healthy")
-    assert other.counts == expected.counts
-    same = GroupAUC.from_estimator(model, X, y, groups="site", pos_label="sick")
-    assert same.pooled == pytest.approx(other.pooled, abs=1e-12)
-
-
-def test_from_estimator_weights_and_response_method(fitted):
-    model, X, y, _ = fitted
-    weights = np.arange(90) / 10
-    got = GroupAUC.from_estimator(
-        model, X, y, groups="site", sample_weight=weights, response_method="predict_proba"
-    )
-    expected = roc_auc_score(y, model.predict_proba(X)[:, 1], sample_weight=weights)
-    assert got.pooled == pytest.approx(expected, abs=1e-12)
-    assert got.counts.n_positives.sum() + got.counts.n_negatives.sum() == 89
-
-
 def test_from_estimator_takes_sure_probabilities_as_they_are():
     """A fully grown tree predicts probabilities of 0 and 1, which are not predicted labels."""
     X, y = np.arange(8.0)[:, None], [0, 1] * 4
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     assert GroupAUC.from_estimator(tree, X, y, groups=[1, 1, 1, 1, 2, 2, 2, 2]).worst == 1.0
-
-
-def test_from_estimator_takes_a_regressor():
-    X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
-    model = LinearRegression().fit(X, y)
-    got = GroupAUC.from_estimator(model, X, y, groups=[1, 1, 1, 2, 2, 2], response_method="predict")
-    assert got.pooled == pytest.approx(roc_auc_score(y, model.predict(X)), abs=1e-12)
 
 
 @pytest.mark.parametrize("groups", ["site", ["site"], ["site", "sex"], ["sex", "site"]])
@@ -800,46 +574,6 @@ def test_tables_of_an_estimator_are_named_by_the_columns(fitted, groups):
     assert list(got.index.names) == ([groups] if isinstance(groups, str) else groups)
     by_series = GroupAUC.from_estimator(model, X, y, groups=X["site"])
     assert by_series.by_group.index.name == "site"
-
-
-def test_decisions_are_scores_of_0_and_1(fitted):
-    model, X, y, _ = fitted
-    got = GroupAUC.from_estimator(model, X, y, groups="site", response_method="predict")
-    chosen = (model.predict(X) == model.classes_[1]).astype(float)
-    assert got.pooled == pytest.approx(roc_auc_score(y, chosen), abs=1e-12)
-    scorer = make_group_auc_scorer("pooled", groups="site", response_method="predict")
-    both = {"pooled": scorer, "accuracy": "accuracy"}
-    found = cross_validate(model, X, y, scoring=both, cv=3, error_score="raise")
-    assert (np.abs(found["test_pooled"] - 0.5) <= 0.5).all()
-    assert scorer(model, X, y) == got.pooled
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"groups": None}, TypeError, "groups must give the group of each row"),
-        ({"groups": "ward"}, ValueError, "'ward', not found in X.*'age', 'site', 'sex'"),
-        ({"groups": ["site", "ward"]}, ValueError, "'ward', not found in X"),
-        ({"groups": ["a", "b", "c"]}, ValueError, "not found in X"),
-        ({"groups": np.array(["a", "b", "c"])}, ValueError, "groups has 3 rows and y_true has 90"),
-        ({"groups": "site", "pos_label": "well"}, ValueError, "'well' is not among the classes"),
-        (
-            {"groups": pd.Series(["a"] * 90, index=range(1, 91))},
-            ValueError,
-            "groups has no label for 90 of 90",
-        ),
-        (
-            {"groups": pd.Series(["a"] * 91, index=[1000, *range(1000, 1090)])},
-            ValueError,
-            "index of groups has 1 repeated labels",
-        ),
-        ({"groups": "site", "undefined": 2}, ValueError, "undefined must be"),
-    ],
-)
-def test_from_estimator_refuses(fitted, change, error, message):
-    model, X, y, _ = fitted
-    with pytest.raises(error, match=message):
-        GroupAUC.from_estimator(model, X, y, **change)
 
 
 def test_weights_of_hardly_any_weight_count_in_the_cross_auc():
@@ -895,54 +629,6 @@ def test_small_groups_are_left_out_and_named():
             assert f" with {n_rows} rows." in repr(kept)
     with pytest.raises(ValueError, match="min_per_class must be a whole number of at least 1"):
         GroupAUC(report.counts, min_per_class=0)
-
-
-def test_labels_of_several_columns_stand_side_by_side():
-    groups = pd.DataFrame({"state": ["va", "md"] * 4, "sex": [1.5, 1.5] * 4})
-    groups["sex"] = groups["sex"].astype(str)
-    groups["day"] = [datetime.datetime(2024, 1, 31), datetime.datetime(2024, 1, 31, 12)] * 4
-    score = [0, 0, 1, 0, 2, 2, 3, 1]
-    report = GroupAUC.from_predictions([0, 0, 1, 1] * 2, score, groups=groups)
-    assert "by state x sex x day: 8 rows" in repr(report)
-    rows = [line.split() for line in repr(report).splitlines()]
-    assert ["va", "1.5", "2024-01-31", "0.750"] in [row[:4] for row in rows]
-    assert "worst 0.375: md · 1.5 · 2024-01-31 12:00:00, 2 positives" in repr(report)
-    assert ">2024-01-31 12:00:00</td>" in report._repr_html_()
-
-
-def test_one_group_is_not_groups():
-    report = GroupAUC.from_predictions([0, 0, 1, 1], [1, 3, 2, 4], groups=["a"] * 4)
-    assert "AUC over 1 group: 4 rows" in repr(report)
-    assert "within" not in repr(report)
-    assert "difference" not in repr(report)
-    assert repr(report.test_equal_groups()).endswith(", 1 group")
-
-
-def test_a_weighted_report_without_groups_has_no_value():
-    report = GroupAUC.from_predictions(
-        [0, 1],
-        [0.1, 0.2],
-        groups=["a", "a"],
-        sample_weight=[1.5, 2.5],
-        undefined="ignore",
-        min_per_class=2,
-    )
-    assert report.n_groups == 0
-    assert report.statistics().isna().all()
-    assert np.isnan(report.decomposition()).all()
-    assert repr(report).startswith("AUC over 0 groups")
-
-
-def test_results_that_pairs_within_folds_do_not_give_are_named():
-    halves = [
-        ScoreCounts.from_predictions([0, 1], [0.1, score], groups=["a", "a"]) for score in (0.0, 1)
-    ]
-    report = GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
-    assert report.pooled == 0.5
-    assert report.by_group["auc"].tolist() == [0.5]
-    for compute in (report.agreement, report.abroca):
-        with pytest.raises(ValueError, match=r"not available within folds; use the report of one"):
-            compute()
 
 
 def test_rows_that_are_tested_several_times_give_areas_without_p_values():

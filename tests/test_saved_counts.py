@@ -2,19 +2,14 @@
 
 import copy
 import datetime
-import enum
 import gc
-import json
 import os
 import pickle
 import re
-import sys
 import threading
-import tracemalloc
 import warnings
 from pathlib import Path
 
-import dateutil.tz
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -23,17 +18,15 @@ import pytest
 import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 from rules import restored, rule
-from saved_cases import CASES, GROUPS
+from saved_cases import CASES
 from sklearn.metrics import roc_auc_score
 
-import skfedauc
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import (
     LimitError,
     Limits,
     MergeError,
     Source,
-    files,
     merging,
     parquet,
     score_counts,
@@ -94,29 +87,6 @@ def test_saved_counts_come_back(name, tmp_path):
     assert ScoreCounts.load(path).to_bytes() == data
 
 
-@pytest.mark.parametrize(
-    ("n_groups", "weighted"), [(1, True), (700, False), (20_000, False), (20_000, True)]
-)
-def test_several_row_groups(n_groups, weighted, monkeypatch, tmp_path):
-    """A group of rows can extend over several row groups of the file."""
-    monkeypatch.setattr(files, "_GROUP_ROWS", 4096)
-    rng = np.random.default_rng(n_groups)
-    n = 20_000
-    codes = rng.permutation(
-        np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
-    )
-    groups = pd.DataFrame({"site": [f"s{c % 91}" for c in codes], "ward": codes})
-    counts = ScoreCounts.from_predictions(
-        rng.integers(0, 2, n),
-        rng.random(n).round(5) if weighted else rng.random(n),
-        groups=groups,
-        sample_weight=rng.choice([0.5, 2.0], n) if weighted else None,
-    )
-    counts.save(tmp_path / "counts.skfa")
-    assert pq.read_metadata(tmp_path / "counts.skfa").num_row_groups > 3
-    assert_same(ScoreCounts.load(tmp_path / "counts.skfa"), counts)
-
-
 def test_content_that_is_compressed_very_well(monkeypatch):
     """The limit for content that would exhaust the memory never refuses what `save` wrote."""
     counts = ScoreCounts.from_counts(
@@ -147,31 +117,6 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         ScoreCounts.load(tmp_path / "absent.skfa")
 
 
-class Stage(enum.Enum):
-    EARLY = 0
-    LATE = 1
-
-
-@pytest.mark.parametrize(
-    ("labels", "mend"),
-    [
-        ([Stage.EARLY, Stage.LATE], r"got <Stage.EARLY: 0>.*\[member.name for member in labels\]"),
-        ([("a", Stage.EARLY), ("b", Stage.LATE)], r"got <Stage.EARLY: 0>.*member.name"),
-        (
-            [pd.Timestamp(2020, 1, day, tz=dateutil.tz.tzoffset(None, 3600)) for day in (1, 2)],
-            r"got Timestamp\(.*\.astype\(str\)",
-        ),
-    ],
-    ids=["Enum", "Enum in a tuple", "a time zone without a name"],
-)
-def test_labels_that_no_file_keeps(labels, mend, tmp_path):
-    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=labels)
-    with pytest.raises(TypeError, match=f"files keep groups labelled by .*{mend}"):
-        counts.save(tmp_path / "counts.skfa")
-    assert os.listdir(tmp_path) == []
-    assert_same(pickle.loads(pickle.dumps(counts)), counts)
-
-
 # Other readers -----------------------------------------------------------------------------
 
 
@@ -188,23 +133,6 @@ def test_columns_are_those_of_to_counts(name, weighted, tmp_path):
     types = table.dtypes[["score", "n_negatives", "n_positives"]].tolist()
     assert types == [np.float64, np.int64, np.int64]
     assert ScoreCounts.from_counts(**table) == counts
-
-
-@pytest.mark.parametrize("name", [name for name in GROUPS if name not in PLAIN])
-def test_columns_of_other_labels_are_readable(name, tmp_path):
-    """Labels that Parquet has no type for are text; a missing label is text or null."""
-    counts = CASES[name]
-    counts.save(tmp_path / "counts.skfa")
-    table, expected = pq.read_table(tmp_path / "counts.skfa"), counts.to_counts()
-    assert table.column_names == list(expected)
-    for column in table.column_names:
-        for value, label in zip(table[column].to_pylist(), expected[column], strict=True):
-            if isinstance(value, datetime.datetime):  # instants in UTC
-                value = pd.Timestamp(value)
-            if value is None or value == "(missing)":
-                assert label == "(missing)"
-            else:
-                assert value == label or value == str(label)
 
 
 def rows_with_ties(n=400, seed=0):
@@ -241,33 +169,6 @@ def test_polars_computes_the_same_auc(weighted, tmp_path):
             y[own], score[own], sample_weight=None if weights is None else weights[own]
         )
         assert polars_auc(mine, *columns) == pytest.approx(expected, abs=1e-12)
-
-
-def test_what_the_metadata_says(tmp_path):
-    """A reader without this package can read the version, the totals, names and sources."""
-    y, score, site, _ = rows_with_ties()
-    counts = ScoreCounts.from_predictions(y, score, groups=pd.Series(site, name="site"))
-    counts.with_source("north").save(tmp_path / "counts.skfa")
-    metadata = pq.read_metadata(tmp_path / "counts.skfa").metadata
-    facts = json.loads(metadata[b"skfedauc"])
-    assert re.fullmatch(b"[0-9a-f]{64}", metadata[b"skfedauc.sha256"])
-    ((source,), _) = facts.pop("sources"), counts
-    assert source["name"] == "north"
-    assert source.keys() == {"name", "identifier"}
-    assert facts == {
-        "format": "skfedauc counts",
-        "version": 4,
-        "level": "exact",
-        "package": skfedauc.__version__,
-        "n_cells": len(counts.to_counts()),
-        "n_negatives": int((y == 0).sum()),
-        "n_positives": int(y.sum()),
-        "n_missing": 0,
-        "is_weighted": False,
-        "group_columns": [{"name": "site", "kind": "text"}],
-        "labels_seen": [0, 1],
-        "pos_label": 1,
-    }
 
 
 def encodings_of(path):
@@ -487,39 +388,6 @@ def test_a_generator_gives_the_sum_of_a_list(seed, tmp_path):
         assert streamed.sources == listed.sources
 
 
-def test_the_counts_of_a_generator_are_not_kept():
-    def replies(n):
-        for number in range(n):
-            yield made(number, 20_000).with_source(f"client {number}")
-
-    def merging(n):
-        tracemalloc.start()
-        ScoreCounts.merge(replies(n), disclosure=Bins.at([0.5]))
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        return peak
-
-    assert merging(60) < 1.5 * merging(6)
-
-
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_skipping_reads_each_file_once(is_stream, tmp_path, monkeypatch):
-    paths = [tmp_path / f"{number}.skfa" for number in range(5)]
-    for number, path in enumerate(paths[:4]):
-        made(number).with_source(f"site {number}").save(path)
-    paths[1].write_bytes(paths[1].read_bytes()[:-40])
-    n_read, read = [], score_counts.read_content
-    monkeypatch.setattr(
-        score_counts, "read_content", lambda *given: n_read.append(1) or read(*given)
-    )
-    with pytest.warns(UserWarning, match=r"2 parts left out as invalid.*1\.skfa.*4\.skfa"):
-        found = ScoreCounts.merge(
-            (path for path in paths) if is_stream else paths, on_invalid="skip"
-        )
-    assert [source.name for source in found.sources] == ["site 0", "site 2", "site 3"]
-    assert len(n_read) <= 4
-
-
 def test_withdrawals_leave_what_the_others_sent():
     """Random parts, some weighted or with bins, leave a sum as if they had never been merged."""
     for seed in range(60):
@@ -645,17 +513,6 @@ def test_equal_counts_of_two_countings_are_named(sources, tmp_path):
         ScoreCounts.merge([*paths, saved(tmp_path / "third.skfa", 0, None)])
 
 
-def test_countings_that_differ_give_no_warning(tmp_path):
-    """Equal counts give no warning if their sources have different names, or in memory."""
-    named = [saved(tmp_path / f"{name}.skfa", 0, name) for name in ("north", "south")]
-    unnamed = [saved(tmp_path / f"{seed}.skfa", seed, None) for seed in (1, 2)]
-    other = saved(tmp_path / "other.skfa", 1, None, groups=("a", "c"))
-    empty = [saved(tmp_path / f"empty{i}.skfa", 0, None, n_rows=0) for i in range(2)]
-    in_memory = [some_counts(0), some_counts(0), some_counts(1)]
-    merged = ScoreCounts.merge([*named, *unnamed, other, *empty, *in_memory])
-    assert merged.n_positives.sum() + merged.n_negatives.sum() == 8 * 30
-
-
 def rows_by(names, seed=0):
     """Return labels, scores and two group columns with the same values in both columns."""
     rng = np.random.default_rng(seed)
@@ -666,34 +523,6 @@ def rows_by(names, seed=0):
 def counts_by(names, seed=0):
     y, score, groups = rows_by(names, seed)
     return ScoreCounts.from_predictions(y, score, groups=groups)
-
-
-@pytest.mark.parametrize(
-    ("columns", "others"), [(["gt"], ["site"]), (["hospital", "sex"], ["clinic", "gender"])]
-)
-def test_other_names_of_group_columns_are_named_once(columns, others, tmp_path):
-    paths = [tmp_path / f"{number}.skfa" for number in range(4)]
-    for number, path in enumerate(paths):
-        counts_by(columns if number % 2 == 0 else others, number).with_source(path.stem).save(path)
-    parts = [*map(ScoreCounts.load, paths)]
-    batches = [rows_by(columns if number % 2 == 0 else others, number) for number in range(4)]
-    shown = [" and ".join(map(repr, names)) for names in (columns, others)]
-    for first, second, add in (
-        ("part 0", "part 1", lambda: parts[0] + parts[1]),
-        ("part 0", "part 1", lambda: ScoreCounts.merge(parts)),
-        (*map(repr, map(str, paths[:2])), lambda: ScoreCounts.merge(paths)),
-        ("batch 0", "batch 1", lambda: ScoreCounts.from_batches(batches)),
-    ):
-        message = (
-            f"{first} has groups by {shown[0]}, and {second} has groups by {shown[1]}; the merged "
-            "counts have no names of group columns. "
-        )
-        with pytest.warns(UserWarning, match=f"^{re.escape(message)}") as found:
-            merged = add()
-        assert len(found) == 1
-        assert merged.group_names == ()
-    by_position = [part.regroup(lambda label: label) for part in parts]
-    assert merged == ScoreCounts.merge(by_position)
 
 
 def test_counts_without_names_or_rows_merge_silently():
@@ -857,23 +686,6 @@ def test_merge_takes_an_iterable_of_paths(parts, message):
 
 
 # Without pyarrow ---------------------------------------------------------------------------
-
-
-def test_a_missing_pyarrow_is_named(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
-        monkeypatch.setitem(sys.modules, name, None)
-    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2])
-    for call in (
-        lambda: counts.to_bytes(),
-        lambda: counts.save("counts.skfa"),
-        lambda: ScoreCounts.load(__file__),
-        lambda: ScoreCounts.from_bytes(b"PAR1"),
-        lambda: ScoreCounts.from_batches([([0, 1], [0.1, 0.2])], checkpoint="counts.skfa"),
-    ):
-        with pytest.raises(ImportError, match=r'pip install "skfedauc\[files\]"'):
-            call()
-    assert os.listdir(tmp_path) == []
 
 
 # Files of earlier versions -----------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import copy
 import datetime
-import enum
 import itertools
 import pickle
 import warnings
@@ -12,12 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import LABELS, all_pairs, plain_label, random_case
-from rules import facts_of, restored
+from rules import restored
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from skfedauc import GroupAUC, ScoreCounts
-from skfedauc._input import Classes
 from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import select_groups
 
@@ -137,19 +135,6 @@ def test_six_rows_cut_through_a_tie():
     ]
     assert GroupAUC(halves[0] + halves[1]).pooled == 0.8125
     assert GroupAUC(halves[1] + halves[0]).pooled == 0.8125
-
-
-def test_five_rows():
-    counts = ScoreCounts.from_predictions([0, 1, 0, 1, 1], [0.5, 0.3, 0.2, 0.8, 0.7])
-    assert GroupAUC(counts).pooled == pytest.approx(0.8333333333333334, abs=1e-12)
-
-
-def test_hundred_rows():
-    counts = [(4, 4), (9, 5), (9, 8), (2, 2), (6, 5), (6, 5), (4, 5), (7, 8), (4, 7)]
-    positives, negatives = zip(*counts, strict=True)
-    score = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
-    counts = ScoreCounts.from_counts(None, score, negatives, positives)
-    assert GroupAUC(counts).pooled == 135 / 238
 
 
 @pytest.mark.parametrize("n_jobs", [2, -1])
@@ -434,50 +419,7 @@ def test_bad_counts(change, error, message):
         ScoreCounts.from_counts(**{**good, **change})
 
 
-def test_counts_of_zero_leave_no_group():
-    counts = ScoreCounts.from_counts(["a", "b"], [0.1, 0.2], [1, 0], [1, 0])
-    assert counts.groups == ("a",)
-
-
 # Regrouping --------------------------------------------------------------------------------
-
-
-def test_regroup_marginalises_pairs():
-    for seed in range(20):
-        case = random_case(seed, labels="pair", weights="unit")
-        sex = [group[0] for group in case.groups]
-        assert counts_of(case).regroup(lambda group: group[0]) == counts_of(
-            case._replace(groups=sex)
-        )
-
-
-def test_regroup_by_mapping(small):
-    assert small.regroup({"a": "x", "b": "y", "unused": "z"}).groups == ("x", "y")
-    one = small.regroup({"a": 1, "b": 1})
-    assert one.groups == (1,)
-    assert one.n_positives.tolist() == [3]
-    turned = small.regroup({"a": "z", "b": "c"})
-    assert turned.groups == ("c", "z")
-    assert turned.n_positives.tolist() == [2, 1]
-
-
-def test_regroup_weighted():
-    for seed in range(20):
-        case = random_case(seed, labels="pair", weights="float")
-        truth = all_pairs(case._replace(groups=[group[1] for group in case.groups]))
-        regrouped = counts_of(case).regroup(lambda group: group[1])
-        assert list(regrouped.groups) == truth.labels
-        auc = GroupAUC(regrouped).by_group["auc"]
-        np.testing.assert_allclose(auc, truth.auc, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["device 7", 7, ("north", 7), datetime.datetime(2020, 1, 1)])
-def test_regroup_names_a_device(name):
-    counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.4])
-    for to in ({None: name}, lambda _: name):
-        named = counts.regroup(to)
-        assert [plain_label(g) for g in named.groups] == [name]
-        assert named == ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=[name, name])
 
 
 @pytest.mark.parametrize(
@@ -499,36 +441,6 @@ def test_regroup_refuses(small, to, error, message):
 
 
 # Properties of a `ScoreCounts` -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_groups_are_the_sorted_labels(kind):
-    case = random_case(5, labels=kind, weights="unit")
-    counts = counts_of(case)
-    truth = all_pairs(case)
-    assert [plain_label(g) for g in counts.groups] == truth.labels
-    assert counts.n_positives.tolist() == truth.n_positives.tolist()
-    assert counts.n_negatives.tolist() == truth.n_negatives.tolist()
-    assert counts.n_positives.dtype == counts.n_negatives.dtype == np.int64
-    assert len(counts) == len(truth.labels)
-
-
-def test_no_groups():
-    counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.6])
-    assert counts.groups is None
-    assert len(counts) == 1
-    assert counts.n_positives.tolist() == [2]
-
-
-def test_rows_of_weight_zero_are_not_counted():
-    counts = ScoreCounts.from_predictions(
-        [0, 1, 1, 0],
-        [0.2, 0.4, 0.6, 0.7],
-        groups=["a", "a", "a", "b"],
-        sample_weight=[2, 3, 0, 0],
-    )
-    assert counts.groups == ("a",)
-    assert counts.n_positives.tolist() == [1]
 
 
 def test_equality(small):
@@ -556,58 +468,6 @@ def test_zeros_of_both_signs_are_equal():
     assert ScoreCounts.from_predictions(y, [0.0, -0.0, 2]) == ScoreCounts.from_predictions(
         y, [-0.0, 0.0, 2]
     )
-
-
-@pytest.mark.parametrize(
-    ("counts", "text"),
-    [
-        (
-            ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=["a", "a", "b"]),
-            "ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)",
-        ),
-        (
-            ScoreCounts.from_predictions([0, 1], [0.2, 0.2]),
-            "ScoreCounts(no groups, 2 rows: 1 positive and 1 negative, 1 distinct score)",
-        ),
-        (
-            ScoreCounts.from_predictions(
-                [0, 1], [0.2, 0.2], groups=[1, 1], sample_weight=[2.0, 0.5]
-            ),
-            "ScoreCounts(1 group, 2 rows: 1 positive and 1 negative, 1 distinct score, weighted)",
-        ),
-        (
-            ScoreCounts.from_counts(None, [0.5], [10**6], [2000]),
-            "ScoreCounts(no groups, 1,002,000 rows: 2,000 positives and 1,000,000 negatives, "
-            "1 distinct score)",
-        ),
-    ],
-)
-def test_repr(counts, text):
-    assert repr(counts) == text
-
-
-def arrays_of(counts):
-    """Return all arrays that a `ScoreCounts` holds or returns."""
-    held = [a for a in (*counts.cells, view_of(counts).labels) if a is not None]
-    return [*held, counts.n_positives, counts.n_negatives]
-
-
-@pytest.mark.parametrize("weights", ["unit", "float"])
-def test_arrays_are_read_only(weights):
-    counts = counts_of(random_case(3, weights=weights))
-    assert not any(array.flags.writeable for array in arrays_of(counts))
-
-
-def test_arguments_stay_as_they_were():
-    case = random_case(4, weights="float", labels="int")
-    groups = pd.Categorical(case.groups)
-    before = [case.y.copy(), case.scores.copy(), case.weights.copy()]
-    ScoreCounts.from_predictions(**{**case.arguments, "groups": groups})
-    ScoreCounts.from_counts(np.asarray(case.groups), case.scores, case.y, case.y)
-    for array, copied in zip((case.y, case.scores, case.weights), before, strict=True):
-        assert array.flags.writeable
-        assert np.array_equal(array, copied)
-    assert groups.rename_categories(str).categories[0] == str(groups.categories[0])
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -663,14 +523,6 @@ def test_counts_make_the_counts_again(kind, tmp_path):
     assert (
         ScoreCounts.from_counts(read[names], *(read[column.name] for column in columns)) == counts
     )
-
-
-def test_counts_of_rows_without_groups():
-    counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.1, 0.2])
-    table = counts.to_counts()
-    assert list(table) == ["score", "n_negatives", "n_positives"]
-    assert ScoreCounts.from_counts(None, **table) == counts
-    assert ScoreCounts.from_predictions([], [], groups=[]).to_counts().empty
 
 
 def states():
@@ -839,53 +691,6 @@ def test_flipped_bits_are_noticed(name):
                 restored(counts, sealed=True, content=counts.cells._replace(**{column: changed}))
 
 
-class Colour(enum.Enum):
-    RED = "red"
-    BLUE = "blue"
-
-
-@pytest.mark.parametrize(
-    ("label", "other"),
-    [
-        (("va", 1), ("vb", 1)),
-        (("va", 1), ("va", 2)),
-        (pd.Interval(0, 10), pd.Interval(0, 11)),
-        (pd.Interval(0.5, 10), pd.Interval(0.25, 10)),
-        (pd.Interval(0, 10), pd.Interval(0, 10, closed="left")),
-        (pd.Period("2020Q1"), pd.Period("2020Q2")),
-        (pd.Period("2020Q1"), pd.Period("2020Q1", freq="Q-NOV")),
-        (pd.Timestamp("2020", tz="UTC"), pd.Timestamp("2021", tz="UTC")),
-        (pd.Timestamp("2020", tz="UTC"), pd.Timestamp("2020", tz="Europe/Oslo")),
-        (Colour.RED, Colour.BLUE),
-        ("va", "vb"),
-        (True, False),
-    ],
-)
-def test_another_label_is_noticed(label, other):
-    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=[label, label])
-    assert pickle.loads(pickle.dumps(counts)) == counts
-    others = view_of(ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=[other, other])).labels
-    with pytest.raises(ValueError, match="the pickled ScoreCounts is damaged: its checksum"):
-        restored(counts, sealed=True, labels=others)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"n_missing": 3},
-        {"group_names": ("region",)},
-        {"group_names": ()},
-        {"classes": Classes((0, 1), 0)},
-    ],
-)
-def test_other_facts_are_noticed(change):
-    groups = pd.Series(["a", "a", None], name="site")
-    counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=groups, missing="drop")
-    assert pickle.loads(pickle.dumps(counts)).n_missing == 1
-    with pytest.raises(ValueError, match="the pickled ScoreCounts is damaged: its checksum"):
-        restored(counts, sealed=True, **change)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -947,27 +752,6 @@ def test_mapped_scores_are_those_of_mapped_rows(function):
         alone = ScoreCounts.from_predictions(case.y, case.scores, sample_weight=case.weights)
         whole = ScoreCounts.from_predictions(case.y, mapped, sample_weight=case.weights)
         assert_same_counts(alone.map_scores(function), whole)
-
-
-def test_mapping_scores_keeps_what_is_known_of_the_rows():
-    groups = pd.Series(["a", None, "b"], name="site")
-    counts = ScoreCounts.from_predictions(
-        ["no", "yes", "yes"], [-0.2, 0.4, 0.3], groups=groups, pos_label="yes", missing="drop"
-    )
-    scores = counts.cells.scores.copy()
-
-    def clear(score):
-        score[:] = 0
-        return -score
-
-    cleared = counts.map_scores(clear)
-    assert facts_of(cleared) == facts_of(counts)
-    assert cleared.groups == ("a", "b")
-    assert not np.signbit(cleared.cells.scores).any()
-    assert not cleared.cells.scores.flags.writeable
-    assert np.array_equal(counts.cells.scores, scores)
-    empty = select_groups(counts, [])
-    assert empty.map_scores(np.round) == empty
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, cross_validate
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate
 
 from skfedauc import (
     RepeatedWithinGroupStratifiedKFold,
@@ -113,27 +113,6 @@ def test_random_groups_and_class_sizes(seeds):
         check_consecutive(y, codes, plain)
         shuffled = WithinGroupStratifiedKFold(n_splits, shuffle=True, random_state=seed)
         check_balance(y, codes, folds(shuffled, y, codes), n_splits)
-
-
-@pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.parametrize("largest", [1, 2, 5])
-def test_thousands_of_tiny_groups(shuffle, largest):
-    rng = np.random.default_rng(largest)
-    y, codes = random_rows(rng, 6000, largest)
-    splitter = WithinGroupStratifiedKFold(7, shuffle=shuffle, random_state=1 if shuffle else None)
-    fold = folds(splitter, y, codes)
-    assert spread(fold=fold, n_splits=7) <= 1
-    assert spread(y, fold=fold, n_splits=7) <= 1
-    assert spread(codes, y, fold=fold, n_splits=7) <= 1
-
-
-def test_several_classes():
-    for seed in range(20):
-        y, codes = random_rows(np.random.default_rng(seed), 8, 12, n_classes=4)
-        fold = folds(WithinGroupStratifiedKFold(3), y, codes)
-        assert spread(fold=fold, n_splits=3) <= 1
-        assert spread(y, fold=fold, n_splits=3) <= 1
-        assert spread(codes, y, fold=fold, n_splits=3) <= 1
 
 
 def test_group_auc_is_defined_in_every_fold_that_the_counts_allow():
@@ -280,30 +259,6 @@ def test_y_of_every_kind_gives_the_same_folds(sites, make):
     assert np.array_equal(folds(WithinGroupStratifiedKFold(3), make(y), codes), expected)
 
 
-FRAMES = {
-    "pandas": lambda columns: pd.DataFrame(columns, index=np.arange(len(columns["x"])) * 3 + 1),
-    "polars": pl.DataFrame,
-    "pyarrow": pa.table,
-}
-
-
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("names", ["site", ["site"], ["region", "ward"]], ids=str)
-def test_groups_from_columns(sites, frame, names):
-    y, codes, expected = sites
-    columns = {
-        "x": np.zeros(y.size),
-        "site": [f"site {code}" for code in codes],
-        "region": codes // 2,
-        "ward": codes % 2,
-    }
-    splitter = WithinGroupStratifiedKFold(3, groups=names)
-    X = FRAMES[frame](columns)
-    assert np.array_equal(folds(splitter, y, None, X), expected)
-    with pytest.warns(UserWarning, match="groups passed to split are ignored"):
-        assert np.array_equal(folds(splitter, y, np.arange(y.size), X), expected)
-
-
 @pytest.mark.parametrize(
     "X",
     [
@@ -321,15 +276,6 @@ def test_groups_from_columns(sites, frame, names):
 def test_x_of_every_kind(sites, X):
     y, codes, expected = sites
     assert np.array_equal(folds(WithinGroupStratifiedKFold(3), y, codes, X(y.size)), expected)
-
-
-def test_arguments_are_left_as_they_were(sites):
-    y, codes, _ = sites
-    X = pd.DataFrame({"site": codes})
-    before = X.copy(), y.copy()
-    list(WithinGroupStratifiedKFold(3, groups="site", shuffle=True).split(X, y))
-    pd.testing.assert_frame_equal(X, before[0])
-    assert np.array_equal(y, before[1])
 
 
 # Errors --------------------------------------------------------------------------------------
@@ -376,50 +322,7 @@ def test_rows_that_cannot_be_split(names, X, y, groups, error, message):
         list(WithinGroupStratifiedKFold(2, groups=names).split(X, y, groups))
 
 
-@pytest.mark.parametrize("n_splits", [4, 7, 100])
-def test_more_folds_than_rows_of_a_class(n_splits):
-    y = np.array(["ill"] * 3 + ["well"] * 9)
-    message = rf"n_splits={n_splits} is more than the 3 rows of y in class .*'ill'.*use fewer folds"
-    with pytest.raises(ValueError, match=message):
-        list(WithinGroupStratifiedKFold(n_splits).split(y, y, SITE))
-    assert len(list(WithinGroupStratifiedKFold(3).split(y, y, SITE))) == 3
-
-
 # Tests of scikit-learn for its own splitters ---------------------------------------------------
-
-
-def test_default_parameters():
-    X = np.array([[1, 2], [3, 4], [5, 6], [7, 8]])
-    y, groups = np.array([1, 1, 2, 2]), np.array([1, 2, 1, 2])
-    cv = WithinGroupStratifiedKFold(2)
-    assert cv.get_n_splits(X, y, groups) == cv.get_n_splits() == 2
-    np.testing.assert_equal(
-        list(cv.split(X, y, groups)), list(cv.split(np.array([1, 2, 3, 4]), y, groups))
-    )
-    default = WithinGroupStratifiedKFold()
-    parameters = default.n_splits, default.groups, default.shuffle, default.random_state
-    assert parameters == (5, None, False, None)
-
-
-@pytest.mark.parametrize(
-    ("cv", "text"),
-    [
-        (
-            WithinGroupStratifiedKFold(2),
-            "WithinGroupStratifiedKFold(groups=None, missing='raise', n_splits=2, "
-            "random_state=None, shuffle=False)",
-        ),
-        (
-            WithinGroupStratifiedKFold(groups=["a", "b"], shuffle=True, random_state=7),
-            "WithinGroupStratifiedKFold(groups=['a', 'b'], missing='raise', "
-            "n_splits=5, random_state=7, "
-            "shuffle=True)",
-        ),
-    ],
-    ids=["default", "all"],
-)
-def test_repr(cv, text):
-    assert repr(cv).split() == text.split()  # scikit-learn breaks long lines
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -452,19 +355,6 @@ def test_copies_split_alike(rows, copied):
     assert np.array_equal(folds(other, *rows), folds(splitter, *rows))
 
 
-@pytest.mark.parametrize(
-    "copied",
-    [clone, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))],
-    ids=["clone", "deepcopy", "pickle"],
-)
-def test_searches_that_hold_it_are_copied(copied):
-    cv = WithinGroupStratifiedKFold(3, groups="site", shuffle=True, random_state=1)
-    search = copied(GridSearchCV(LogisticRegression(), {"C": [1, 2]}, cv=cv))
-    assert repr(search.cv) == repr(cv)
-    X = FRAME.assign(site=pd.Categorical(SITE).codes)
-    np.testing.assert_equal(list(search.cv.split(X, Y)), list(cv.split(X, Y)))
-
-
 # A Series ----------------------------------------------------------------------------------------
 
 
@@ -491,16 +381,6 @@ def test_a_series_is_aligned_with_the_index_of_x():
         assert np.array_equal(folds(copied, y[::2], None, X.loc[some]), expected)
     with pytest.warns(UserWarning, match=r"are ignored: .* its own groups \(groups=<Series of 121"):
         folds(cv, y, site.to_numpy(), X)
-
-
-def test_a_series_that_cannot_be_aligned():
-    X, y, site, _ = rows_with_an_index()
-    with pytest.raises(ValueError, match="index of groups has 1 repeated labels"):
-        WithinGroupStratifiedKFold(groups=pd.concat([site, site[:1]]))
-    with pytest.raises(ValueError, match="groups has no label for 20 of 120 index labels of X"):
-        next(WithinGroupStratifiedKFold(groups=site[20:]).split(X, y))
-    with pytest.raises(TypeError, match="X arrived as ndarray without an index"):
-        next(WithinGroupStratifiedKFold(groups=site).split(X.to_numpy(), y))
 
 
 # Repeated ----------------------------------------------------------------------------------------
@@ -572,32 +452,6 @@ TOLD = (
     r"4 of 6 groups have fewer rows of a class than there are folds \(5\), so some folds lack this "
     r"class .*: 'small 0', 'small 1', 'small 2', \.\.\.\. Use fewer folds"
 )
-
-
-@pytest.mark.parametrize("groups", ["site", None])
-def test_small_groups_are_counted_in_one_warning(groups):
-    X, y = small_groups()
-    given = {"groups": X["site"]} if groups is None else {}
-    with pytest.warns(UserWarning, match=TOLD) as told:
-        folds = list(WithinGroupStratifiedKFold(5, groups=groups).split(X, y, **given))
-    assert len(told) == 1
-    lacks = [not y[test][X["site"].to_numpy()[test] == "small 0"].any() for _, test in folds]
-    assert sum(lacks) == 2
-    with pytest.warns(UserWarning, match=TOLD) as told:
-        list(RepeatedWithinGroupStratifiedKFold(groups=groups, n_repeats=3).split(X, y, **given))
-    assert len(told) == 1
-
-
-@pytest.mark.filterwarnings("error")
-def test_groups_that_are_large_enough_are_not_warned_of():
-    X, y = small_groups()
-    list(WithinGroupStratifiedKFold(3, groups="site").split(X, y))
-    # No warning about groups of one class, for any number of folds, and rows without a label
-    X.loc[X["site"].str.startswith("small"), "site"] = None
-    list(WithinGroupStratifiedKFold(5, groups="site", missing="drop").split(X, y))
-    X, y = small_groups(1)
-    with pytest.warns(UserWarning, match=r"1 of 3 groups has fewer .*: 'small 0'\. Use"):
-        list(WithinGroupStratifiedKFold(5, groups="site").split(X, y))
 
 
 @pytest.mark.parametrize(

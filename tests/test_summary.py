@@ -6,24 +6,18 @@ import itertools
 import pickle
 import warnings
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 from saved_cases import CASES
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
 from skfedauc.counts import extremes_of, view_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.measures import PartialAUC
-from skfedauc.plotting import (
-    GroupAUCDisplay,
-)
-from skfedauc.report import determined_statistics, null_difference_of, spread_of
-from skfedauc.report.statistics import STATISTICS
+from skfedauc.report import null_difference_of, spread_of
 
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 OF_GROUPS = [*AVERAGES, "worst", "ratio", "difference", "tau"]
@@ -162,17 +156,6 @@ def test_parts_with_other_arrays_merge():
         assert merged == (one + other).reduced("summary")
 
 
-def test_groups_are_renamed():
-    counts = counts_of()
-    summary = counts.reduced("summary")
-    assert summary.regroup(lambda g: -g) == counts.regroup(lambda g: -g).reduced("summary")
-    one = select_groups(summary, [2])
-    assert one.regroup(None).regroup({None: 2}) == one
-    assert one.regroup(None).groups is None
-    none = select_groups(summary, [])
-    assert none.regroup(str) == select_groups(counts, []).regroup(str).reduced("summary")
-
-
 def test_copies_are_equal(counts):
     summary = counts.reduced("summary")
     for again in (pickle.loads(pickle.dumps(summary)), copy.deepcopy(summary)):
@@ -182,15 +165,6 @@ def test_copies_are_equal(counts):
     assert counts != summary
     assert summary.reduced("summary") is summary
     assert not any(array.flags.writeable for array in view_of(summary).summary.arrays)
-
-
-def test_predictions_are_summarized():
-    rows = [0, 1, 1], [0.2, 0.2, 0.7]
-    summary = ScoreCounts.from_predictions(*rows, groups=list("aab"), disclosure="summary")
-    assert summary == ScoreCounts.from_predictions(*rows, groups=list("aab")).reduced("summary")
-    assert repr(summary) == (
-        "ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, summary by group)"
-    )
 
 
 def test_exact_counts_of_pairs_above_64_bits():
@@ -235,14 +209,6 @@ def test_extreme_weights_are_refused():
 def test_what_needs_scores_is_refused(use, message):
     with pytest.raises(DisclosureError, match=message):
         use(counts_of().reduced("summary"))
-
-
-def test_batches_are_summarized_when_all_are_counted(tmp_path):
-    batches = [([0, 1, 1], [0.1, 0.4, i / 10], ["a", "a", "b"]) for i in range(3)]
-    summary = ScoreCounts.from_batches(
-        batches, disclosure="summary", checkpoint=tmp_path / "checkpoint.skfa"
-    )
-    assert summary == ScoreCounts.from_batches(batches).reduced("summary")
 
 
 def random_counts(rng):
@@ -312,28 +278,6 @@ def test_sums_are_those_of_all_pairs(weighted):
 # Reports ----------------------------------------------------------------------------------------
 
 
-def test_a_report_leaves_out_what_a_summary_does_not_determine():
-    report = GroupAUC(counts_of().reduced("summary"), undefined="ignore")
-    assert determined_statistics(report._estimates) == list(OF_GROUPS)
-    assert report.statistics().index.tolist() == OF_GROUPS
-    assert report.bounds().index.tolist() == OF_GROUPS
-    intervals = report.confidence_intervals(of="statistics")
-    assert intervals.index.tolist() == [*AVERAGES, "worst", "difference"]
-    reason = (
-        "a summary by group, which does not determine pooled, cross, cross_difference or bias_score"
-    )
-    for text in (repr(report), report._repr_html_()):
-        assert reason in text
-        assert "within 0." in text
-        assert text.count("pooled") == 1
-
-
-def test_other_reports_have_all_statistics():
-    report = GroupAUC(counts_of(), undefined="ignore")
-    assert determined_statistics(report._estimates) == list(STATISTICS)
-    assert "summary" not in repr(report)
-
-
 def test_repr_of_a_summary_of_bins_has_certain_intervals():
     report = GroupAUC(counts_of(bins=COARSE).reduced("summary"), undefined="ignore")
     low, high = report.bounds().loc["within", ["low", "high"]]
@@ -348,20 +292,6 @@ def test_a_statistic_that_needs_scores_is_named(name):
     allowed = "A summary determines 'macro', 'samples', .* 'difference' and 'tau'"
     with pytest.raises(DisclosureError, match=rf"^the statistic '{name}' {NEEDS}.* {allowed}"):
         report.statistic(name)
-
-
-def test_decisions_need_scores():
-    counts = counts_of()
-    decisions = counts.map_scores(lambda scores: scores > 0.5).reduced("summary")
-    with pytest.raises(DisclosureError, match=f"^decisions {NEEDS}"):
-        FairnessAudit(GroupAUC(counts, undefined="ignore"), decisions=decisions)
-
-
-def test_a_summary_is_drawn():
-    report = GroupAUC(counts_of().reduced("summary"), undefined="ignore")
-    display = GroupAUCDisplay.from_report(report, statistics=["macro", "within"])
-    assert list(display.lines_) == ["macro", "within"]
-    plt.close(display.figure_)
 
 
 PUBLIC = [name for name in dir(GroupAUC) if not name.startswith(("_", "from_"))]
@@ -419,19 +349,6 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
 # Files ------------------------------------------------------------------------------------------
 
 
-def test_files_keep_summaries(counts, tmp_path):
-    path = tmp_path / "site.skfa"
-    counts = counts.with_source("north")
-    counts.reduced("summary").save(path)
-    again = ScoreCounts.load(path)
-    assert again == counts.reduced("summary")
-    assert again.sources == counts.sources
-    assert [source.name for source in again.sources] == ["north"]
-    again.save(path)
-    assert ScoreCounts.load(path) == again
-    assert pq.read_metadata(path).num_rows == len(counts)
-
-
 @pytest.mark.parametrize("name", sorted(CASES)[::3])
 def test_files_keep_labels_of_all_kinds(name):
     summary = CASES[name].reduced("summary")
@@ -476,13 +393,3 @@ def test_parts_of_all_levels_merge_to_a_summary(tmp_path):
     assert (bounds.loc[exact_groups, "low"].dropna() == auc[exact_groups].dropna()).all()
     with pytest.raises(ValueError, match=r"disclosure='summary'\) reduces all of them first"):
         ScoreCounts.merge([exact, summary])
-
-
-def test_a_table_is_summarized():
-    table = pd.DataFrame({"y": [0, 1, 1], "score": [0.2, 0.2, 0.7], "site": list("aab")})
-    names = {"label": "y", "score": "score", "group": "site", "disclosure": "summary"}
-    expected = ScoreCounts.from_predictions(
-        table["y"], table["score"], groups=table["site"], disclosure="summary"
-    )
-    assert ScoreCounts.from_table(table, **names) == expected
-    assert ScoreCounts.from_table(pl.from_pandas(table).lazy(), **names) == expected

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from rules import rule
 
 from skfedauc import Bins, ScoreCounts
 from skfedauc.counts import view_of
@@ -18,23 +17,6 @@ def counts_of(seed, groups=SITES, n=200, scores=None):
     score = rng.choice([0, 1, 0.5, 0.25, rng.random(), *rng.random(20)], n)
     labels = None if groups is None else [groups[i] for i in rng.integers(len(groups), size=n)]
     return ScoreCounts.from_predictions(rng.integers(0, 2, n), score, groups=labels)
-
-
-def brute_force(rows, bins, groups):
-    """Return the vector of rows (group, score, class), counted one by one."""
-    vector = np.zeros((2, len(groups), bins.n_bins), int)
-    for group, score, is_positive in rows:
-        vector[is_positive, sorted(groups).index(group), bins.numbers_of([score])[0]] += 1
-    return vector.ravel()
-
-
-def test_the_vector_counts_rows_by_class_group_and_bin():
-    rng = np.random.default_rng(0)
-    y, score = rng.integers(0, 2, 60), rng.choice([0, 0.1, 0.5, 0.501, 1], 60)
-    groups = rng.choice(SITES, 60)
-    vector = ScoreCounts.from_predictions(y, score, groups=groups).to_vector(BINS, SITES[::-1])
-    assert vector.dtype == np.int64
-    assert np.array_equal(vector, brute_force(zip(groups, score, y, strict=True), BINS, SITES))
 
 
 @pytest.mark.parametrize("groups", [SITES, [3, 7, 2**60], [("a", 1), ("a", 2), ("b", 1)], None])
@@ -98,11 +80,6 @@ def test_max_count_keeps_the_sum_below_the_modulus():
         counts.to_vector(BINS, ["a"], max_count=127 // 3)
 
 
-def test_a_group_that_is_not_agreed_is_named():
-    with pytest.raises(ValueError, match=r"1 group not among the agreed groups: 'oslo'"):
-        counts_of(1).to_vector(BINS, ["bern", "lima", "rome"])
-
-
 @pytest.mark.parametrize(
     ("counts", "groups", "error", "message"),
     [
@@ -117,11 +94,6 @@ def test_a_group_that_is_not_agreed_is_named():
 def test_groups_that_do_not_fit_are_refused(counts, groups, error, message):
     with pytest.raises(error, match=message):
         counts.to_vector(BINS, groups)
-
-
-def test_true_is_not_the_label_1():
-    with pytest.raises(TypeError, match="another kind"):
-        counts_of(1, [True, False]).to_vector(BINS, [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -142,39 +114,6 @@ def test_weighted_rows_are_refused():
     counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1.0, 2.0])
     with pytest.raises(ValueError, match="these counts have sample weights"):
         counts.to_vector(BINS)
-
-
-def test_binned_counts_are_reduced_if_their_bins_allow_it():
-    counts, coarse = counts_of(2), Bins.of_probabilities(octaves=4, parts=1)
-    binned = counts.reduced(BINS)
-    assert np.array_equal(binned.to_vector(BINS, SITES), counts.to_vector(BINS, SITES))
-    assert np.array_equal(binned.to_vector(coarse, SITES), counts.to_vector(coarse, SITES))
-    with pytest.raises(ValueError, match="bins"):
-        counts.reduced(coarse).to_vector(BINS, SITES)
-
-
-def test_withheld_groups_and_joined_cells_have_no_vector():
-    rows = ScoreCounts.from_counts(["a", "a", "b"], [0.2, 0.8, 0.5], [30, 20, 1], [20, 30, 2])
-    withheld = rows.reduced(rule(BINS, min_count=5))
-    assert withheld.groups == ("a",)
-    with pytest.raises(ValueError, match="needs counts without suppression"):
-        withheld.to_vector(BINS, ["a", "b"])
-    joined = counts_of(1).reduced(BINS).reduced(max_cells=20)
-    with pytest.raises(ValueError, match="cannot be reduced to"):
-        joined.to_vector(BINS, SITES)
-
-
-def test_a_summary_has_no_vector():
-    with pytest.raises(ValueError, match="summary"):
-        counts_of(1).reduced("summary").to_vector(BINS, SITES)
-
-
-def test_groups_without_rows_are_left_out():
-    total = counts_of(3, ["lima"]).to_vector(BINS, SITES)
-    assert ScoreCounts.from_vector(total, BINS, SITES).groups == ("lima",)
-    empty = ScoreCounts.from_vector(0 * total, BINS, SITES)
-    assert empty.groups == ()
-    assert empty == ScoreCounts.from_predictions([], [], groups=[]).reduced(BINS)
 
 
 def with_entry(value, dtype=None):

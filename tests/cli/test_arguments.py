@@ -1,7 +1,6 @@
 """Options, their help texts, and errors that are found before the rows are read."""
 
 import os
-import sys
 
 import pandas as pd
 import pytest
@@ -31,14 +30,6 @@ def test_help_and_version(capsys, arguments, shown):
         main(arguments)
     assert stopped.value.code == 0
     assert shown in capsys.readouterr().out
-
-
-def test_help_lists_the_exit_codes(capsys):
-    with pytest.raises(SystemExit):
-        main(["audit", "--help"])
-    shown = capsys.readouterr().out
-    codes = [line.split()[0] for line in shown.partition("exit codes:\n")[2].splitlines()]
-    assert codes == ["0", "2", "3", "4", "5", "130", "141"]
 
 
 @pytest.mark.parametrize(
@@ -116,19 +107,6 @@ def test_thresholds(text):
 
 def test_the_keys_of_names_are_those_of_an_audit():
     assert NAMED == NAMES
-
-
-def test_columns_are_read_once():
-    options = ["--group", "sex", "--group", "g", "--weight", "s", "--decisions", "d", "--json"]
-    arguments = parse(["audit", "p.csv", *COLUMNS, *options])
-    assert arguments.group_columns == ("g", "sex")
-    assert arguments.columns == ["y", "s", "g", "sex", "d"]
-
-
-def test_a_page_needs_its_package(written, tmp_path, error_of, monkeypatch):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    message = error_of(["audit", written, *COLUMNS, "--html", tmp_path / "r.html"])
-    assert 'pip install "skfedauc[html]"' in message
 
 
 def test_encodings_are_for_text(tmp_path, error_of):

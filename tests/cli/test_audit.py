@@ -1,8 +1,6 @@
 """Output of the command `audit`: the page, the document, and errors of writing."""
 
-import errno
 import json
-import os
 
 import numpy as np
 import pandas as pd
@@ -11,12 +9,9 @@ from cli_cases import COLUMNS, with_gaps
 
 from skfedauc import FairnessAudit
 from skfedauc.audit.output import page_of
-from skfedauc.cli import results
 from skfedauc.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("equal_identifiers")
-
-DROPPED = [*COLUMNS, "--missing", "drop"]
 
 
 def audit_of(frame, by, **options):
@@ -85,18 +80,6 @@ def test_decisions_and_positive_labels_are_those_of_the_columns(frame, tmp_path,
         document = audit(tmp_path / "decided.csv", *COLUMNS[:4], *options)
         expected = audit_of(frame, ["sex"], y_pred=words[decided], pos_label=positive)
         assert document["columns"] == json.loads(expected.to_json())["columns"]
-
-
-def test_each_column_has_the_rows_with_its_groups(frame, gaps, audit):
-    document = audit(gaps, *DROPPED, "--group", "sex", "--weight", "w")
-    frame = with_gaps(frame)
-    columns = iter(document["columns"].items())
-    for grouping, by in zip(document["groupings"], (["g"], ["sex"], ["g", "sex"]), strict=True):
-        column, found = next(columns)
-        expected = audit_of(frame, by, weight="w")
-        assert column == expected.columns[-1]
-        assert found == json.loads(expected.to_json())["columns"][column]
-        assert grouping["n_dropped"] == frame[by].isna().any(axis=1)[frame["w"] > 0].sum()
 
 
 # Within the labels of a control column ------------------------------------------------------
@@ -179,56 +162,7 @@ def test_a_tolerance_within_labels_is_named(frame, tmp_path, capsys):
 # JSON ----------------------------------------------------------------------------------
 
 
-def test_json_is_printed_or_written_beside_text_and_page(gaps, tmp_path, capsys, audit):
-    arguments = ["audit", str(gaps), *DROPPED]
-    expected = audit(gaps, *DROPPED)
-    assert main(arguments) == 0
-    report = capsys.readouterr().out
-    path, html = tmp_path / "caf\xe9.json", tmp_path / "r.html"
-    assert main([*arguments, "--json", str(path), "--html", str(html)]) == 0
-    written = f"\nThe fairness audit is in {html}.\nThe JSON document is in {path}.\n"
-    assert capsys.readouterr().out == report + written
-    assert json.loads(path.read_text(encoding="utf-8")) == expected
-    assert main([*arguments, "--json", "-"]) == 0
-    assert json.loads(capsys.readouterr().out) == expected
-    assert sorted(os.listdir(tmp_path)) == [path.name, html.name]
-
-
 # Files that cannot be written ------------------------------------------------------------
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_document_on_a_full_disk_leaves_report_and_page(gaps, tmp_path, capsys):
-    html = tmp_path / "r.html"
-    options = ["--json", "/dev/full", "--html", str(html)]
-    assert main(["audit", str(gaps), *DROPPED, *options]) == 3
-    printed = capsys.readouterr()
-    assert printed.out.startswith(f"{gaps}: 360 rows")
-    message = "/dev/full: cannot be written: No space left on device"
-    assert printed.err == f"skfedauc: error: {message}\n"
-    assert html.read_text(encoding="utf-8").endswith("</html>\n")
-
-
-@pytest.mark.parametrize("as_json", [False, True])
-def test_the_report_is_printed_even_if_the_page_cannot_be_written(
-    gaps, tmp_path, capsys, monkeypatch, as_json
-):
-    arguments = ["audit", str(gaps), *DROPPED, *(["--json"] if as_json else [])]
-    assert main(arguments) == 0
-    expected = capsys.readouterr().out
-    html = tmp_path / "r.html"
-    html.write_text("old")
-
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(results, "write_whole", full)
-    assert main([*arguments, "--html", str(html)]) == 3
-    printed = capsys.readouterr()
-    assert printed.out == expected
-    message = f"skfedauc: error: {html}: cannot be written: No space left on device\n"
-    assert printed.err == message
-    assert html.read_text() == "old"
 
 
 # Clusters ------------------------------------------------------------------------------

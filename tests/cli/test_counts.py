@@ -1,6 +1,5 @@
 """Counts between sites: `count`, `merge` and `report`, compared with `audit` on all rows."""
 
-import io
 import itertools
 import json
 import os
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from cli_cases import COLUMNS, WEIGHTED, aucs_of, expected_aucs, predictions, save, with_gaps
 
-from skfedauc import GroupAUC, ScoreCounts
+from skfedauc import ScoreCounts
 from skfedauc.cli import count as command
 from skfedauc.cli import merge as merge_command
 from skfedauc.cli.main import main
@@ -202,40 +201,6 @@ def test_groups_must_come_from_the_same_columns(frame, counted, tmp_path, error_
         assert f"{shown}count all files with the same --group columns" in message
 
 
-@pytest.mark.filterwarnings("default")
-def test_names_of_columns_may_differ(frame, counted, tmp_path, capsys):
-    one = counted(frame, "one")
-    two = counted(frame.rename(columns={"g": "place"}), "two", *COLUMNS[:4], "--group", "place")
-    assert main(["merge", str(one), str(two), "-o", str(tmp_path / "all.skfa")]) == 0
-    warning = f"skfedauc: warning: {one} has groups by 'g', and {two} has groups by 'place'; "
-    assert capsys.readouterr().err.startswith(warning)
-    assert main(["report", str(tmp_path / "all.skfa")]) == 0
-    assert "By group: 800 rows, 6 groups\n" in capsys.readouterr().out
-
-
-def test_a_site_that_counted_again_is_named(frame, tmp_path, counted, error_of, capsys):
-    named = [*BOTH, "--model", "m1", "--period", "2026-10"]
-    one, two = counted(frame[:200], "one", *named), counted(frame, "two", *named)
-    assert ScoreCounts.load(one).sources[0][:3] == ("one", "m1", "2026-10")
-    for counts in (one, two):
-        ScoreCounts.load(counts).with_source("oslo", model="m1", period="2026-10").save(counts)
-    path = tmp_path / "all.skfa"
-    capsys.readouterr()
-    message = error_of(["merge", one, two, "-o", path])
-    what = "the source 'oslo', model 'm1', period '2026-10', with different counts"
-    assert f"{one} and {two} both are {what}; leave one file out, or pass --replace to" in message
-    assert main(["merge", str(one), str(two), "-o", str(path), "--replace"]) == 0
-    assert f"{one}: not added, because another file repeats it\n" in capsys.readouterr().out
-    assert ScoreCounts.load(path) == ScoreCounts.load(two)
-    (source,) = ScoreCounts.load(path).sources
-    assert source[:3] == ("oslo", "m1", "2026-10")
-    newer = counted(frame, "newer", *BOTH, "--model", "m2")
-    message = error_of(["merge", one, newer, "-o", path])
-    assert "were scored by different models; leave one file out, or pass --any-model" in message
-    assert main(["merge", str(one), str(newer), "-o", str(path), "--any-model"]) == 0
-    assert len(ScoreCounts.load(path).sources) == 2
-
-
 def test_invalid_files_are_left_out_on_request(sites, tmp_path, error_of, capsys):
     damaged, absent, path = (tmp_path / f"{name}.skfa" for name in ("cut", "absent", "all"))
     damaged.write_bytes(sites[0].read_bytes()[:-100])
@@ -266,19 +231,6 @@ def test_groups_of_different_kinds_are_not_merged(frame, counted, tmp_path, erro
     assert len(ScoreCounts.load(tmp_path / "all.skfa")) == len(ScoreCounts.load(one))
 
 
-def test_both_files_are_named_if_neither_has_text(frame, tmp_path, error_of):
-    paths = [tmp_path / name for name in ("missing.skfa", "days.skfa", "integers.skfa")]
-    days = pd.Series(pd.Timestamp("2024-01-31"), index=frame.index)
-    for path, groups in zip(paths, (days.where(days.isna()), days, days.dt.day), strict=True):
-        groups = groups.rename("g").to_frame()
-        ScoreCounts.from_predictions(frame["y"], frame["s"], groups=groups, missing="group").save(
-            path
-        )
-    message = error_of(["merge", *paths, "-o", tmp_path / "all.skfa"])
-    assert f"{paths[2]}: groups of different kinds cannot be merged: it has groups" in message
-    assert f"labelled by int, and {paths[1]} has groups labelled by date; " in message
-
-
 # Labels that differ only in their spelling -----------------------------------------------
 
 
@@ -286,29 +238,6 @@ def spelled(*labels):
     """Rows of both classes of each group."""
     groups = [label for label in labels for _ in range(2)]
     return pd.DataFrame({"y": [0, 1] * len(labels), "s": np.arange(2 * len(labels)), "g": groups})
-
-
-@pytest.mark.parametrize("command_name", ["audit", "count", "merge"])
-def test_labels_that_differ_only_in_case_or_spaces(tmp_path, capsys, command_name):
-    one, two = tmp_path / "one.skfa", tmp_path / "two.skfa"
-    frames = [spelled("Oslo", "Bern", "01"), spelled("oslo ", "Bern", "1")]
-    if command_name == "merge":
-        for frame, path in zip(frames, (one, two), strict=True):
-            frame.to_csv(tmp_path / "p.csv", index=False)
-            assert main(["count", str(tmp_path / "p.csv"), *COLUMNS, "-o", str(path)]) == 0
-        assert capsys.readouterr().err == ""
-        arguments = [one, two, "-o", tmp_path / "all.skfa"]
-    else:
-        pd.concat(frames).to_csv(tmp_path / "p.csv", index=False)
-        arguments = [tmp_path / "p.csv", *COLUMNS, *(["-o", one] * (command_name == "count"))]
-    assert main([command_name, *map(str, arguments)]) == 0
-    printed = capsys.readouterr()
-    assert printed.err == (
-        "skfedauc: warning: column 'g' has labels that differ only in case or spaces and count as "
-        "different groups: 'Oslo' and 'oslo '; if they are the same group, write them in one way "
-        "and count again\n"
-    )
-    assert "5 groups" in printed.out
 
 
 def test_at_most_three_pairs_of_labels_are_named(tmp_path, capsys):
@@ -343,19 +272,6 @@ def test_counts_without_groups(sites, tmp_path, error_of):
 # Reports ---------------------------------------------------------------------------------
 
 
-def test_labels_of_other_kinds(tmp_path, capsys):
-    """Counts made in Python may have integers and dates as labels."""
-    rng = np.random.default_rng(0)
-    y, s = rng.integers(0, 2, 80), rng.random(80)
-    groups = pd.DataFrame({"day": pd.to_datetime(["2024-01-30", "2024-01-31"] * 40), "id": 7})
-    path = tmp_path / "p.skfa"
-    for by, label in ((["day"], "2024-01-31"), (["id"], 7), (["day", "id"], ["2024-01-31", 7])):
-        ScoreCounts.from_predictions(y, s, groups=groups[by]).save(path)
-        assert main(["report", str(path), "--json"]) == 0
-        *_, grouping = json.loads(capsys.readouterr().out)["groupings"]
-        assert (grouping["by"], grouping["groups"][-1]["label"]) == (by, label)
-
-
 def test_a_report_of_one_class(frame, counted, error_of, capsys, tmp_path):
     counts = ScoreCounts.from_predictions([1, 1], [0.1, 0.2], groups=["a", "b"])
     counts.save(tmp_path / "p.skfa")
@@ -363,62 +279,7 @@ def test_a_report_of_one_class(frame, counted, error_of, capsys, tmp_path):
     assert "p.skfa has no negative label among the 2 rows; an AUC needs both classes" in message
 
 
-def test_rows_that_python_has_left_out(tmp_path, printed_by):
-    groups = pd.DataFrame({"g": ["a", "a", "b", "b", None], "h": ["u", "v", "u", None, "v"]})
-    ScoreCounts.from_predictions(
-        [0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5], groups=groups, missing="drop"
-    ).save(tmp_path / "p.skfa")
-    printed = printed_by("report", tmp_path / "p.skfa")
-    assert "By h: 3 rows, 2 groups, 2 of them undefined" in printed
-    assert printed.count("; 2 rows without 'g' or 'h' dropped\n") == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--html", "{file}"], "--html {file} would overwrite the counts"),
-        (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
-        (["--decisions", "d"], "unrecognized arguments: --decisions"),
-        (["--missing", "error"], "invalid choice: 'error'"),
-    ],
-)
-def test_options_of_a_report(sites, tmp_path, error_of, options, message):
-    names = {"file": sites[0], "folder": tmp_path}
-    options = [option.format(**names) for option in options]
-    assert message.format(**names) in error_of(["report", sites[0], *options])
-
-
 # Files -----------------------------------------------------------------------------------
-
-
-def test_what_is_counted_is_printed(gaps, tmp_path, printed_by):
-    frame = with_gaps(predictions())
-    kept = frame[frame["g"].notna() & (frame["w"] > 0)]
-    n_missing = int((frame["g"].isna() & (frame["w"] > 0)).sum())
-    path = tmp_path / "p.skfa"
-    printed = printed_by("count", gaps, *WEIGHTED, "--missing", "drop", "-o", path).splitlines()
-    n_positives = int((kept["y"] == 1).sum())
-    assert printed == [
-        f"{gaps}: {len(kept)} rows, {n_positives} positives and {len(kept) - n_positives} "
-        f"negatives, weighted by 'w'; {int((frame['w'] == 0).sum())} rows of weight 0 left out",
-        f"6 groups by g; {n_missing} rows without a group dropped",
-        f"The counts are in {path} ({os.path.getsize(path):,} bytes). skfedauc show {path} says "
-        "what they disclose.",
-    ]
-    counts = ScoreCounts.load(path)
-    assert counts == ScoreCounts.from_predictions(
-        kept["y"], kept["s"], groups=kept["g"], sample_weight=kept["w"]
-    )
-    assert (counts.n_missing, counts.group_names) == (n_missing, ("g",))
-    assert [source.name for source in counts.sources] == [None]
-
-
-def test_standard_input_is_counted(frame, monkeypatch, tmp_path, printed_by):
-    text = frame.to_csv(index=False).encode()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    assert printed_by("count", "-", *COLUMNS, "-o", tmp_path / "p.skfa").startswith(
-        "standard input: 400 rows, "
-    )
 
 
 @pytest.mark.parametrize(
@@ -610,20 +471,6 @@ def test_show_says_what_weighted_and_merged_files_hold(frame, counted, tmp_path,
     assert "Weights: sums of the rows' weights" in printed
 
 
-def test_show_of_scores_that_repeat(tmp_path, printed_by):
-    path = tmp_path / "p.skfa"
-    counts = ScoreCounts.from_predictions([0, 0, 1, 1] * 3, [0.1, 0.1, 0.1, 0.2] * 3)
-    counts.save(path)
-    printed = printed_by("show", path)
-    assert "- None of 2 cells holds a single row.\n" in printed
-    assert "knows a person's score learns the class of 3 of 12 rows.\n" in printed
-    line = (
-        "- No number of rows by score and class is 1: the smallest of the 3 numbers above 0 is 3.\n"
-    )
-    assert line in printed
-    assert "Groups: none\n" in printed
-
-
 def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
     counts = ScoreCounts.from_predictions(
         ["n\x1b", "y"], [0.1, 0.2], groups=pd.Series(["\x1b[31m"] * 2, name="g\x1b"), pos_label="y"
@@ -637,54 +484,6 @@ def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
 
 
 # Clusters --------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def of_patients(tmp_path_factory):
-    """A file of counts by site, device and patient; each patient has rows at one site only."""
-    rng = np.random.default_rng(0)
-    patient = np.repeat(np.arange(60), 5)
-    y = patient % 3 == 0
-    site = np.where(patient % 2 == 0, "bern", "oslo")
-    columns = pd.DataFrame({"site": site, "device": rng.integers(0, 2, 300), "patient": patient})
-    scores = (y + rng.normal(size=60)[patient] + rng.normal(size=300)).round(2)
-    counts = ScoreCounts.from_predictions(y, scores, groups=columns)
-    path = tmp_path_factory.mktemp("clusters") / "all.skfa"
-    counts.save(path)
-    return path
-
-
-def test_report_of_clusters(printed_by, of_patients):
-    printed = printed_by("report", of_patients, "--clusters", "patient")
-    counts = ScoreCounts.load(of_patients).regroup(lambda label: (label[0], label[2]))
-    report = GroupAUC(counts, group_names=["site", "patient"], clusters="patient")
-    assert "\nBy site: 300 rows, 2 groups; 60 clusters\n" in printed
-    for _, low, high in report.confidence_intervals()[["ci_low", "ci_high"]].itertuples():
-        assert f"  {low:.3f} to {high:.3f}  " in printed
-    # Patients have rows of both devices, so equal groups have no known difference.
-    of_devices = {label[1:] for label in ScoreCounts.load(of_patients).groups}
-    n_shared = len(of_devices) - 60
-    assert f"\nBy device: 300 rows, 2 groups; 60 clusters ({n_shared} in several" in printed
-    by_site, by_device = printed.partition("\nBy device\n")[::2]
-    assert "Two equal groups of these sizes would show about " in by_site
-    assert "equal groups" not in by_device
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ["--clusters", "person"],
-            "must be one of several group columns of the file",
-        ),
-        (
-            ["--clusters", "patient", "--within", "patient"],
-            "--clusters and --within are the same column; pass two columns",
-        ),
-    ],
-)
-def test_clusters_that_cannot_be(error_of, of_patients, options, message):
-    assert message in error_of(["report", of_patients, *options])
 
 
 @pytest.mark.parametrize(
@@ -710,38 +509,6 @@ def test_clusters_of_counts_that_cannot_be(error_of, tmp_path, labels, options, 
 
 
 # Hints -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["adit", "p.csv"], "there is no command 'adit'; the commands are audit, compare, count, "),
-        (["adit", "p.csv"], "; did you mean audit? (see skfedauc --help)"),
-        (["reprot", "p.skfa"], "; did you mean report?"),
-        (["--verison"], "unrecognized arguments: --verison; did you mean --version?"),
-        (["audit", "p.csv", "--level", "y"], "unrecognized arguments: --level; did you mean --la"),
-        (
-            ["audit", "p.csv", "--groups=g"],
-            "arguments: --groups; did you mean --group?",
-        ),
-        (["count", "p.csv", "--out", "x"], "unrecognized arguments: --out; did you mean --output?"),
-        (["show", "p.skfa", "--json"], "unrecognized arguments: --json (see skfedauc show --help)"),
-        (["show", "p.skfa", "q.skfa"], "unrecognized arguments: q.skfa"),
-    ],
-)
-def test_misspelled_commands_and_options(error_of, arguments, message):
-    assert message in error_of(arguments)
-
-
-@pytest.mark.parametrize("name", ["--my score", "-score"])
-def test_columns_may_have_names_like_options(tmp_path, printed_by, name):
-    rows = pd.DataFrame({"y": [0, 1], name: [0.1, 0.2], "g": "a"})
-    rows.to_csv(tmp_path / "p.csv", index=False)
-    columns = ["--label", "y", f"--score={name}", "--group", "g"]
-    assert "By g: 2 rows" in printed_by("audit", tmp_path / "p.csv", *columns)
-    if " " in name:
-        columns = ["--label", "y", "--score", name, "--group", "g"]
-        assert "By g: 2 rows" in printed_by("audit", tmp_path / "p.csv", *columns)
 
 
 def test_every_command_has_help(capsys):

@@ -1,7 +1,5 @@
 """Disclosure of the files of `count` and `merge`: options, reports and the output of `show`."""
 
-import json
-
 import numpy as np
 import pytest
 from cli_cases import COLUMNS
@@ -37,21 +35,6 @@ def of_rows(frame, disclosure="exact"):
     return ScoreCounts.from_predictions(
         frame["y"], frame["s"], groups=groups, disclosure=disclosure
     )
-
-
-@pytest.mark.parametrize(
-    ("options", "bins"),
-    [
-        (OPTIONS, BINS),
-        (["--disclosure", "bins", "--edges=-1,0.5,2"], Bins.at([-1, 0.5, 2])),
-        (["--disclosure", "bins", "--bins", "scores"], Bins.of_scores()),
-        (["--disclosure", "exact"], None),
-    ],
-)
-def test_counts_of_bins(frame, counted, options, bins):
-    counts = ScoreCounts.load(counted(frame, "oslo", *options))
-    assert counts == of_rows(frame, bins or "exact")
-    assert counts.disclosure.bins == bins
 
 
 def test_bins_of_probabilities(frame, counted, error_of, tmp_path):
@@ -119,33 +102,6 @@ def test_files_with_min_count_are_merged_with_exact_files(
     assert ScoreCounts.load(path) == ScoreCounts.merge(expected)
 
 
-def test_show_says_what_bins_disclose(frame, counted, printed_by):
-    frame["s"] = frame["s"].where(frame["s"] > 0, 0)
-    path = counted(frame, "oslo", *OPTIONS)
-    lines = printed_by("show", path).splitlines()
-    number = BINS.numbers_of(frame["s"].to_numpy())
-    cells = frame.assign(s=number).groupby(["g", "s"])["y"].agg(["size", "nunique"])
-    low, high = BINS.ranges_of(number)
-    median = np.sort(high - low)[frame.shape[0] // 2 - 1]
-    n_single, n_known = (cells["size"] == 1).sum(), cells.loc[cells["nunique"] == 1, "size"].sum()
-    for line in (
-        "Level of disclosure: bins of scores, by Bins.of_scores(parts=2)",
-        "- The number of rows of each group, bin and class. Only rows that agree in all of these "
-        "cannot be distinguished.",
-        f"- {n_single} of {len(cells)} cells hold a single row: the file gives back group, bin "
-        f"and class of these {n_single} rows.",
-        f"- {(cells['nunique'] == 1).sum()} of {len(cells)} cells hold rows of one class: anyone "
-        f"who knows a person's group and score learns the class of {n_known} of 400 rows.",
-        f"- The file narrows down the score of a row to a bin, which is {median:.2g} wide for the "
-        f"median row and {(high - low).max():.2g} wide for the row with the widest one.",
-        f"- The bin is a single score, such as 0 or 1, for {(frame['s'] == 0).sum()} rows: the "
-        "file gives back their score.",
-    ):
-        assert line in lines
-    bins = f"Scores: {np.unique(number).size} bins from about 0 to "
-    assert any(line.startswith(bins) for line in lines)
-
-
 def test_show_of_other_levels(frame, counted, tmp_path, printed_by):
     printed = printed_by("show", counted(frame, "exact"))
     assert "Level of disclosure: exact scores\n" in printed
@@ -164,23 +120,6 @@ def test_show_of_other_levels(frame, counted, tmp_path, printed_by):
     assert " cells of a group and a range, " in printed
     of_rows(frame[:0], BINS).save(tmp_path / "empty.skfa")
     assert "Scores: 0 bins\n" in printed_by("show", tmp_path / "empty.skfa")
-
-
-@pytest.mark.parametrize(
-    "reduced", [{"max_cells": 9}, {"disclosure": rule(BINS, min_count=5)}], ids=str
-)
-def test_show_does_not_say_that_ends_of_ranges_are_no_scores(frame, tmp_path, printed_by, reduced):
-    counts = of_rows(frame.assign(g="a")).reduced(**reduced)
-    counts.save(tmp_path / "ranges.skfa")
-    ends = np.unique(view_of(counts).ranges)
-    if "max_cells" in reduced:
-        assert set(ends) <= set(frame["s"])
-    printed = printed_by("show", tmp_path / "ranges.skfa")
-    assert (
-        f"- The ranges have {ends.size} distinct ends. These may be scores of rows, unless the "
-        "scores were binned before ranges were joined. The file does not record this.\n"
-    ) in printed
-    assert "gives back no score" not in printed
 
 
 def test_ranges_without_limits(tmp_path, printed_by):
@@ -263,36 +202,6 @@ def test_summaries_with_three_positives_leave_at_most_two_ways():
         assert ways.max() == 2
         shares[n] = 100 * (ways == 1).sum() / low.size
     assert shares == {12: pytest.approx(85, abs=0.5), 97: pytest.approx(76, abs=0.5)}
-
-
-def test_show_counts_numbers_by_class_and_weights(tmp_path, printed_by):
-    """A count of 1 discloses the weight of the only positive in a bin with 99 negatives."""
-    y = np.repeat([1, 0, 1, 0], [1, 99, 2, 3])
-    scores = np.repeat([0.2, 0.8], [100, 5])
-    weights = np.random.default_rng(0).random(y.size)
-    for level in ("bins", "summary"):
-        groups = scores > 0.5 if level == "summary" else None
-        counts = ScoreCounts.from_predictions(
-            y, scores, groups=groups, sample_weight=weights, disclosure=level
-        )
-        counts.save(tmp_path / "p.skfa")
-        printed = printed_by("show", tmp_path / "p.skfa")
-        assert (
-            "- The sums of the weights and of their squares give back the weights of 3 rows: 1 in "
-            "numbers of 1, and 2 in numbers of 2.\n"
-        ) in printed
-        line = "- 1 of 4 numbers of rows above 0, by bin and class, is 1. This number describes a"
-        assert (line in printed) == (level == "bins")
-
-
-def test_a_report_says_that_scores_are_binned(frame, counted, printed_by, capsys):
-    path = counted(frame, "oslo", *OPTIONS)
-    first = printed_by("report", path).splitlines()[0]
-    assert first.endswith(" negatives, bins of scores, by Bins.of_scores(parts=2)")
-    assert main(["report", str(path), "--json", "--threshold", "none"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["disclosure"] == "bins"
-    assert Bins.from_dict(document["bins"]) == BINS
 
 
 @pytest.mark.parametrize("options", [(), ("--group", "sex")])
@@ -390,23 +299,6 @@ def test_groups_with_few_rows_are_joined(uneven, tmp_path, printed_by):
         "The file holds their rows as the group (missing)",
     ]
     assert "Withheld" not in printed_by("show", tmp_path / "p.skfa")
-
-
-@pytest.mark.parametrize("disclosure", [BINS, "summary"])
-@pytest.mark.parametrize(
-    ("columns", "all_groups"), [(["g"], "all 3 groups are"), (["g", "sex"], "all 6 groups are")]
-)
-def test_a_report_says_that_all_groups_are_withheld(
-    uneven, tmp_path, error_of, disclosure, columns, all_groups
-):
-    path = tmp_path / "p.skfa"
-    groups = uneven[columns] if len(columns) > 1 else uneven["g"]
-    counts = ScoreCounts.from_predictions(uneven["y"], uneven["s"], groups=groups)
-    counts.reduced(rule(disclosure, min_count=1_000)).save(path)
-    assert error_of(["report", path]).endswith(
-        f"p.skfa has no rows: {all_groups} withheld, with few rows of a class; count again with "
-        "--small-groups join, fewer --group columns or a smaller --min-count\n"
-    )
 
 
 def test_the_only_group_may_be_withheld(uneven, tmp_path, error_of):
@@ -507,38 +399,3 @@ def test_known_classes_by_brute_force():
         found.append(known_classes(counts))
         assert found[-1] == known_by_brute_force(counts)
     assert (np.array(found) > 0).mean(axis=0).min() > 0.3
-
-
-@pytest.mark.parametrize("reduced", [{}, {"disclosure": BINS}, {"max_cells": 60}])
-def test_known_classes_of_ranges_that_do_not_overlap(frame, reduced):
-    """Rows of cells with one class, also where bins have lost their rule."""
-    counts = of_rows(frame).reduced(**reduced) if reduced else of_rows(frame)
-    one_class = (counts.cells.negatives == 0) | (counts.cells.positives == 0)
-    n_rows = (counts.cells.negatives + counts.cells.positives)[one_class].sum()
-    assert known_classes(counts) == (one_class.sum(), n_rows, 0)
-    assert known_by_brute_force(counts) == (one_class.sum(), n_rows, 0)
-
-
-def test_known_classes_at_the_ends_of_floats():
-    bins = Bins.at([0.5])
-    counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.8], disclosure=bins)
-    assert known_classes(ScoreCounts.from_counts(**counts.to_counts())) == (1, 1, 0)
-
-
-def test_show_of_ranges_that_overlap(frame, counted, printed_by):
-    path = counted(frame, "oslo", *SMALL)
-    counts = ScoreCounts.load(path)
-    n_cells, n_rows, n_in_part = known_by_brute_force(counts)
-    assert n_in_part > 0
-    lines = printed_by("show", path).splitlines()
-    assert (
-        f"- {n_cells} of {counts.cells.scores.size} cells hold rows of one class and overlap no "
-        "range of the group with rows of the other class: anyone who knows a person's group and "
-        f"score learns the class of {n_rows} of 400 rows."
-    ) in lines
-    assert (
-        f"- The class of up to {n_in_part} more rows follows as well, if their score is in no "
-        "range with rows of the other class."
-    ) in lines
-    n_ranges = len(set(zip(*view_of(counts).ranges.tolist(), strict=True)))
-    assert any(line.startswith(f"Scores: {n_ranges} ranges from ") for line in lines)

@@ -1,24 +1,19 @@
 """Exit codes, warnings, and the program as a process."""
 
-import io
 import json
 import os
 import shlex
 import signal
 import subprocess
 import sys
-import warnings
-from unittest import mock
 
 import pytest
 from cli_cases import COLUMNS
 
 from skfedauc import __main__ as program
 from skfedauc.cli import audit as command
-from skfedauc.cli import main as program_main
 from skfedauc.cli import results
 from skfedauc.cli.main import main
-from skfedauc.cli.terminal import OutputError
 
 
 @pytest.mark.parametrize(
@@ -37,26 +32,6 @@ def test_not_enough_memory(written, capsys, monkeypatch, module, where):
     assert message.count("\n") == 1
 
 
-def test_warnings_are_one_line(written, capsys, monkeypatch):
-    def warning(*_):
-        warnings.warn("overflow\nin \x1b", RuntimeWarning, stacklevel=2)
-        return ""
-
-    monkeypatch.setattr(results, "grouping_line", warning)
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        assert main(["audit", written, *COLUMNS]) == 0
-    assert capsys.readouterr().err == "skfedauc: warning: overflow\\nin \\x1b\n"
-
-
-def test_a_terminal_without_a_character(tmp_path, monkeypatch):
-    (tmp_path / "p.csv").write_text("y,s,g\n0,0.1,\u00e9\n1,0.4,\u00e9\n", encoding="utf-8")
-    terminal = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(terminal, encoding="ascii"))
-    assert main(["audit", str(tmp_path / "p.csv"), *COLUMNS]) == 0
-    assert rb"negatives: \xe9 (1 and 1)." in b" ".join(terminal.getvalue().split())
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk(written, capsys, monkeypatch):
     with open("/dev/full", "w") as full:
@@ -73,53 +48,6 @@ def test_a_reader_that_stops_is_no_error(written, capsys, monkeypatch):
         monkeypatch.setattr(sys, "stdout", closed)
         assert main(["audit", written, *COLUMNS]) == 141
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("command_name", ["audit", "audit --json", "report", "count", "merge"])
-def test_files_are_written_even_if_nobody_reads(
-    written, tmp_path, capsys, monkeypatch, command_name
-):
-    """The reader stops, as in ``skfedauc ... | head -1``, or the disk is full."""
-    counts, html, document = (str(tmp_path / name) for name in ("p.skfa", "r.html", "r.json"))
-    assert main(["count", written, *COLUMNS, "-o", counts]) == 0
-    both = ["--json", document, "--html", html]
-    arguments, outputs = {
-        "audit": (
-            ["audit", written, *COLUMNS, *both],
-            [html, document],
-        ),
-        "audit --json": (["audit", written, *COLUMNS, "--json", "--html", html], [html]),
-        "report": (["report", counts, *both], [html, document]),
-        "count": (["count", written, *COLUMNS, "-o", f"{counts}2"], [f"{counts}2"]),
-        "merge": (["merge", counts, "-o", f"{counts}2"], [f"{counts}2"]),
-    }[command_name]
-    assert main(arguments) == 0
-    expected = [os.path.getsize(path) for path in outputs]
-    capsys.readouterr()
-    for code, error in ((141, BrokenPipeError()), (3, OutputError("cannot be written"))):
-        monkeypatch.setattr(program_main, "print_lines", mock.Mock(side_effect=error))
-        for path in outputs:
-            os.remove(path)
-        assert main(arguments) == code
-        assert [os.path.getsize(path) for path in outputs] == pytest.approx(expected, rel=0.05)
-        assert (capsys.readouterr().err == "") == (code == 141)
-
-
-def test_a_file_that_cannot_be_written_is_named_even_if_nobody_reads(
-    written, tmp_path, capsys, monkeypatch
-):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    document = str(tmp_path / "r.json")
-    monkeypatch.setattr(results, "write_whole", full)
-    reader, writer = os.pipe()
-    os.close(reader)
-    with open(writer, "w") as closed:
-        monkeypatch.setattr(sys, "stdout", closed)
-        assert main(["audit", written, *COLUMNS, "--json", document]) == 3
-    message = f"skfedauc: error: {document}: cannot be written: No space left on device\n"
-    assert capsys.readouterr().err == message
 
 
 # As a program ----------------------------------------------------------------------------

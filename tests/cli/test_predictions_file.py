@@ -2,10 +2,8 @@
 
 import gzip
 import io
-import math
 import sys
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -52,30 +50,10 @@ def test_compressed_text_may_have_a_byte_order_mark(tmp_path):
     check_rows(rows_read(path), pd.DataFrame({"y": [0, 1], "s": [0.1, 0.4], "g": "a"}))
 
 
-@pytest.mark.parametrize("separator", [",", ";"])
-def test_standard_input(frame, monkeypatch, separator):
-    text = frame.to_csv(index=False, sep=separator).encode()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    check_rows(rows_read("-"), frame)
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "UTF-8-SIG", "cp1252"])
-def test_text_of_another_encoding(tmp_path, encoding):
-    path = tmp_path / "p.csv"
-    path.write_text("y,s,caf\xe9\n0,.1,z\xfcrich\n1,.2,z\xfcrich\n", encoding=encoding)
-    options = ["--label", "y", "--score", "s", "--group", "caf\xe9", "--encoding", encoding]
-    assert set(rows_read(path, *options).groups["caf\xe9"]) == {"z\xfcrich"}
-
-
 def test_rows_whose_last_cell_is_empty_are_read(tmp_path):
     text = '\ufeff"y",s,g,note\r\n0,0.1,a,\r\n\r\n1,0.4,a,""\r\n1,0.05,a,"x\r\n'
     rows = rows_read(save(tmp_path / "p.csv", text + "y" * 200_000 + '"\n'))
     check_rows(rows, pd.DataFrame({"y": [0, 1, 1], "s": [0.1, 0.4, 0.05], "g": "a"}))
-
-
-def test_parquet_columns_may_be_the_index_of_pandas(frame, tmp_path):
-    frame.set_index("g").to_parquet(tmp_path / "p.parquet")
-    check_rows(rows_read(tmp_path / "p.parquet"), frame)
 
 
 @pytest.mark.parametrize("kind", ["int8", "float32", "bool", "Int64"])
@@ -85,57 +63,7 @@ def test_labels_of_parquet_kinds(frame, tmp_path, kind, options):
     check_rows(rows_read(tmp_path / "p.parquet", *COLUMNS, *options), frame)
 
 
-@pytest.mark.parametrize(
-    ("values", "labels"),
-    [
-        (pd.array([7, 10, None], dtype="Int64"), ["7", "10"]),
-        (pd.array([2**53 + 1, 10, None], dtype="Int64"), [str(2**53 + 1), "10"]),
-        (pd.array([True, False, None], dtype="boolean"), ["True", "False"]),
-        (pd.Categorical(["NA", "007", None]), ["NA", "007"]),
-        (pd.Categorical([7, 10, None]), ["7", "10"]),
-        (pd.to_datetime(["2024-01-31", "2024-01-30", None]).date, ["2024-01-31", "2024-01-30"]),
-        ([1.0, 20.0, math.nan], ["1", "20"]),
-        (["", "x", None], ["", "x"]),
-    ],
-)
-def test_groups_in_parquet_become_text(tmp_path, values, labels):
-    half = pd.DataFrame({"g": values, "s": [0.1, 0.2, 0.3]})
-    pd.concat([half.assign(y=0), half.assign(y=1)]).to_parquet(tmp_path / "p.parquet")
-    rows = rows_read(tmp_path / "p.parquet", *COLUMNS, "--missing", "drop")
-    assert rows.groups["g"].tolist() == labels * 2
-    assert rows.n_missing == 2
-
-
 # Files that are refused ----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("absent.csv", None, "absent.csv: no such file"),
-        ("p.xlsx", b"", "the name must end in one of .csv, .csv.gz, .tsv, .parquet"),
-        ("p.parquet", b"not parquet", "p.parquet: cannot be read"),
-        ("p.csv.gz", b"not gzip", "p.csv.gz: cannot be read"),
-        (
-            "p.csv.gz",
-            gzip.compress(b"y,s,g\n0,1,a\n" * 99, mtime=0)[:-20],
-            "p.csv.gz: cannot be read",
-        ),
-        ("p.csv", "y,s,g\n0,1,caf\xe9\n".encode("latin-1"), "p.csv: is not UTF-8 text; save it as"),
-        ("p.csv", "y,s,g\n0,1,a\n".encode("utf-16"), "p.csv: is not UTF-8 text; save it as UTF-8"),
-    ],
-)
-def test_files_that_cannot_be_read(tmp_path, error_of, name, content, message):
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    assert message in error_of(["audit", tmp_path / name, *COLUMNS])
-
-
-def test_text_that_is_not_in_its_encoding(tmp_path, error_of):
-    path = tmp_path / "p.csv"
-    path.write_bytes("y,s,g\n0,1,caf\xe9\n".encode("latin-1"))
-    assert "such as --encoding latin-1" in error_of(["audit", path, *COLUMNS])
-    assert "not ASCII text" in error_of(["audit", path, *COLUMNS, "--encoding", "ascii"])
 
 
 @pytest.mark.parametrize(
@@ -217,18 +145,6 @@ def test_damaged_parquet_of_any_arrow_error(tmp_path, error_of, monkeypatch):
         assert f"{path}: cannot be read: integers of 80 bits" in error_of(["audit", path, *COLUMNS])
 
 
-def test_pages_of_parquet_are_checked(frame, tmp_path, error_of):
-    """A byte of the scores changed where the writer kept checksums."""
-    path = tmp_path / "p.parquet"
-    table = pa.Table.from_pandas(frame[["y", "s", "g"]].astype({"s": np.float32}))
-    options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
-    pq.write_table(table, path, **options)
-    content = path.read_bytes()
-    place = content.index(frame["s"].to_numpy(np.float32).tobytes())
-    path.write_bytes(content[:place] + b"\x01" + content[place + 1 :])
-    assert "cannot be read" in error_of(["audit", path, *COLUMNS])
-
-
 def test_parquet_without_pyarrow(frame, tmp_path, error_of, monkeypatch):
     frame.to_parquet(tmp_path / "p.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
@@ -260,13 +176,6 @@ def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch, make,
     message = error_of(["audit", path, *COLUMNS])
     assert message.endswith(f"if this is intended, {advice}\n")
     assert "expands to more than 100 times its size and 0 MiB" in message
-
-
-@pytest.mark.parametrize("ending", ["csv.gz", "parquet"])
-def test_files_that_expand_as_text_does_are_read(frame, tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(predictions_file, "ALWAYS_READ", 1)
-    write(frame, tmp_path / f"p.{ending}")
-    check_rows(rows_read(tmp_path / f"p.{ending}"), frame)
 
 
 def test_arrow_runs_out_of_memory(tmp_path, capsys, monkeypatch):

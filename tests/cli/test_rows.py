@@ -1,6 +1,5 @@
 """Rows that are made from a table: numbers, labels, decisions, weights and missing groups."""
 
-import math
 from decimal import Decimal
 
 import numpy as np
@@ -9,28 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cli_cases import COLUMNS, LONG, WEIGHTED, check_rows, rows_read, save, with_gaps
-from sklearn.metrics import roc_auc_score
 
 from skfedauc import GroupAUC, _input
 from skfedauc.cli.columns import decisions_of, labels_of
 from skfedauc.cli.main import main
 
 # Numbers -------------------------------------------------------------------------------
-
-
-def test_scores_are_read_to_the_last_digit(tmp_path, audit):
-    scores = [0.1 + 0.2, 0.3, 1e-300, math.nextafter(1.0, 0.0), 1.0]
-    lines = [f"{label},{score!r},a" for label, score in zip([0, 1, 0, 1, 0], scores, strict=True)]
-    document = audit(save(tmp_path / "p.csv", "\n".join(["y,s,g", *lines])))
-    expected = roc_auc_score([0, 1, 0, 1, 0], scores)
-    assert document["groupings"][0]["statistics"]["pooled"] == expected
-
-
-def test_scores_of_many_digits_that_differ(tmp_path):
-    scores = np.random.default_rng(0).random(50)
-    cells = "".join(f"{i % 2},{score:.22f},a\n" for i, score in enumerate(scores))
-    rows = rows_read(save(tmp_path / "p.csv", "y,s,g\n" + cells))
-    np.testing.assert_allclose(rows.scores, scores, rtol=0, atol=1e-16)
 
 
 @pytest.mark.parametrize("cell", ["1_0", "\u0661", "1\u00a0", "0x1", "1,5", "1e", ""])
@@ -68,27 +51,6 @@ def test_scores_that_would_tie_as_floats(tmp_path, error_of, kind, ending):
 
 
 # Decimal commas ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("separator", [";", ",", "\t"])
-@pytest.mark.parametrize("options", [[], ["--pos-label", "1,0"]])
-def test_decimal_commas(frame, tmp_path, separator, options):
-    frame = frame.assign(w=frame["w"] + 0.25, y=frame["y"] * 1.0)
-    path = tmp_path / "commas.csv"
-    frame.to_csv(path, index=False, sep=separator, decimal=",")
-    assert '"0,' in path.read_text() if separator == "," else "0," in path.read_text()
-    check_rows(rows_read(path, *WEIGHTED, "--decimal", ",", *options), frame)
-
-
-def test_decimal_commas_without_the_option(tmp_path, error_of):
-    path = save(tmp_path / "p.csv", "y;s;g\n0,0;1,5;a\n1,0;2;a\n")
-    message = error_of(["audit", path, *COLUMNS])
-    assert "the labels '0,0', '1,0'; pass the positive one of them as --pos-label" in message
-    assert message.endswith(", and --decimal , for decimal commas\n")
-    message = error_of(["audit", path, *COLUMNS, "--pos-label", "1,0"])
-    assert "column 's' is not a finite number in 1 of 2 rows" in message
-    assert message.endswith("('1,5'); pass --decimal , for decimal commas\n")
-    assert rows_read(path, *COLUMNS, "--decimal", ",").scores.tolist() == [1.5, 2.0]
 
 
 def test_points_beside_decimal_commas_are_refused(tmp_path, error_of):
@@ -144,12 +106,6 @@ def test_infinite_labels_are_refused(tmp_path, error_of, ending, infinite):
     for options in ([], ["--pos-label=1"], [f"--pos-label={infinite}"]):
         message = error_of(["audit", path, *COLUMNS, *options])
         assert "column 'y' is infinite in 1 of 3 rows, the first being data row 2" in message
-
-
-def test_a_class_may_have_the_name_of_an_infinite_number():
-    """Texts are names, such as "inf" for an infection."""
-    labels, positive = labels_of(pd.Series(["inf", "none", "inf"]), "inf")
-    assert (labels.tolist(), positive) == (["inf", "none", "inf"], "inf")
 
 
 @pytest.mark.parametrize(
@@ -239,53 +195,10 @@ def test_missing_groups_are_dropped(frame, gaps, weight):
     assert rows.n_missing == (frame[lacks_both]["w"] > 0).sum() if weight else 8
 
 
-@pytest.mark.parametrize("cell", ["0", "0,0", "-0.0"])
-def test_rows_of_weight_0_are_not_counted_as_dropped(tmp_path, cell):
-    text = f'y;s;g;w\n0;1;a;1\n1;2;a;1\n1;bad;;"{cell}"\n1;bad;;1,5\n1;bad;;bad\n'
-    rows = rows_read(
-        save(tmp_path / "p.csv", text), *WEIGHTED, "--missing", "drop", "--decimal", ","
-    )
-    assert (rows.scores.size, rows.n_missing) == (2, 2)
-
-
-@pytest.mark.parametrize("command", ["audit", "count"])
-def test_the_headline_names_rows_of_weight_0(frame, written, tmp_path, printed_by, command):
-    options = ["-o", tmp_path / "p.skfa"] if command == "count" else []
-    n_0 = int((frame["w"] == 0).sum())
-    headline = printed_by(command, written, *WEIGHTED, *options).partition("\n")[0]
-    assert f": {len(frame) - n_0} rows, " in headline
-    assert headline.endswith(f", weighted by 'w'; {n_0} rows of weight 0 left out")
-    frame[frame["w"] > 0].to_csv(tmp_path / "p.csv", index=False)
-    headline = printed_by(command, tmp_path / "p.csv", *WEIGHTED, *options).partition("\n")[0]
-    assert headline.endswith(", weighted by 'w'")
-
-
-def test_rows_of_weight_0_without_a_group_are_left_out_for_their_weight(tmp_path, printed_by):
-    text = "y,s,g,w\n0,1,a,1\n1,2,a,1\n1,2,a,0\n1,3,,0\n1,3,,1\n"
-    path = save(tmp_path / "p.csv", text)
-    options = [*WEIGHTED, "--missing", "drop", "-o", tmp_path / "p.skfa"]
-    headline, groups, *_ = printed_by("count", path, *options).splitlines()
-    assert ": 2 rows, " in headline
-    assert headline.endswith("; 2 rows of weight 0 left out")
-    assert groups.endswith("; 1 row without a group dropped")
-
-
 def test_missing_groups_are_a_group(frame, gaps):
     rows = rows_read(gaps, *COLUMNS, "--missing", "group")
     check_rows(rows, with_gaps(frame).fillna({"g": "(missing)"}))
     assert (rows.dropped, rows.n_missing) == (frozenset(), 0)
-
-
-@pytest.mark.parametrize(
-    ("cells", "labels"),
-    [(["1.0", "20.0", ""], ["1", "20"]), (["1.0", "a", ""], ["1.0", "a"])],
-)
-def test_integers_written_as_floats_are_integers(tmp_path, cells, labels):
-    """Programs write integers as floats if a value of the column is missing."""
-    lines = [f"{y},0.5,{cell}" for y in (0, 1) for cell in cells]
-    path = save(tmp_path / "p.csv", "\n".join(["y,s,g", *lines]))
-    rows = rows_read(path, *COLUMNS, "--missing", "drop")
-    assert rows.groups["g"].tolist() == labels * 2
 
 
 # Messages ------------------------------------------------------------------------------
@@ -376,17 +289,6 @@ def test_errors_of_the_library_name_the_column(written, error_of, monkeypatch):
     monkeypatch.setattr(_input, "check_rows", refuse)
     message = error_of(["audit", written, *WEIGHTED])
     assert message == "skfedauc: error: column 's' does not fit\n"
-
-
-@pytest.mark.parametrize("low", [0, -1])
-def test_scores_that_are_labels_are_a_warning(tmp_path, capsys, low):
-    path = save(tmp_path / "p.csv", f"y,s,g\n{low},{low},a\n1,1,a\n1,{low},a\n")
-    assert main(["audit", path, *COLUMNS]) == 0
-    printed = capsys.readouterr()
-    assert printed.err.startswith(f"skfedauc: warning: column 's' holds only {low} and 1")
-    assert printed.err.endswith("pass that column as --score\n")
-    assert printed.err.count("\n") == 1
-    assert "AUC 0.750 " in " ".join(printed.out.split())
 
 
 def test_a_warning_about_several_groupings_is_printed_once(tmp_path, capsys):

@@ -105,20 +105,6 @@ def test_a_file_that_cannot_be_written_comes_before_an_answer(decided, capsys):
     assert "/dev/full: cannot be written" in capsys.readouterr().err
 
 
-def test_counts_give_the_same_answers(gaps, tmp_path, capsys):
-    counts = str(tmp_path / "counts.skfa")
-    drop = [*COLUMNS, "--missing", "drop"]
-    limits = options_of({"difference": 0.5, "demographic_parity_ratio": 0.2})
-    assert main(["count", str(gaps), *drop, "-o", counts]) == 0
-    capsys.readouterr()
-    found = []
-    for command in (["report", counts], ["audit", str(gaps), *drop]):
-        assert main([*command, *limits, "--json"]) == 0
-        found.append(json.loads(capsys.readouterr().out)["tolerances"])
-    assert found[0] == found[1]
-    assert found[0]["total"] == 2
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
