@@ -27,16 +27,16 @@ class ClusterCounts:
     """Score counts by unit; a unit holds one cluster's rows in one group.
 
     Clusters are independent of each other, and rows in the same cluster may be dependent. A cluster
-    can have rows in several groups. The counts keep no labels of clusters.
+    can have rows in several groups. The counts keep no cluster labels.
 
     Parameters
     ----------
     units : ScoreCounts
         Counts whose groups are the units.
     group_of, cluster_of : intp array, shape (n_units,)
-        Group number and cluster number of each unit.
+        Each unit's group number and cluster number.
     n_groups, n_clusters : int
-        Number of groups and number of clusters; each group and each cluster has a unit.
+        Group count and cluster count; each group and each cluster has a unit.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class ClusterCounts:
             Counts by columns of labels; one column holds the clusters. Without another column, the
             rows have no groups.
         position : int
-            Position of the column of clusters.
+            The cluster column's position.
 
         Raises
         ------
@@ -119,13 +119,13 @@ class ClusterCounts:
 
     @property
     def n_shared(self) -> int:
-        """Number of clusters with rows in several groups."""
+        """How many clusters have rows in several groups."""
         if self.n_groups < 2:
             return 0
         return int((np.bincount(self.cluster_of, minlength=self.n_clusters) > 1).sum())
 
     def extremes(self) -> tuple[ClusterCounts, ClusterCounts]:
-        """Return the counts of the same rows with the lowest and with the highest AUCs.
+        """Return the same rows' counts with the lowest and the highest AUCs.
 
         For exact scores, the method returns these counts twice.
         """
@@ -135,7 +135,7 @@ class ClusterCounts:
         return lowest, highest
 
     def with_units(self, units: ScoreCounts) -> ClusterCounts:
-        """Return counts of the same units with other scores, such as decisions."""
+        """Return counts for the same units with other scores, such as decisions."""
         return ClusterCounts(units, self.group_of, self.cluster_of, self.n_groups, self.n_clusters)
 
     def with_weights_over(self, exponent: int) -> ClusterCounts:
@@ -149,7 +149,7 @@ class ClusterCounts:
         return ClusterCounts(self.units, group_of, self.cluster_of, n_groups, self.n_clusters)
 
     def regroup(self, numbers: Numbers, n_groups: int) -> ClusterCounts:
-        """Return the counts by other groups, given the new number of each group."""
+        """Return the counts by other groups, given each group's new number."""
         group_of = numbers[self.group_of]
         key = group_of.astype(np.int64) * self.n_clusters + self.cluster_of
         unit, distinct = number_integers(key)
@@ -159,7 +159,7 @@ class ClusterCounts:
         return ClusterCounts(units, group_of, cluster_of, n_groups, self.n_clusters)
 
     def select_groups(self, numbers: Numbers) -> ClusterCounts:
-        """Return the counts of some groups, given their numbers in increasing order."""
+        """Return some groups' counts, given their numbers in increasing order."""
         place = np.full(self.n_groups, -1, np.intp)
         place[numbers] = np.arange(numbers.size)
         kept = np.flatnonzero(place[self.group_of] >= 0)
@@ -174,13 +174,13 @@ class ClusterCounts:
 
 
 def _numbered(labels: Any, distinct: tuple[Any, ...]) -> Numbers:
-    """Return the position of each label among distinct labels."""
+    """Return each label's position among distinct labels."""
     number = {label: i for i, label in enumerate(distinct)}
     return np.array([number[label] for label in labels], np.intp)
 
 
 def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:
-    """Return the position of the column of clusters among the group column names."""
+    """Return the cluster column's position among the group column names."""
     if not isinstance(clusters, str):
         raise TypeError(
             "clusters must be the name of the group column that holds the clusters; got "

@@ -75,7 +75,7 @@ def group_roc_auc_score(
     Parameters
     ----------
     y_true : array-like, shape (n_rows,)
-        Labels with two classes; of three or more classes with `multi_class`.
+        Labels with two classes; three or more with `multi_class`.
     y_score : array-like, shape (n_rows,) or (n_rows, n_classes)
         Finite scores; higher scores mean the positive class. With `multi_class`, the scores of each
         class; the columns of a data frame are matched by name, see

@@ -1,4 +1,4 @@
-"""Pairs of a positive and a negative: weights of all pairs and concordant pairs, by group."""
+"""Pairs with a positive and a negative: weights for all and for concordant pairs, by group."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Floats = NDArray[np.float64]
 
 
 class GroupPairs:
-    """Pairs of a positive and a negative of a `ScoreCounts`, computed lazily.
+    """Pairs with a positive and a negative in a `ScoreCounts`, computed lazily.
 
     A pair is concordant if the positive has the higher score. A tie counts one half. The weight of
-    a pair is the product of the weights of its rows. `u2` is twice the weight of the concordant
+    a pair is the product of its rows' weights. `u2` is twice the weight of the concordant
     pairs, i.e. twice Mann-Whitney's U.
 
     Parameters
     ----------
     counts : ScoreCounts
-        Counts of all rows.
+        Counts over all rows.
     folds : sequence of ScoreCounts, default=None
         Each fold's counts, with the labels of `counts`. Pairs then consist of rows of the same
         fold, and sums run over the folds. None compares all rows.
     rows_repeat : bool, default=False
         Whether a row can count several times. If True, variances are not available.
     clusters : ClusterCounts, default=None
-        Counts of the same rows by group and cluster. None means independent rows.
+        The same rows' counts by group and cluster. None means independent rows.
     is_over_folds : bool, default=False
         Whether the scores of `counts` are out-of-fold scores of several models. Each such model
         depends on the rows that other models scored.
@@ -92,7 +92,7 @@ class GroupPairs:
         n_jobs : int, default=None
             Number of threads.
         group_names : tuple of str, default=()
-            Names of the columns that the groups come from.
+            Columns that the groups come from, by name.
         """
         clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)
         return cls(counts_of_rows(rows, n_jobs, group_names), clusters=clusters)
@@ -114,7 +114,7 @@ class GroupPairs:
         Parameters
         ----------
         result : str
-            Name of the requested result, for the message.
+            The requested result, for the message.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class GroupPairs:
         Parameters
         ----------
         result : str
-            Name of the requested result, for the message.
+            The requested result, for the message.
         instead : str, default=""
             Sentence that names another result.
 
@@ -179,7 +179,7 @@ class GroupPairs:
         Parameters
         ----------
         result : str
-            Name of the requested result, for the message.
+            The requested result, for the message.
 
         Raises
         ------
@@ -206,7 +206,7 @@ class GroupPairs:
         Parameters
         ----------
         result : str
-            Name of the requested result, for the message.
+            The requested result, for the message.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class GroupPairs:
 
     @property
     def rounding_reach(self) -> float:
-        """Largest rounding error of a ratio of two sums over rows.
+        """Largest rounding error in a ratio between two sums over rows.
 
         A sum of n numbers of 0 or more has a relative error of at most n units of rounding.
         """
@@ -277,12 +277,12 @@ class GroupPairs:
 
     @property
     def positives(self) -> NDArray[Any]:
-        """Weight of the positives in each group; the number of positives without weights."""
+        """Positive weight by group; the positive count without weights."""
         return view_of(self.counts).concordance.positives
 
     @property
     def negatives(self) -> NDArray[Any]:
-        """Weight of the negatives in each group; the number of negatives without weights."""
+        """Negative weight by group; the negative count without weights."""
         return view_of(self.counts).concordance.negatives
 
     def has_per_class(self, least: int) -> NDArray[np.bool_]:
@@ -299,12 +299,12 @@ class GroupPairs:
 
     @property
     def n_undefined(self) -> int:
-        """Number of groups without an AUC, because they lack a class."""
+        """How many groups lack a class, and so an AUC."""
         return int((~self.defined).sum())
 
     @functools.cached_property
     def u2(self) -> NDArray[Any]:
-        """Twice the weight of the concordant pairs of each group."""
+        """Twice the concordant pairs' weight by group."""
         if self.has_overlaps:
             low, high = (end.u2 for end in self.extremes())
             return _middle(low, high)
@@ -312,7 +312,7 @@ class GroupPairs:
 
     @functools.cached_property
     def of_group(self) -> Floats:
-        """Weight of the pairs of each group."""
+        """Pair weight by group."""
         return self._added(
             [
                 view_of(part).concordance.positives.astype(np.float64)
@@ -334,7 +334,7 @@ class GroupPairs:
 
     @functools.cached_property
     def within(self) -> tuple[Any, Any]:
-        """Twice the weight of the concordant pairs, and the weight of all pairs, within groups.
+        """Twice the concordant pairs' weight, and all pairs' weight, within groups.
 
         Counts are exact, because Python integers neither round nor overflow.
         """
@@ -353,7 +353,7 @@ class GroupPairs:
 
     @functools.cached_property
     def pooled(self) -> tuple[Any, Any]:
-        """Twice the weight of the concordant pairs, and the weight of all pairs, of all rows.
+        """Twice the concordant pairs' weight, and all pairs' weight, over all rows.
 
         Counts are exact, because Python integers neither round nor overflow.
         """
@@ -377,7 +377,7 @@ class GroupPairs:
 
     @property
     def pooled_auc(self) -> float:
-        """AUC of all rows together; NaN without pairs."""
+        """AUC over all rows together; NaN without pairs."""
         u2, pairs = self.pooled
         return share_of(u2, 2 * pairs)
 
@@ -412,12 +412,12 @@ class GroupPairs:
         return sums[0], sums[1]
 
     def cross_sums(self) -> tuple[Floats, Floats]:
-        """Return twice the weight of the concordant pairs, and of all pairs, by pair of groups.
+        """Return twice the concordant pairs' weight, and twice all pairs' weight, by group pair.
 
         Returns
         -------
         u2, pairs : float64 array, shape (n_groups, n_groups)
-            Rows are the groups of the positives; columns are the groups of the negatives.
+            Rows are the positives' groups; columns are the negatives' groups.
         """
         if self.has_overlaps:
             (low, pairs), (high, _) = (end.cross_sums() for end in self.extremes())
@@ -457,7 +457,7 @@ class GroupPairs:
         return matrix
 
     def _added(self, of_parts: list[NDArray[Any]]) -> NDArray[Any]:
-        """Sum over the parts of an array with one value for each group of the part."""
+        """Sum arrays over the parts; each has one value for each group in its part."""
         if not self.is_within_folds:
             return of_parts[0]
         total = np.zeros(self.n_groups, np.result_type(*of_parts))

@@ -1,4 +1,4 @@
-"""Ranks of cells among the rows in all groups, and U statistics of groups against other groups."""
+"""Cell ranks among the rows in all groups, and groups' U statistics against other groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class Ranks(NamedTuple):
-    """Rank of each cell among the rows in all groups.
+    """Each cell's rank among the rows in all groups.
 
     Row 0 of each array refers to negatives, and row 1 refers to positives. The arrays hold unsigned
     integers if all rows have weight 1.
@@ -26,7 +26,7 @@ class Ranks(NamedTuple):
         Weight of all rows with a score below the cell's score, and of all rows with a score of at
         most the cell's score.
     total : ndarray of the same type, shape (2,)
-        Weight of all rows.
+        Weight over all rows.
     """
 
     under: NDArray[Any]
@@ -35,7 +35,7 @@ class Ranks(NamedTuple):
 
 
 def ranks_among_all(cells: Cells) -> Ranks:
-    """Return the rank of each cell among the rows in all groups."""
+    """Return each cell's rank among the rows in all groups."""
     # Counts of at most 2**40 rows are also exact as floats.
     dtype: Any = np.uint64 if cells.weights is None else np.float64
     tie, _ = number_cells(cells.scores)
@@ -84,12 +84,12 @@ def u2_over_others(cells: Cells) -> NDArray[Any]:
 
 
 def _dominating(*weights: Floats) -> Iterator[int]:
-    """Groups with nearly all weight of a class: total minus group loses precision."""
+    """Groups with nearly all of a class's weight: total minus group loses precision."""
     return iter({int(w.argmax()) for w in weights if w.size and w.max() > 0.999 * w.sum()})
 
 
 def _u2_of(cells: Cells, g: int) -> Floats:
-    """Return `u2_over_others` of one group, from sums over the other groups only."""
+    """Return one group's `u2_over_others`, from sums over the other groups only."""
     mine = np.zeros(cells.scores.size, np.bool_)
     mine[cells.starts[g] : cells.starts[g + 1]] = True
     order = np.flatnonzero(~mine)

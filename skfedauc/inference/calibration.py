@@ -1,4 +1,4 @@
-"""Calibration of scores that are probabilities: mean scores, slopes and bins, by group.
+"""Calibration by group, for scores that are probabilities: mean scores, slopes and bins.
 
 A row with the score p is well calibrated if it is positive with probability p. All functions take
 cells (counts of rows by group and score) and, for rows that are not independent, `ClusterCells`.
@@ -54,7 +54,7 @@ def are_exact_probabilities(counts: ScoreCounts) -> bool:
 
 
 def cells_of_probabilities(counts: ScoreCounts, result: str) -> Cells:
-    """Return the cells of counts of probabilities; errors name the `result` that needs them."""
+    """Return the cells if scores are probabilities; errors name the `result` that needs them."""
     needs(counts.disclosure, Need.SCORES, result)
     cells = counts.cells
     if view_of(counts).ranges is not None:
@@ -73,7 +73,7 @@ def cells_of_probabilities(counts: ScoreCounts, result: str) -> Cells:
 
 
 class Amounts(NamedTuple):
-    """Weights and squared weights of negatives and positives in each cell."""
+    """Weights and squared weights by cell, for negatives and positives."""
 
     negatives: Floats
     positives: Floats
@@ -82,9 +82,9 @@ class Amounts(NamedTuple):
 
     @classmethod
     def of(cls, cells: Cells) -> Amounts:
-        """Return the weights of the rows of cells, over a power of two near their mean.
+        """Return the cells' row weights, over a power of two near their mean.
 
-        Products of sums of such weights do not overflow.
+        Products of their sums do not overflow.
         """
         if cells.weights is not None:
             mean = cells.weights[:2].sum() / (cells.negatives.sum() + cells.positives.sum())
@@ -95,17 +95,17 @@ class Amounts(NamedTuple):
 
     @property
     def rows(self) -> Floats:
-        """Weight of the rows in both classes."""
+        """Row weight over both classes."""
         return self.negatives + self.positives
 
     @property
     def squares(self) -> Floats:
-        """Squared weight of the rows in both classes."""
+        """Squared row weight over both classes."""
         return self.squared_negatives + self.squared_positives
 
 
 def effective_rows(cells: Cells) -> Floats:
-    """Return Kish's effective sample size of each group; the number of rows without weights."""
+    """Return each group's effective sample size (Kish); its row count without weights."""
     amounts = Amounts.of(cells)
     return ratio(_sums(cells, amounts.rows) ** 2, _sums(cells, amounts.squares))
 
@@ -122,7 +122,7 @@ def _sums(cells: Cells, values: Floats) -> Floats:
 
 
 class ClusterCells:
-    """Cells of clustered rows by unit, a cluster in a group, beside the cells by group."""
+    """Cells by unit, a cluster in a group, beside the cells by group."""
 
     def __init__(self, clusters: ClusterCounts, cells: Cells) -> None:
         self.clusters, self.cells, self.of_groups = clusters, clusters.units.cells, cells
@@ -141,14 +141,14 @@ class ClusterCells:
         return np.searchsorted(keys, own).astype(np.intp)
 
     def sums(self, events: Floats, weight: Floats) -> ClusterSums:
-        """Return sums over each unit of the parts of a numerator and of a denominator by cell."""
+        """Sum a numerator's and a denominator's parts by cell over each unit."""
         found, unit = self.clusters, self.cells.groups
         columns = (events, weight, self.amounts.squares)
         numbers = found.group_of, found.cluster_of, found.n_groups, found.n_clusters
         return _sums_of_units(unit, found.group_of.size, columns, numbers)
 
     def limits_of_bins(self, bins: Bins, tail: float) -> Limits:
-        """Return the shares of positives of bins of the groups with Wilson's limits."""
+        """Return the bins' shares of positives by group, with Wilson's limits."""
         amounts, n_clusters = self.amounts, self.clusters.n_clusters
         bin_ = np.cumsum(bins.is_first) - 1
         keys = bin_[self.place].astype(np.int64) * n_clusters + self.cluster
@@ -175,9 +175,9 @@ def _sums_of_units(
 
 
 class MeanScore(NamedTuple):
-    """Mean score and share of positives (prevalence) of each group.
+    """Each group's mean score and share of positives (prevalence).
 
-    `low` and `high` are the limits of their difference, `deviation` is the difference over its
+    `low` and `high` limit their difference, `deviation` is the difference over its
     standard error under perfect calibration, and `pvalue` is below 5 % exactly if the limits at
     95 % exclude 0.
     """
@@ -241,9 +241,9 @@ class Slopes(NamedTuple):
 
 
 def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None = None) -> Slopes:
-    """Return the calibration slope of each group, which is 1 for calibrated scores.
+    """Return each group's calibration slope, which is 1 for calibrated scores.
 
-    The slope b is the maximum likelihood estimate of the model ``logit P(y = 1) = a + b
+    The slope b is the maximum likelihood estimate in the model ``logit P(y = 1) = a + b
     logit(score)`` [1]_, with limits of Wald. Weighted rows have White's variance [5]_. With
     clusters, the variance is at least that of Liang and Zeger [6]_, with k - 1 degrees of freedom
     for k clusters. The slope is NaN for groups of one class or of equal scores, with scores of
@@ -269,7 +269,7 @@ def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None 
 
 
 def _slope_sums(found: ClusterCells, mean: Floats) -> ClusterSums:
-    """Return the parts of the slope's robust variance by unit.
+    """Return the slope's robust variance in parts by unit.
 
     Logits minus their mean are uncorrelated with the intercept.
     """
@@ -290,7 +290,7 @@ def _slope_sums(found: ClusterCells, mean: Floats) -> ClusterSums:
 
 
 def _quantiles(sums: ClusterSums, confidence_level: float) -> Floats:
-    """Return the quantiles of Student's t of each group; NaN for a single cluster."""
+    """Return each group's t quantiles; NaN for a single cluster."""
     from scipy.special import stdtrit
 
     freedom = sums.n_effective_clusters - 1.0
@@ -322,7 +322,7 @@ def _reasons(cells: Cells) -> NDArray[np.str_]:
 
 
 def _groups_of(cells: Cells, chosen: NDArray[np.bool_]) -> Cells:
-    """Return the cells of some groups."""
+    """Return some groups' cells."""
     if chosen.all():
         return cells
     kept = chosen[cells.groups]
@@ -333,7 +333,7 @@ def _groups_of(cells: Cells, chosen: NDArray[np.bool_]) -> Cells:
 
 
 def _fit(cells: Cells) -> tuple[Floats, Floats, Floats]:
-    """Return the slope of each group with its standard error, and the probability of each cell.
+    """Return each group's slope with its standard error, and each cell's probability.
 
     The method is Newton's with halved steps, for all groups together.
     """
@@ -392,7 +392,7 @@ def _fit(cells: Cells) -> tuple[Floats, Floats, Floats]:
 
 
 def _inverse(matrices: Floats) -> Floats:
-    """Return the inverses of symmetric matrices, shape (2, 2, n)."""
+    """Invert symmetric matrices, shape (2, 2, n)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         (a, b), (_, d) = matrices
         found: Floats = np.array([[d, -b], [-b, a]]) / (a * d - b**2)
@@ -406,7 +406,7 @@ class Bins(NamedTuple):
     """Bins of the rows in each group, in ascending order of scores.
 
     Each has a group number, an effective sample size, a mean score and a share of positives;
-    `is_first` tells for each cell whether it is the first cell of a bin.
+    `is_first` tells for each cell whether it begins a bin.
     """
 
     groups: NDArray[np.intp]
@@ -419,7 +419,7 @@ class Bins(NamedTuple):
 def equal_count_bins(cells: Cells, n_bins: int) -> Bins:
     """Return bins with equal numbers of rows, or equal weights, in each group.
 
-    Rows with equal scores are in the bin of their middle row, so there may be fewer bins.
+    Rows with equal scores are in their middle row's bin, so there may be fewer bins.
     """
     amounts, groups = Amounts.of(cells), cells.groups
     rows, weight = amounts.rows, _sums(cells, amounts.rows)

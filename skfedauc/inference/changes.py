@@ -1,6 +1,6 @@
-"""Changes between two models on the same rows: of the gap between groups, and of rates.
+"""Changes between two models on the same rows: in the gap between groups, and in rates.
 
-The gap of a model is the largest minus the smallest value of the groups, such as group AUCs or
+A model's gap is the largest minus the smallest group value, such as group AUCs or
 rates. The limits of the change follow from the limits of the two gaps, by all pairs of groups with
 Sidak's adjustment, and from their correlation [1]_, that of the differences between the groups with
 the largest and the smallest value of each model. The p value is the smallest error rate at which
@@ -46,14 +46,14 @@ _NEAR = 2.0
 
 
 class GroupValues(NamedTuple):
-    """Values of two models by group, such as AUCs, which are independent between groups.
+    """Two models' values by group, such as AUCs, which are independent between groups.
 
     Attributes
     ----------
     values, variance : float64 array, shape (2, n_groups)
         Before and after.
     covariance : float64 array, shape (n_groups,)
-        Covariance of the values of both models.
+        Covariance between both models' values.
     degrees_of_freedom : float64 array, shape (2, n_groups)
     """
 
@@ -64,7 +64,7 @@ class GroupValues(NamedTuple):
 
     @classmethod
     def of_aucs(cls, rows: Rows, own: RowValues) -> GroupValues:
-        """Return the group AUCs of two models, with DeLong's variances."""
+        """Return two models' group AUCs, with DeLong's variances."""
         # A third model with constant scores has an AUC of one half without sampling error. The
         # variance of the difference from this AUC is the variance of a single AUC.
         values, auc, means = (np.append(of, np.full_like(of[:1], 0.5), axis=0) for of in own[:3])
@@ -76,18 +76,18 @@ class GroupValues(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Whether the values of each group are equal without sampling error."""
+        """Whether each group's values are equal without sampling error."""
         error = self.variance.sum(axis=0) - 2.0 * self.covariance
         apart = np.abs(self.values[1] - self.values[0])
         return bool((error < ROUNDING**2).all() and (apart < ROUNDING).all())
 
     def of_groups(self, groups: NDArray[np.bool_]) -> GroupValues:
-        """Return the values of some of the groups."""
+        """Return some groups' values."""
         return GroupValues(*(field[..., groups] for field in self))
 
 
 class GapChange(NamedTuple):
-    """A gap's change, with its confidence limits and the p value of no change."""
+    """A gap's change, with its confidence limits and the p value for no change."""
 
     change: float
     ci_low: float
@@ -96,7 +96,7 @@ class GapChange(NamedTuple):
 
 
 def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> GapChange:
-    """Return a gap's change, the largest of the gaps of these quantities.
+    """Return a gap's change, for the largest gap over these quantities.
 
     Equalized odds has two: the true and the false positive rates. Each has at least two groups.
     """
@@ -125,7 +125,7 @@ def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> Ga
 
 
 class _Gap(NamedTuple):
-    """A model's gap: differences of all pairs of groups, and the pair of the largest one."""
+    """A model's gap: all pairwise group differences, and the pair with the largest one."""
 
     size: float
     quantity: int
@@ -170,7 +170,7 @@ class _Gap(NamedTuple):
 
 
 def _correlation(quantities: Sequence[GroupValues], before: _Gap, after: _Gap) -> float:
-    """Return the correlation of the gaps, as if the groups of each gap were known before.
+    """Return the gaps' correlation, as if each gap's groups were known before.
 
     If another group has nearly the same value, the sampling errors of the two gaps may come from
     different groups, and the group has no part in a positive correlation.
@@ -193,7 +193,7 @@ def _correlation(quantities: Sequence[GroupValues], before: _Gap, after: _Gap) -
 
 
 def _is_clear(of: GroupValues, group: int) -> bool:
-    """Return whether the values of a group differ from those of any other group in both models."""
+    """Return whether a group's values differ from any other group's in both models."""
     apart = np.abs(of.values - of.values[:, [group]])
     error = np.sqrt(of.variance + of.variance[:, [group]])
     is_near = apart < _NEAR * error
@@ -210,9 +210,9 @@ class RateChanges(NamedTuple):
     ci_low, ci_high : float64 array, shape (n_groups,)
         Confidence limits of ``after - before``.
     pvalue : float64 array, shape (n_groups,)
-        P value of no change; 1 if all decisions are equal.
+        P value for no change; 1 if all decisions are equal.
     values : GroupValues
-        The rates with variances, for the change of a gap between groups.
+        The rates with variances, for a gap's change between groups.
     """
 
     before: Floats
@@ -230,7 +230,7 @@ def rate_changes(
     weights: Floats,
     confidence_level: float,
 ) -> RateChanges:
-    """Return the changes of the share of positive decisions by group.
+    """Return by group how the share of positive decisions changes.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def rate_changes(
 
 
 def _binomial_pvalue(events: Floats, trials: Floats) -> Floats:
-    """Return the two-sided p value of the null hypothesis that events have probability one half.
+    """Return the two-sided p value for the hypothesis that events have probability one half.
 
     The tails are incomplete beta functions, which also have values for effective numbers.
     """

@@ -54,14 +54,14 @@ def auc_critical_difference(
     Parameters
     ----------
     auc : float
-        The true AUC of both models, between 0 and 1. For two observed AUCs, their mean.
+        Both models' true AUC, between 0 and 1. For two observed AUCs, their mean.
     n_positives, n_negatives : int
-        Number of rows in each class in a test set.
+        Row count by class in a test set.
     confidence_level : float, default=0.95
         Probability that the observed difference is at most the critical difference.
     correlation : float, default=0.0
-        Correlation of the two observed AUCs, from 0 to below 1. The correlation is above 0 for two
-        models on the same rows, and increases with the similarity of the models. The critical
+        Correlation between the two observed AUCs, from 0 to below 1. It is above 0 for two
+        models on the same rows, and increases with their similarity. The critical
         difference is largest with the correlation 0.
     method : {"exact", "simulate"}, default="exact"
         "exact" combines the exact variance of an AUC with a normal approximation for the
@@ -69,9 +69,9 @@ def auc_critical_difference(
         differences. Use "simulate" with few rows in a class or an AUC near 1, where differences are
         not normal.
     random_state : int, RandomState instance or None, default=None
-        Seed of the simulation.
+        Seed for the simulation.
     n_simulations : int, default=5000
-        Number of pairs of test sets to draw. With 5,000 pairs the standard error of the result
+        How many test set pairs to draw. With 5,000 pairs the standard error of the result
         is about 1.3 % of the result at the default level.
 
     Returns
@@ -86,13 +86,13 @@ def auc_critical_difference(
 
     See Also
     --------
-    compare_candidates : The candidates of a search that are tied with the best.
+    compare_candidates : A search's candidates that are tied with the best.
     compare_models : Compare models on the same rows.
-    rows_needed : Number of rows that a study needs.
+    rows_needed : How many rows a study needs.
 
     Notes
     -----
-    The variance of the AUC A of m positives and n negatives is exactly [1]_ [2]_ ::
+    With m positives and n negatives, the AUC A has exactly the variance [1]_ [2]_ ::
 
         V = [A (1 - A) + (m - 1)(Q1 - A^2) + (n - 1)(Q2 - A^2)] / (m n)
 
@@ -161,9 +161,9 @@ def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tup
 def _simulated_differences(
     auc: float, m: int, n: int, same: float, n_simulations: int, random: np.random.RandomState
 ) -> Floats:
-    """Differences between the AUCs of simulated pairs of test sets.
+    """AUC differences within simulated pairs of test sets.
 
-    In each pair, a share `same` of the rows has the same score.
+    In each pair, a share `same` among the rows has the same score.
     """
     from scipy.special import ndtri
 
@@ -186,7 +186,7 @@ def _simulated_differences(
 
 
 def _aucs_of_test_sets(scores: Floats, m: int) -> Floats:
-    """AUC of each row of a matrix of scores whose first m columns hold the positives."""
+    """AUC by row of a score matrix whose first m columns hold the positives."""
     n_sets, n_rows = scores.shape
     counts = ScoreCounts.from_predictions(
         np.tile(np.arange(n_rows) < m, n_sets),

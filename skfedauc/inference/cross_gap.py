@@ -1,9 +1,9 @@
-"""Tests of xAUC disparities: differences between the two cross AUCs of each group.
+"""Tests for xAUC disparities: differences between each group's two cross AUCs.
 
 The first cross AUC compares the group's positives with the negatives in all other groups, and the
 second the positives in all other groups with the group's negatives. They share no row, so their
-variances [1]_ add up if all rows are independent. With clusters, the effect of a cluster has four
-parts, one for each class and cross AUC, and the variance is the sum of the squared effects [3]_.
+variances [1]_ add up if all rows are independent. With clusters, a cluster's effect has four
+parts, one for each class and cross AUC, and the variance sums the squared effects [3]_.
 
 References
 ----------
@@ -54,7 +54,7 @@ class CrossGaps(NamedTuple):
         Disparity and its standard error, which is NaN with fewer than two rows in a class in the
         group or in the other groups.
     pvalue, pvalue_adjusted : float64 array, shape (n_groups,)
-        P value of a disparity of 0, unadjusted and adjusted for the number of groups (Holm).
+        P value for a disparity of 0, unadjusted and adjusted for the group count (Holm).
     lowest, highest : tuple of two float64 array, shape (n_groups,)
         Lowest and highest disparities that binned scores permit, with their standard errors.
     freedom : float64 array, shape (n_groups,)
@@ -93,7 +93,7 @@ class CrossGaps(NamedTuple):
         return float(np.abs(self.disparity).max()), float(least), float(most)
 
     def _quantile(self, tail: float) -> Floats:
-        """Return the quantiles of Student's t, or of the normal for independent rows."""
+        """Return Student's t quantiles, or normal ones for independent rows."""
         from scipy.special import stdtrit
 
         is_normal = np.isinf(self.freedom)
@@ -101,7 +101,7 @@ class CrossGaps(NamedTuple):
 
 
 def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> CrossGaps:
-    """Compare the two cross AUCs of each group.
+    """Compare each group's two cross AUCs.
 
     The variance is the larger of DeLong's [1]_ and that from the placement values of all rows
     pooled: DeLong's is too small where sampling error gives a few rows similar scores, and
@@ -115,7 +115,7 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
         Counts of the same rows by group and cluster; None if all rows are independent. The variance
         is then at least that of clustered rows, with Student's t. There is none if fewer than two
         clusters have rows in a class, in the group or in the other groups, or if the numbers of
-        groups and of cells have a product above 20 million.
+        groups and cells have a product above 20 million.
     """
     is_binned = view_of(counts).ranges is not None
     states = extremes_of(counts) if is_binned else (counts, counts)
@@ -142,10 +142,10 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
 
 
 def pair_errors(counts: ScoreCounts) -> Floats:
-    """Return the standard error of the xAUC disparity of each pair of groups, if groups are equal.
+    """Return the standard error of each group pair's xAUC disparity, if groups are equal.
 
-    The disparity of two groups is the AUC of the first group's positives against the second group's
-    negatives, minus the AUC of the second group's positives against the first group's negatives.
+    The disparity between two groups is the AUC of the first group's positives against the second's
+    negatives, minus the AUC of the second's positives against the first's negatives.
     Groups are equal if their placement values have the same distribution.
     """
     rows = view_of(with_weights_over(counts, view_of(counts).weight_exponent)).rows_by_class
@@ -157,7 +157,7 @@ def pair_errors(counts: ScoreCounts) -> Floats:
 
 
 def _n_gaps(error: Floats) -> int:
-    """Number of distinct disparities; with two groups, the disparities differ in sign only."""
+    """How many disparities are distinct; with two groups, they differ in sign only."""
     return 1 if error.size == 2 else max(int(np.isfinite(error).sum()), 1)
 
 
@@ -172,7 +172,7 @@ def _pvalues(statistic: Floats, freedom: Floats) -> Floats:
 
 
 def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
-    """Return the disparities of all groups and their standard errors.
+    """Return all groups' disparities and their standard errors.
 
     `counts` gives the AUC of each group's positives, and `others`, which has the same rows, gives
     the AUC of the other groups' positives.
@@ -194,7 +194,7 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
 def _variance_if_equal(
     counts: ScoreCounts, own: tuple[ClassRows, ClassRows], others: tuple[ClassRows, ClassRows]
 ) -> Floats:
-    """Variance of the disparities if placement values have the same distribution in all groups."""
+    """The disparities' variance if placement values are distributed alike in all groups."""
     variance = np.zeros(len(counts))
     for of_row, one, other in zip(_row_variances(counts), own, others, strict=True):
         variance += of_row * (ratio(1.0, one.effective) + ratio(1.0, other.effective))
@@ -202,7 +202,7 @@ def _variance_if_equal(
 
 
 def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
-    """Variances of the placement values of a negative and of a positive, over all groups."""
+    """Placement value variances for a negative and a positive, over all groups."""
     counts = with_weights_over(counts, view_of(counts).weight_exponent)
     negatives, positives, own = moments_of_all_rows(strata_of(counts, 0), sums_among_all(counts))
     sides = (own.negatives_squared, negatives), (own.positives_squared, positives)
@@ -213,7 +213,7 @@ def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
 def _above_others(
     cells: Cells, side: int, own: ClassRows, others: ClassRows
 ) -> tuple[Floats, Floats]:
-    """Return the share of pairs in which the group's row is above a row of the other groups.
+    """Return the share of pairs in which the group's row is above another group's row.
 
     `own` are the group's rows in one class (`side`: 0 for negatives, 1 for positives), and `others`
     the other groups' rows in the other class. The second result is DeLong's variance of the share,
@@ -248,14 +248,14 @@ def _above_others(
 
 
 class _Neighbors(NamedTuple):
-    """Weights of the group's rows in a class and of the others' rows of the other, around cells.
+    """Weights around cells: the group's rows in a class, and the others' in the other class.
 
     Attributes
     ----------
     weight, above : float64 array, shape (n_cells,)
-        Weight of the group's rows in the cell, and of those above it.
+        The group's weight in the cell, and above it.
     below, tied : float64 array, shape (n_cells,)
-        Weight of the others' rows below the cell, and of those tied with it.
+        The others' weight below the cell, and tied with it.
     """
 
     weight: Floats
@@ -281,7 +281,7 @@ class _Neighbors(NamedTuple):
 
 
 def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floats, Floats]:
-    """Return the standard errors of the disparities of clustered rows, and degrees of freedom.
+    """Return the disparities' standard errors for clustered rows, and degrees of freedom.
 
     `own` gives the AUC of each group's positives, and `others`, which has the same units, gives the
     AUC of the other groups' positives.
@@ -313,7 +313,7 @@ def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floa
 
 
 def _effects_on_auc(rows: Rows, kept: NDArray[np.bool_]) -> tuple[Floats, Units]:
-    """Return the effects of clusters on the AUC of some rows, by class, and their units."""
+    """Return the cluster effects on some rows' AUC, by class, and their units."""
     two = dataclasses.replace(rows, codes=np.where(kept, 0, 1), n_groups=2)
     one_group = two.of_groups(np.arange(2) == 0)
     (effects,), units = cluster_effects(one_group, placements(one_group)[0])

@@ -1,4 +1,4 @@
-"""ROC curves of groups, the area between two curves (ABROCA), and the variance of a summary.
+"""Group ROC curves, the area between two curves (ABROCA), and the variance of a summary.
 
 The rows in a group with one score are one straight segment of its curve, so a tie block of both
 classes is a diagonal segment, as in `sklearn.metrics.roc_curve`. The variance of a summary of the
@@ -47,28 +47,28 @@ _MOST_HEIGHTS, _RATES = 1 << 24, 4096
 
 
 class Influence(NamedTuple):
-    """Influence of the rows in each cell on a summary of the curve, up to a constant by class."""
+    """Each cell's influence on a curve summary, up to a constant by class."""
 
     positives: Floats
     negatives: Floats
 
 
 class GroupCurves(NamedTuple):
-    """ROC curves of all groups: a segment for each cell, from (left, bottom) to (right, top).
+    """All groups' ROC curves: a segment for each cell, from (left, bottom) to (right, top).
 
     Attributes
     ----------
     starts : intp array, shape (n_groups + 1,)
-        Group g has the segments ``starts[g]:starts[g + 1]``, in order of increasing scores, from
-        the end of the curve to its beginning; reversed curves have the opposite order.
+        Group g has the segments ``starts[g]:starts[g + 1]``, by increasing score, from
+        the curve's end to its beginning; reversed curves have the opposite order.
     groups : intp array, shape (n_cells,)
-        Group of each segment.
+        Each segment's group.
     left, right, bottom, top : float64 array, shape (n_cells,)
         False positive rates (left, right) and true positive rates; 0 for a class without rows.
     negatives, positives : ClassRows
         Rows in each class, by group.
     negative_squares, positive_squares : float64 array, shape (n_cells,)
-        Sums of squared weights.
+        Summed squared weights.
     is_weighted : bool
     """
 
@@ -86,7 +86,7 @@ class GroupCurves(NamedTuple):
 
     @classmethod
     def of(cls, counts: ScoreCounts) -> GroupCurves:
-        """Return the curves of the groups of score counts."""
+        """Return the groups' curves from score counts."""
         counts = with_weights_over(counts, view_of(counts).weight_exponent)
         cells, groups, by_class = counts.cells, counts.cells.groups, view_of(counts).rows_by_class
         amounts = [column.astype(np.float64) for column in cells.amounts]
@@ -113,7 +113,7 @@ class GroupCurves(NamedTuple):
         return RocCurve(fpr, tpr)
 
     def reversed(self) -> GroupCurves:
-        """Return the curves of negated scores and exchanged classes."""
+        """Return the curves for negated scores and exchanged classes."""
         return self._replace(
             left=1.0 - self.top,
             right=1.0 - self.bottom,
@@ -138,13 +138,13 @@ class GroupCurves(NamedTuple):
         return np.logical_and(*((x.n > 1) & (x.effective >= LEAST_EFFECTIVE) for x in classes))
 
     def sums(self, values: Floats) -> Floats:
-        """Return sums by group of values by segment."""
+        """Sum values by segment over each group."""
         if values.size == 0:
             return np.zeros(self.starts.size - 1)
         return np.add.reduceat(values, self.starts[:-1])
 
     def largest(self, values: Floats) -> Floats:
-        """Return the largest value of each group; NaN if the group lacks a class."""
+        """Return each group's largest value; NaN if the group lacks a class."""
         if values.size == 0:
             return np.zeros(self.starts.size - 1)
         return self.if_defined(np.maximum.reduceat(values, self.starts[:-1]))
@@ -154,7 +154,7 @@ class GroupCurves(NamedTuple):
         return np.where(self.defined, of_groups, np.nan)
 
     def share_within(self, rate: Floats) -> Floats:
-        """Return the share of each segment with false positive rates up to `rate`, by group."""
+        """Return each segment's share with false positive rates up to `rate`, by group."""
         until, width = rate[self.groups], self.right - self.left
         vertical = (self.left <= until + SAME_RATE).astype(np.float64)
         share = np.divide(until - self.left, width, out=vertical, where=width > 0)
@@ -164,7 +164,7 @@ class GroupCurves(NamedTuple):
 def _shares_above(
     starts: NDArray[np.intp], groups: NDArray[np.intp], amounts: Floats, rows: ClassRows
 ) -> tuple[Floats, Floats]:
-    """Return the shares of a class with higher scores, and with scores at least as high, by cell.
+    """Return by cell which class share has higher scores, and scores at least as high.
 
     Sums begin at the highest score, so the rates near (0, 0) are exact for any weights.
     """
@@ -183,13 +183,13 @@ def _shares_above(
 
 
 class LogitErrors(NamedTuple):
-    """Variances of a summary of each curve (NaN if unknown), and degrees of freedom."""
+    """Variances of each curve's summary (NaN if unknown), and degrees of freedom."""
 
     variance: Floats
     degrees_of_freedom: Floats
 
     def averaged(self, share: Floats) -> LogitErrors:
-        """Return the errors of an average of the groups, with weights `share`; one element."""
+        """Return the errors of a group average with weights `share`; one element."""
         used = share > 0
         parts = share[used] ** 2 * self.variance[used]
         degrees_of_freedom = satterthwaite(parts, self.degrees_of_freedom[used], np.inf)
@@ -197,12 +197,12 @@ class LogitErrors(NamedTuple):
         return LogitErrors(np.where(total > 0, total, np.nan), degrees_of_freedom)
 
     def limits(self, summary: Floats, tail: float) -> tuple[Floats, Floats]:
-        """Return limits by the logit of the summary, each with error probability `tail`."""
+        """Return limits by the summary's logit, each with error probability `tail`."""
         return limits(summary, self.variance, t_quantile(tail, self.degrees_of_freedom), "logit")
 
 
 def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
-    """Return the variances of a summary, the sums over classes of those of mean influence values.
+    """Return a summary's variances: those of mean influence values, summed over classes.
 
     NaN for groups with too few rows, and if all influence values are equal.
     """
@@ -210,7 +210,7 @@ def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
 
 
 def parts_of(curves: GroupCurves, influence: Influence) -> tuple[Floats, Floats]:
-    """Return variances of mean influence values with degrees of freedom, shape (2, n_groups) each.
+    """Return mean influence values' variances and degrees of freedom, shape (2, n_groups) each.
 
     The positives come first. Weighted rows have squared weights, as in DeLong's variance.
     """
@@ -231,7 +231,7 @@ def parts_of(curves: GroupCurves, influence: Influence) -> tuple[Floats, Floats]
 
 
 def errors_of_parts(curves: GroupCurves, parts: Floats, freedom: Floats) -> LogitErrors:
-    """Return the sums of the variances of both classes, see `parts_of`."""
+    """Return both classes' summed variances, see `parts_of`."""
     variance = parts.sum(axis=0)
     variance = np.where(curves.estimable & (variance > 0), variance, np.nan)
     return LogitErrors(variance, satterthwaite(parts, freedom))
@@ -241,7 +241,7 @@ def errors_of_parts(curves: GroupCurves, parts: Floats, freedom: Floats) -> Logi
 
 
 class RocCurve(NamedTuple):
-    """Corners of one ROC curve from (0, 0) to (1, 1): false and true positive rates."""
+    """One ROC curve's corners from (0, 0) to (1, 1): false and true positive rates."""
 
     fpr: Floats
     tpr: Floats
@@ -268,9 +268,9 @@ def _shares(weights: NDArray[Any]) -> Floats:
 
 
 def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve:
-    """Return the weighted mean of curves at each false positive rate.
+    """Return the weighted mean curve at each false positive rate.
 
-    Its area is the weighted mean of the areas. The mean of many long curves omits rates closer than
+    Its area is the weighted mean area. With many long curves, it omits rates closer than
     1 / 4,096, and its area then differs by at most this number.
     """
     if len(curves) == 1:
@@ -307,7 +307,7 @@ def area_between(one: RocCurve, other: RocCurve) -> float:
 
 
 def _at(curve: RocCurve, fpr: Floats, side: Literal["left", "right"]) -> Floats:
-    """Return the height of the curve just left or right of each rate."""
+    """Return the curve's height just left or right of each rate."""
     upper = np.searchsorted(curve.fpr, fpr, side)
     lower = upper - 1
     begin, low = curve.fpr[lower], curve.tpr[lower]
@@ -361,7 +361,7 @@ def null_areas(
 
 
 def _places_of(curve: RocCurve, edges: Floats) -> NDArray[np.intp]:
-    """Return the place of rows at and between edges, which is one for a tie block of both classes.
+    """Return the rows' place at and between edges, which is one for a tie block of both classes.
 
     The edges include the curve's corners.
     """

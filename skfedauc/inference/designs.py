@@ -1,6 +1,6 @@
-"""Variances of AUCs of rows that are not one independent sample: pairs within folds, and clusters.
+"""AUC variances for rows that are not one independent sample: pairs within folds, and clusters.
 
-Within folds, the AUC of a group is the average of its AUCs in the folds, weighted by pairs. The
+Within folds, a group's AUC averages its AUCs in the folds, weighted by pairs. The
 variance of this average, given the models of the folds, is the sum of the folds' variances times
 the squared shares of pairs.
 
@@ -45,12 +45,12 @@ from skfedauc.pairs import GroupPairs
 
 
 def folds_of(pairs: GroupPairs) -> Variances:
-    """Return the variances of the group AUCs of pairs within folds."""
+    """Return the group AUCs' variances for pairs within folds."""
     return combined(_parts(pairs), pairs.positions, pairs.n_groups)
 
 
 def pooled_folds(pairs: GroupPairs) -> Pooled:
-    """Return the variances of the pooled AUC of pairs within folds; not known for random groups."""
+    """Return the pooled AUC's variances for pairs within folds; not known for random groups."""
     exponent = view_of(pairs.counts).weight_exponent
     folds = [
         pooled_of(part, of_part, exponent)
@@ -78,15 +78,15 @@ def _pairs(fold: Variances) -> Floats:
 def combined(
     folds: Sequence[Variances], positions: Sequence[NDArray[np.intp]], n_groups: int
 ) -> Variances:
-    """Return the variances of averages over folds.
+    """Return the variances for averages over folds.
 
     Parameters
     ----------
     folds : sequence of Variances
     positions : sequence of ndarray of intp
-        For each fold, the index of each of its groups among all groups.
+        For each fold, its groups' indices among all groups.
     n_groups : int
-        Number of all groups.
+        Group count over all folds.
     """
 
     def added(of_folds: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -102,7 +102,7 @@ def combined(
     ]
 
     def averaged(of_folds: Sequence[Floats], power: int = 2) -> Floats:
-        """Sum values over folds times a power of the group's share of pairs."""
+        """Sum values over folds times a power of the group's pair share."""
         used = zip(of_folds, shares, strict=True)
         return added([np.where(share > 0, values, 0.0) * share**power for values, share in used])
 
@@ -139,7 +139,7 @@ def combined(
 
 
 def rows_of(clusters: ClusterCounts, exponent: int) -> Rows:
-    """Return the cells of counts by group and cluster as weighted rows in one class each.
+    """Return cells by group and cluster as weighted rows in one class each.
 
     Weights are divided by two to the power `exponent`.
     """
@@ -159,14 +159,14 @@ def rows_of(clusters: ClusterCounts, exponent: int) -> Rows:
 
 
 def variances_of_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Variances:
-    """Return the variances of clustered rows.
+    """Return the variances for clustered rows.
 
     Parameters
     ----------
     counts : ScoreCounts
         Counts by group.
     clusters : ClusterCounts
-        Counts of the same rows by group and cluster.
+        The same rows' counts by group and cluster.
     """
     independent = variances_of(counts)
     rows = rows_of(clusters, view_of(counts).weight_exponent)
@@ -236,7 +236,7 @@ def _shared(
 
 
 def pooled_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Pooled:
-    """Return the variances of the pooled AUC of clustered rows."""
+    """Return the pooled AUC's variances for clustered rows."""
     together = variances_of_clusters(counts.regroup(None), clusters.without_groups())
     of_rows = pooled_of(counts, variances_of(counts))
     if not together.defined.any():

@@ -1,6 +1,6 @@
 """Differences between group AUCs: pairs of groups, the rest, and the largest difference.
 
-The limits of a difference follow from the limits of the two AUCs [1]_. With AUCs a and b and their
+A difference's limits follow from those of the two AUCs [1]_. With AUCs a and b and their
 limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. The
 comparison of all pairs uses quantiles of the studentized range [2]_ [3]_; with two groups, this is
 the usual two-sample comparison. Comparisons with a reference or with the rest use Sidak's [4]_.
@@ -65,7 +65,7 @@ _MOST_OF_A_FAMILY = 50
 
 
 class Adjustment(NamedTuple):
-    """Normal quantile of simultaneous limits, and adjusted p values of other quantiles."""
+    """Normal quantile for simultaneous limits, and adjusted p values for other quantiles."""
 
     deviate: float
     pvalue: Callable[[Floats], Floats]
@@ -73,9 +73,9 @@ class Adjustment(NamedTuple):
 
 
 def deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
-    """Return the normal quantile of simultaneous intervals of all pairs [2]_ [3]_.
+    """Return the normal quantile for simultaneous intervals over all pairs [2]_ [3]_.
 
-    Above `MOST_GROUPS` groups, it is Bonferroni's for the limits of single groups.
+    Above `MOST_GROUPS` groups, it is Bonferroni's for single groups' limits.
     """
     if n_groups > MOST_GROUPS:
         return normal_quantile(alpha / (2 * n_groups))
@@ -83,7 +83,7 @@ def deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
 
 
 def all_pairs(alpha: float, n_groups: int) -> Adjustment:
-    """Return the adjustment for the differences of all pairs of groups."""
+    """Return the adjustment for all pairwise group differences."""
     from scipy.special import ndtr
 
     def pvalue(deviate: Floats) -> Floats:
@@ -112,17 +112,17 @@ def sidak(alpha: float, n_comparisons: int) -> Adjustment:
 
 
 def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
-    """Return the normal quantile of an upper limit of the largest difference.
+    """Return the normal quantile for an upper limit of the largest difference.
 
     The limit fails with probability `tail`. It only has to cover the difference of the two groups
     that are furthest apart, so it needs no adjustment for the pair count. Above `MOST_GROUPS`
-    groups, the limits of both groups of the pair can fail.
+    groups, both limits in the pair can fail.
     """
     return normal_quantile(tail / 2.0 if n_groups > MOST_GROUPS else tail)
 
 
 def adjusted(pvalues: Floats) -> tuple[Floats, str]:
-    """Return adjusted p values, ignoring NaN, and the name of the method [5]_ [6]_."""
+    """Return adjusted p values, ignoring NaN, and the method's name [5]_ [6]_."""
     from scipy.stats import false_discovery_control
 
     tested = ~np.isnan(pvalues)
@@ -146,20 +146,20 @@ def holm(pvalues: ArrayLike) -> Floats:
 
 
 class Comparisons(NamedTuple):
-    """Differences ``auc - other`` of pairs of AUCs; arrays of shape (n_comparisons,).
+    """Differences ``auc - other`` within AUC pairs; arrays have the shape (n_comparisons,).
 
     Attributes
     ----------
     auc, other : float64 array
     ci_low, ci_high : float64 array
-        Confidence limits of each difference.
+        Each difference's confidence limits.
     simultaneous_low, simultaneous_high : float64 array
-        Confidence limits of all differences together.
+        Confidence limits for all differences together.
     statistic : float64 array
-        Normal quantile at which the unadjusted interval ends at 0, with the sign of the difference.
+        Normal quantile at which the unadjusted interval ends at 0, with the difference's sign.
     pvalue, pvalue_adjusted : float64 array
     adjustment : str
-        Name of the adjustment for multiple comparisons.
+        How p values are adjusted for multiple comparisons.
     """
 
     auc: Floats
@@ -177,7 +177,7 @@ class Comparisons(NamedTuple):
 def compare_pairs(
     extremes: Extremes, first: Numbers, second: Numbers, confidence_level: float
 ) -> Comparisons:
-    """Compare pairs of groups, the first of each pair with the second, adjusted for all pairs."""
+    """Compare group pairs, each pair's first with its second, adjusted for all pairs."""
     adjustment = all_pairs(1.0 - confidence_level, int(extremes.given.defined.sum()))
     return _of_groups(extremes, first, second, confidence_level, adjustment)
 
@@ -195,9 +195,9 @@ def compare_with_reference(
 
 
 def compare_with_rest(extremes: Extremes, confidence_level: float) -> Comparisons:
-    """Compare each group with the average of the other groups' AUCs, weighted by m n / (m + n).
+    """Compare each group with the other groups' average AUC, weighted by m n / (m + n).
 
-    The variance of each AUC is the larger of its own and the one from pooled placement values: the
+    Each AUC's variance is the larger one: its own, or from pooled placement values. The
     own variance is too small where sampling error makes the AUC high.
     """
     given = extremes.given
@@ -219,7 +219,7 @@ def compare_with_rest(extremes: Extremes, confidence_level: float) -> Comparison
 
 
 def _group_and_rest(variances: Variances, shared: Floats) -> tuple[AUCSpread, AUCSpread]:
-    """Return group AUCs, and for each group the average of the others' AUCs."""
+    """Return group AUCs, and for each group the others' average AUC."""
     defined = variances.defined
     weight = np.where(defined, variances.size_weights, 0.0)
     of_others = sum_of_others(weight)
@@ -282,7 +282,7 @@ def _compared(
     adjustment: Adjustment,
     correlation: Floats | None = None,
 ) -> Comparisons:
-    """Compare pairs of AUCs; the results of comparisons that are not `tested` are NaN."""
+    """Compare AUC pairs; comparisons that are not `tested` give NaN."""
     from scipy.special import ndtr
 
     found: Floats = np.full((7, tested.size), np.nan)
@@ -305,7 +305,7 @@ def _compared(
 def _limit_of_difference(
     one: Spreads, other: Spreads, end: float, deviate: float, correlation: Floats | None
 ) -> Floats:
-    """Return the lower (end 0) or upper (end 1) limits of the first AUCs minus the others."""
+    """Return lower (end 0) or upper (end 1) limits for the first AUCs minus the others."""
     near, far = one.at(end).auc, other.at(1.0 - end).auc
     of_near = np.abs(one.limit(end, deviate) - near)
     of_far = np.abs(other.limit(1.0 - end, deviate) - far)
@@ -314,7 +314,7 @@ def _limit_of_difference(
 
 
 def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Floats:
-    """Return the normal quantile at which the interval of each difference ends at 0."""
+    """Return the normal quantile at which each difference's interval ends at 0."""
     larger = one.lowest.auc >= other.highest.auc
 
     def chosen(a: AUCSpread, b: AUCSpread) -> AUCSpread:
@@ -333,10 +333,10 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
 
 
 def reach_of_difference(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
-    """Return the distance from a difference to its limit, from the distances of both AUCs.
+    """Return the distance from a difference to its limit, from both AUCs' distances.
 
     With a deviate below 0, an AUC and its limit are in reverse order, and distances are below 0.
-    The result is then the signed root of the sum of signed squares.
+    The result is then the signed root of the summed signed squares.
     """
     if first.min(initial=0.0) < 0.0 or second.min(initial=0.0) < 0.0:
         squared = np.copysign(first**2, first) + np.copysign(second**2, second)
@@ -361,16 +361,16 @@ def reach_of_difference(first: Floats, second: Floats, correlation: Floats | Non
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class DifferenceTest:
-    """Test and interval of the largest difference between group AUCs.
+    """Test and interval for the largest difference between group AUCs.
 
     Attributes
     ----------
     difference : float
         Largest minus smallest group AUC.
     ci_low, ci_high : float
-        Confidence limits of the largest minus the smallest true AUC.
+        Confidence limits for the largest minus the smallest true AUC.
     pvalue : float
-        P value of equal true AUCs; below ``1 - confidence_level`` exactly if `ci_low` is above 0.
+        P value for equal true AUCs; below ``1 - confidence_level`` exactly if `ci_low` is above 0.
     confidence_level : float
     highest, lowest : object
         Groups with the largest and the smallest AUC; the first of tied groups.
@@ -378,9 +378,9 @@ class DifferenceTest:
         Labels of the two groups with the most significant difference, the larger AUC first. They
         differ from `highest` and `lowest` if these are tiny groups. None if `pvalue` is 1.
     n_groups : int
-        Number of groups with an AUC.
+        How many groups have an AUC.
     method : str
-        Method of comparison, or why there is no result.
+        How groups were compared, or why there is no result.
     """
 
     difference: float
@@ -446,7 +446,7 @@ def largest_of_pairs(
     sign: float,
     correlation: Floats | None,
 ) -> tuple[float, tuple[int, int]]:
-    """Return the largest upper (sign 1) or lower (sign -1) limit of all pairs, and its pair.
+    """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair.
 
     `first` and `second` are group AUCs and their distances from their limits.
     """
@@ -478,7 +478,7 @@ def largest_of_pairs(
 
 
 def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:
-    """Return the interval of the largest minus the smallest true AUC of at least two groups.
+    """Return the interval for the largest minus the smallest true AUC, over two groups or more.
 
     The lower limit is the largest simultaneous lower limit of all pairs. The upper limit only has
     to cover the difference of the two groups that are furthest apart, so it is the largest

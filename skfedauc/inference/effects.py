@@ -1,8 +1,8 @@
-"""Effects of rows on AUCs, for rows that must be paired: several models, clusters, several classes.
+"""Row effects on AUCs, for rows that must be paired: several models, clusters, several classes.
 
-The effect of a row on an AUC is the deviation of its placement value from the mean of its class,
-times its share of the class. Effects add up: to the error of an average of AUCs, of a difference of
-models, or to a cluster's contribution. A variance is a sum of squared effects of independent
+A row's effect on an AUC is how far its placement value deviates from its class mean,
+times its class share. Effects add up: to the error of an average AUC, or of a difference between
+models, or to a cluster's contribution. A variance sums the squared effects of independent
 *units*, which are rows, or the rows in one cluster in one group [1]_ [2]_. A correction accounts
 for the estimated mean: DeLong's for rows, Bell and McCaffrey's for clusters [3]_.
 
@@ -44,7 +44,7 @@ ROUNDING = 1e-12
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows with the scores of one or more models.
+    """Rows with scores from one or more models.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Rows:
         return dataclasses.replace(self, codes=np.zeros_like(self.codes), n_groups=1)
 
     def of_groups(self, kept: NDArray[np.bool_]) -> Rows:
-        """Return the rows of some groups, numbered again."""
+        """Return the rows in some groups, numbered again."""
         mine = kept[self.codes]
         return Rows(
             self.positive[mine],
@@ -88,17 +88,17 @@ class Rows:
 
     @functools.cached_property
     def key(self) -> Numbers:
-        """Class and group of each row: group numbers of negatives, then those of positives."""
+        """Each row's class and group: group numbers for negatives, then for positives."""
         return self.positive * self.n_groups + self.codes
 
     def by_class(self, amounts: Floats | None) -> Floats:
-        """Sum amounts of rows (None counts rows) by class, negatives first, and by group."""
+        """Sum row amounts (None counts rows) by class, negatives first, and by group."""
         found = np.bincount(self.key, amounts, 2 * self.n_groups)
         return found.astype(np.float64).reshape(2, self.n_groups)
 
     @functools.cached_property
     def sizes(self) -> Sizes:
-        """Numbers of rows, weights and squared weights by class and group."""
+        """Row counts, weights and squared weights by class and group."""
         n = self.by_class(None)
         if not self.is_weighted:
             weight = float(self.weights[:1].sum())
@@ -107,14 +107,14 @@ class Rows:
 
 
 class Sizes(NamedTuple):
-    """Numbers of rows, sums of weights and squared weights by class and group (2, n_groups)."""
+    """Row counts, summed weights and squared weights by class and group (2, n_groups)."""
 
     n: Floats
     weight: Floats
     squares: Floats
 
     def of_all(self) -> Sizes:
-        """Return the sizes of all groups together, of shape (2, 1)."""
+        """Return the sizes over all groups together, shape (2, 1)."""
         return Sizes(*(of.sum(axis=1, keepdims=True) for of in self))
 
     @property
@@ -124,23 +124,23 @@ class Sizes(NamedTuple):
 
     @property
     def few(self) -> NDArray[np.bool_]:
-        """Groups with too small an effective sample size of a class for a variance."""
+        """Groups where a class has too small an effective sample size for a variance."""
         return np.asarray(self.effective.min(axis=0) < LEAST_EFFECTIVE, np.bool_)
 
     @property
     def corrections(self) -> Floats:
-        """DeLong's corrections of variances for the estimated mean of the class."""
+        """DeLong's variance corrections for the estimated class mean."""
         return ratio(self.weight**2, np.where(self.n > 1, self.weight**2 - self.squares, 0.0), 1.0)
 
 
 def near_one(weights: Floats) -> Floats:
-    """Divide weights by a power of two to avoid overflow; results do not depend on the scale."""
+    """Divide weights by a power of two to avoid overflow; the scale changes no result."""
     scaled: Floats = np.ldexp(weights, -np.frexp(weights.mean())[1])
     return scaled
 
 
 def placements(rows: Rows) -> tuple[Floats, Floats]:
-    """Return the placement values of the rows within their groups, and among all rows.
+    """Return the rows' placement values within their groups, and among all rows.
 
     Both arrays have the shape (n_models, n_rows). NaN in groups that lack the other class.
     """
@@ -153,9 +153,9 @@ def placements(rows: Rows) -> tuple[Floats, Floats]:
 
 
 class Units(NamedTuple):
-    """Independent parts of clustered rows: a unit has one cluster's rows in one group.
+    """Independent parts when rows are clustered: a unit has one cluster's rows in one group.
 
-    `weights`, of shape (2, n_units), are those of the negatives and of the positives.
+    `weights` has the shape (2, n_units): negatives, then positives.
     """
 
     group: Numbers
@@ -166,7 +166,7 @@ class Units(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows) -> tuple[Units, Numbers]:
-        """Return the units of rows with clusters, and the unit of each row."""
+        """Return the units of clustered rows, and each row's unit."""
         assert rows.clusters is not None
         n_clusters = int(rows.clusters.max(initial=-1)) + 1
         unit, distinct = number_integers(rows.codes.astype(np.int64) * n_clusters + rows.clusters)
@@ -181,28 +181,28 @@ class Units(NamedTuple):
         return self.group.size > self.n_clusters
 
     def by_group(self, values: Any) -> Floats:
-        """Sum values of units by group; the last axis is the axis of units."""
+        """Sum unit values by group; the last axis holds units."""
         if values.ndim == 1:
             return np.bincount(self.group, values, self.n_groups).astype(np.float64)
         return np.array([self.by_group(row) for row in values])
 
     def by_cluster(self, values: Floats) -> Floats:
-        """Sum values of units by cluster."""
+        """Sum unit values by cluster."""
         return np.bincount(self.cluster, values, self.n_clusters).astype(np.float64)
 
     @property
     def n_in_group(self) -> Floats:
-        """Numbers of units by group: with negatives, with positives, and all; shape (3, G)."""
+        """Unit counts by group: with negatives, with positives, and all; shape (3, G)."""
         return self.by_group(np.concatenate([self.weights > 0, np.ones((1, self.group.size))]))
 
     @property
     def has_two(self) -> NDArray[np.bool_]:
-        """Return the groups with two units of each class, as a variance requires."""
+        """Return the groups with two units in each class, as a variance requires."""
         return np.asarray((self.n_in_group[:2] > 1).all(axis=0), np.bool_)
 
     @property
     def share(self) -> Floats:
-        """Share of each unit in the weights of both classes of its group, shape (2, n_units)."""
+        """Each unit's share in its group's weight by class, shape (2, n_units)."""
         return ratio(self.weights, self.by_group(self.weights)[:, self.group], 0.0)
 
     def freedom(self) -> Floats:
@@ -229,10 +229,10 @@ class Units(NamedTuple):
     def of_average(
         self, share: Floats, variances: Floats, known: NDArray[np.bool_], effects: Floats
     ) -> float:
-        """Return the variance of an average of groups.
+        """Return the variance of an average over groups.
 
         A group whose variance is not known has a bound in `variances`. If groups share clusters,
-        its AUC may have a correlation of 1 with the average of the other groups.
+        its AUC may correlate fully with the other groups' average.
         """
         used = share > 0
         parts = share[used] ** 2 * variances[used]
@@ -245,7 +245,7 @@ class Units(NamedTuple):
 
 
 def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> tuple[Floats, Units]:
-    """Return the corrected effects of clusters, from the placement values of their rows.
+    """Return the corrected cluster effects, from their rows' placement values.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> t
         Placement values.
     among_all : bool, default=False
         Whether the values are placement values among the rows in all groups, and the groups are
-        fixed strata: deviations are from the mean of the group, in units of all rows.
+        fixed strata: deviations are from the group mean, in units of all rows.
     """
     units, unit = Units.of(rows)
     n_groups, n_units = rows.n_groups, units.group.size
@@ -291,17 +291,17 @@ def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> t
 
 
 def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:
-    """Return the corrections of the residuals of clusters for their common mean [3]_.
+    """Return how the cluster residuals are corrected for their common mean [3]_.
 
-    The residual of a cluster is its deviation from its share of the sum of all clusters. The
-    variance of the deviation is the variance of the cluster times ``1 - 2 share + sum(share^2)``,
-    if the variances of the clusters are proportional to their squared shares. The correction is the
+    A cluster's residual is its deviation from its share of the overall sum. The
+    deviation's variance is the cluster's variance times ``1 - 2 share + sum(share^2)``,
+    if cluster variances are proportional to their squared shares. The correction is the
     inverse root of this factor.
 
     Parameters
     ----------
     weights, totals, squares : float64 array
-        Each cluster's weight, and the sums of the weights and the squared weights of all
+        Each cluster's weight, and the summed weights and squared weights of all
         clusters. The three arrays have the same shape.
     """
     # Compute the factor as a sum of two terms that are at least 0.
@@ -322,12 +322,12 @@ def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: floa
 
 
 class Comparison(NamedTuple):
-    """Rows of one comparison of classes.
+    """Rows in one comparison between classes.
 
     Attributes
     ----------
     rows : Rows
-        Rows of the comparison, with one score.
+        The compared rows, with one score.
     numbers : intp array, shape (n_compared_rows,)
         Each row's number among all rows.
     """
@@ -337,15 +337,15 @@ class Comparison(NamedTuple):
 
 
 class ClassAverages:
-    """Standard deviations of averages of AUCs over comparisons and groups.
+    """Standard deviations of AUC averages over comparisons and groups.
 
     Parameters
     ----------
     comparisons : sequence of Comparison
     codes : intp array, shape (n_rows,)
-        Group number of each row.
+        Each row's group number.
     clusters : intp array, shape (n_rows,)
-        Cluster number of each row; rows in different clusters are independent.
+        Each row's cluster number; rows in different clusters are independent.
     is_known : bool array, shape (n_groups, n_comparisons)
         Whether the AUC has an estimated variance above 0. Other AUCs may have a correlation of 1
         with the rest.
@@ -371,19 +371,19 @@ class ClassAverages:
         self._effects = np.array(effects) * scale[:, self._units.group]
 
     def of_groups(self, deviations: Floats) -> Floats:
-        """Return the standard deviation of the sum of each group's errors over the comparisons.
+        """Return the standard deviation of each group's summed errors over the comparisons.
 
         Parameters
         ----------
         deviations : float64 array, shape (n_groups, n_comparisons)
-            Standard deviation of each error.
+            Each error's standard deviation.
         """
         effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
         found: Floats = np.sqrt(self._units.by_group(effect**2)) + self._unknown(deviations)
         return found
 
     def of_average(self, deviations: Floats) -> float:
-        """Return the standard deviation of the sum of the errors of all groups and comparisons."""
+        """Return the standard deviation of all errors' sum over groups and comparisons."""
         if not self._units.shares_clusters:
             return float(np.sqrt((self.of_groups(deviations) ** 2).sum()))
         effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
@@ -396,7 +396,7 @@ class ClassAverages:
 
 
 def _effects(rows: Rows) -> Floats:
-    """Return the effect of each row on the AUC of its group; 0 in groups that lack a class."""
+    """Return each row's effect on its group's AUC; 0 in groups that lack a class."""
     values = np.nan_to_num(placements(rows)[0][0])
     total = rows.by_class(rows.weights)
     mean = ratio(rows.by_class(rows.weights * values), total, 0.0)

@@ -1,4 +1,4 @@
-"""Tests of all groups together: equal AUCs, non-inferiority of the worst group, and equivalence.
+"""Tests over all groups: equal AUCs, non-inferiority of the worst group, and equivalence.
 
 The tests with a margin are intersection-union tests [2]_: a claim on all groups (or pairs) needs a
 significant test of each, so each has the full error probability. Equivalence has two one-sided
@@ -43,19 +43,19 @@ TINY_CLASS = 10.0
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class EqualGroupsTest:
-    """Result of the test that all groups have the same true AUC.
+    """Result of testing that all groups have the same true AUC.
 
     Attributes
     ----------
     statistic, pvalue : float
         Test statistic and p value.
     method : str
-        The test's form, or the reason for the lack of a result.
+        The test's form, or why there is no result.
     degrees_of_freedom : float
         Degrees of freedom of the numerator, which are the mean of the statistic under the null
         hypothesis; NaN for the form for many tiny groups.
     n_groups, n_left_out : int
-        Number of tested groups, and number of groups left out because they have fewer than two
+        How many groups are tested, and how many are left out because they have fewer than two
         positives or negatives (for weighted rows, an effective sample size below 1.5).
     """
 
@@ -196,16 +196,16 @@ class MarginTest:
     is_shown : bool
         Whether `limit` is on the required side of `bound`.
     pvalue : float
-        P value of the claim being wrong; below ``1 - confidence_level`` exactly if `is_shown`.
+        P value for the claim being wrong; below ``1 - confidence_level`` exactly if `is_shown`.
     estimate : float
         The smallest group AUC, or the largest difference between two group AUCs.
     limit : float
-        One-sided limit of the true value: a lower limit of the smallest AUC, or an upper limit of
+        One-sided limit for the true value: a lower one for the smallest AUC, or an upper one for
         the largest difference.
     bound : float
         What the smallest AUC has to exceed, or the largest difference has to stay below.
     confidence_level : float
-        Level of the one-sided limit.
+        The one-sided limit's level.
     groups : tuple
         Labels of the group or the pair that determines `limit`; empty without a result.
     n_groups, n_left_out : int

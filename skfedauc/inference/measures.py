@@ -1,6 +1,6 @@
-"""Measures of ROC curves: values, variances, limits and certain intervals, for all groups at once.
+"""ROC curve measures: values, variances, limits and certain intervals, for all groups at once.
 
-An *index* is a measure on a linear scale from 0 to 1. The index of a partial area is the area
+An *index* is a measure on a linear scale from 0 to 1. A partial area's index is the area
 divided by its largest possible value. For other measures, the index equals the measure. The module
 omits transformed AUCs (`Measure.is_auc`).
 
@@ -57,7 +57,7 @@ _N_THRESHOLDS = 32
 
 
 class Limits(NamedTuple):
-    """Limits of an index by group, with notes; NaN if there is no interval."""
+    """An index's limits by group, with notes; NaN if there is no interval."""
 
     low: Floats
     high: Floats
@@ -67,7 +67,7 @@ class Limits(NamedTuple):
 def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float]:
     """Return curves and a false positive rate that define the measure as a height or an area.
 
-    Measures at a true positive rate are measures at a false positive rate of the reversed curves.
+    Measures at a true positive rate are measures at the reversed curves' false positive rate.
     """
     match measure:
         case PartialAUC():
@@ -90,7 +90,7 @@ def index_of(measure: Measure, curves: GroupCurves) -> Floats:
 
 
 def value_of(measure: Measure, index: Floats) -> Floats:
-    """Return the values of a measure for indices."""
+    """Return a measure's values for indices."""
     low, high = measure.scale
     # An index of 1 has no rounding error.
     return index if high - low == 1.0 else high - (high - low) * (1.0 - index)
@@ -100,17 +100,17 @@ def value_of(measure: Measure, index: Floats) -> Floats:
 
 
 class Errors(Protocol):
-    """Sampling errors of an index of each group, from which confidence limits follow."""
+    """Sampling errors of each group's index, from which confidence limits follow."""
 
     def averaged(self, share: Floats, /) -> Errors:
-        """Return the errors of an average of the groups, with weights `share`; one element."""
+        """Return the errors of a group average with weights `share`; one element."""
 
     def limits(self, index: Floats, tail: float, /) -> tuple[Floats, Floats]:
         """Return limits with error probability `tail` each; NaN if there is no interval."""
 
 
 def influence_of(measure: Measure, curves: GroupCurves) -> Influence:
-    """Return the influence of the rows on the index."""
+    """Return the rows' influence on the index."""
     if isinstance(measure, AveragePrecision):
         return average_precision_influence(curves)
     oriented, rate = _oriented(measure, curves)
@@ -178,7 +178,7 @@ def limits_of(
 def few_within(measure: Measure, curves: GroupCurves, tail: float) -> tuple[NDArray[np.bool_], str]:
     """Return which groups may have no row within the measure's rates, and the class.
 
-    The rows in one class set the threshold at which a part of the ROC curve begins or ends. The
+    One class sets the threshold at which a part of the ROC curve begins or ends. The
     result is True if, with probability above `tail`, none of them is beyond the threshold that has
     this rate in the population.
     """
@@ -193,7 +193,7 @@ def few_within(measure: Measure, curves: GroupCurves, tail: float) -> tuple[NDAr
 def _set_extreme_limits(
     measure: PartialAUC, curves: GroupCurves, index: Floats, tail: float, found: Limits
 ) -> None:
-    """Replace the limits of partial areas of 0 and 1, and write their notes."""
+    """Replace limits where the partial area is 0 or 1, and write their notes."""
     oriented, rate = _oriented(measure, curves)
     perfect, none = index == 1.0, index == 0.0
     found.low[perfect] = perfect_area_limit(oriented, rate, tail)[perfect]
@@ -213,7 +213,7 @@ def _set_extreme_limits(
 def bounds_of(
     measure: Measure, lowest: GroupCurves, highest: GroupCurves, *, overlaps: bool = False
 ) -> tuple[Floats, Floats]:
-    """Return certain intervals of the index of each group of binned scores.
+    """Return certain intervals for each group's index if scores are binned.
 
     No point of the ROC curve moves down if a positive gets a higher score, or a negative a lower
     one, so areas and heights of the curve are between their values at both extremes. The average
@@ -234,7 +234,7 @@ def bounds_of(
 
 
 def true_positive_rate(curves: GroupCurves, fpr: float | Floats) -> Floats:
-    """Return the highest true positive rate of each curve at a false positive rate."""
+    """Return each curve's highest true positive rate at a false positive rate."""
     rate = np.broadcast_to(np.asarray(fpr, np.float64), curves.starts.size - 1)
     share = curves.share_within(rate)
     partly = curves.bottom + share * (curves.top - curves.bottom)
@@ -245,7 +245,7 @@ def true_positive_rate(curves: GroupCurves, fpr: float | Floats) -> Floats:
 
 
 def threshold_moments(curves: GroupCurves, fpr: float) -> tuple[Floats, Floats]:
-    """Return moments of the true positive rate over the sampling distribution of the threshold.
+    """Return the true positive rate's moments over the threshold's sampling distribution.
 
     The threshold that `fpr` of n observed negatives exceed has a random false positive rate u in
     the population, whose transform ``arcsin(sqrt(u))`` is approximately normal with variance ``1 /
@@ -269,8 +269,8 @@ def threshold_moments(curves: GroupCurves, fpr: float) -> tuple[Floats, Floats]:
 def true_positive_rate_influence(curves: GroupCurves, fpr: float) -> Influence:
     """Return influence values on `true_positive_rate`.
 
-    The influence of the negatives contains the curve's slope. The slope is the standard
-    deviation of the true positive rate over thresholds, divided by that of the false positive rate.
+    The negatives' influence contains the curve's slope. The slope is the standard
+    deviation of the true positive rate over thresholds, over that of the false positive rate.
     """
     share = curves.share_within(np.full(curves.starts.size - 1, fpr))
     variance = threshold_moments(curves, fpr)[1]
@@ -282,7 +282,7 @@ def true_positive_rate_influence(curves: GroupCurves, fpr: float) -> Influence:
 
 
 def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
-    """Return a lower limit of the number of negatives above the threshold of a rate.
+    """Return a lower limit for how many negatives are above a rate's threshold.
 
     At least this number k of `n` negatives are above the threshold that has the rate `fpr` in the
     population, with probability ``1 - tail``. The incomplete beta function interpolates between
@@ -303,18 +303,18 @@ def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
 def combined_lower_limit(value: Floats, first: Floats, second: Floats) -> Floats:
     """Return the lower limit for two independent errors, each of which has a lower limit [2]_.
 
-    The limit is as far below the value as the square root of the sum of the squared distances.
+    It is as far below the value as the root of the summed squared distances.
     """
     reach = np.hypot(np.maximum(value - first, 0.0), np.maximum(value - second, 0.0))
     return np.maximum(value - reach, 0.0)
 
 
 def sensitivity_guard(curves: GroupCurves, fpr: float, observed: Floats, tail: float) -> Floats:
-    """Return lower limits of the sensitivity that hold if few negatives determine the threshold.
+    """Return lower sensitivity limits that hold if few negatives determine the threshold.
 
     One part is Wilson's limit for a given threshold. The other part is the sensitivity at the
     threshold with `fewest_within` negatives above; for less than 1, the height of the chord from
-    the beginning of the curve to the highest negative, a lower bound of a concave curve.
+    the curve's beginning to the highest negative, a lower bound for a concave curve.
     """
     n = curves.negatives.effective
     fewest = np.minimum(fewest_within(n, fpr, tail), n * fpr)
@@ -327,10 +327,10 @@ def sensitivity_guard(curves: GroupCurves, fpr: float, observed: Floats, tail: f
 
 
 class WilsonErrors(NamedTuple):
-    """Sampling errors of each group's sensitivity, with limits of Wilson [1]_.
+    """Sampling errors of each group's sensitivity, with Wilson's limits [1]_.
 
     Each group has an observed sensitivity, its mean over the sampling distribution of the
-    threshold, and a number n of independent positives with the same variance of the sensitivity.
+    threshold, and the number n of independent positives that give the same variance.
     """
 
     observed: Floats
@@ -338,7 +338,7 @@ class WilsonErrors(NamedTuple):
     n: Floats
 
     def averaged(self, share: Floats) -> LogitErrors:
-        """Return the errors of an average of the groups.
+        """Return the errors of a group average.
 
         Half a success and half a failure are added, because 0 and 1 would have no variance.
         """
@@ -347,7 +347,7 @@ class WilsonErrors(NamedTuple):
         return LogitErrors(variance, np.full(self.n.size, np.inf)).averaged(share)
 
     def limits(self, observed: Floats, tail: float) -> tuple[Floats, Floats]:
-        """Return the more distant of the limits of the observed and the mean sensitivity.
+        """Return the more distant limit: from the observed or the mean sensitivity.
 
         The observed one is the highest point of the curve at the rate, and has a bias if few
         negatives determine the threshold. The mean has less.
@@ -357,7 +357,7 @@ class WilsonErrors(NamedTuple):
 
 
 def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> WilsonErrors:
-    """Return the sampling errors of the sensitivity of each group at a false positive rate.
+    """Return the sampling errors of each group's sensitivity at a false positive rate.
 
     One threshold applies to all m positives, so they correlate like the rows in one cluster: by the
     variance of the sensitivity over thresholds, divided by the variance ``p (1 - p)`` of a single
@@ -392,11 +392,11 @@ def _mean_height(curves: GroupCurves, rate: Floats) -> Floats:
 def partial_area_influence(curves: GroupCurves, max_fpr: float) -> Influence:
     """Return influence values on `partial_area`.
 
-    The value of a positive is the length of the part of the rates where it is above the threshold.
-    The value of a negative is its placement value, but at most the true positive rate at the last
+    A positive's value is the length of the rates at which it is above the threshold.
+    A negative's value is its placement value, but at most the true positive rate at the last
     rate, which accounts for the sampling error of the threshold [3]_ [4]_.
 
-    Rows of a tie block count as uniformly distributed over the segment of the block.
+    Rows in a tie block count as uniformly distributed over its segment.
     """
     share = curves.share_within(np.full(curves.starts.size - 1, max_fpr))
     height = true_positive_rate(curves, max_fpr)[curves.groups]
@@ -408,7 +408,7 @@ def partial_area_influence(curves: GroupCurves, max_fpr: float) -> Influence:
 
 
 def greatest_area_variance(area: Floats, curves: GroupCurves, max_fpr: float) -> Floats:
-    """Return an upper bound on the variance of each `partial_area`.
+    """Return an upper bound on each `partial_area`'s variance.
 
     With the rate e, the area A (as a share of e), m positives and n negatives, it is ``A (1 - A) /
     m + (1 - A) / (e n)``: values of positives are between 0 and 1 with mean A, and values of
@@ -422,7 +422,7 @@ def greatest_area_variance(area: Floats, curves: GroupCurves, max_fpr: float) ->
 
 
 def partial_area_guard(curves: GroupCurves, max_fpr: float, area: Floats, tail: float) -> Floats:
-    """Return lower limits of `partial_area` that hold if few negatives are within the rates.
+    """Return lower `partial_area` limits that hold if few negatives are within the rates.
 
     One part is the limit for a given number of negatives within the rates, with the variance of the
     mean influence value of `fewest_within` negatives. The other part is the area up to the
@@ -448,7 +448,7 @@ def partial_area_guard(curves: GroupCurves, max_fpr: float, area: Floats, tail: 
 
 
 def perfect_area_limit(curves: GroupCurves, max_fpr: float, tail: float) -> Floats:
-    """Return the lower limit of `partial_area` if all positives are above all negatives.
+    """Return the lower `partial_area` limit if all positives are above all negatives.
 
     Let k positives each have r negatives of their own. A positive with the false positive rate u is
     above its r negatives with probability ``(1 - u)**r``, a convex function of u. Given the area A
@@ -472,13 +472,13 @@ def perfect_area_limit(curves: GroupCurves, max_fpr: float, tail: float) -> Floa
 
 
 def average_precision(curves: GroupCurves) -> Floats:
-    """Return the average precision of each group, as scikit-learn's `average_precision_score`."""
+    """Return each group's average precision, as scikit-learn's `average_precision_score`."""
     found = curves.sums((curves.top - curves.bottom) * _precision(curves))
     return curves.if_defined(np.clip(found, 0.0, 1.0))
 
 
 def _amounts(curves: GroupCurves) -> tuple[Floats, Floats]:
-    """Return the weights of false and true positives at the threshold of each segment."""
+    """Return false and true positive weights at each segment's threshold."""
     groups = curves.groups
     return (
         curves.right * curves.negatives.weight[groups],
@@ -501,7 +501,7 @@ def average_precision_influence(curves: GroupCurves) -> Influence:
     both = (false + true) ** 2
 
     def in_lower_cells(values: Floats) -> Floats:
-        """Sum of the cell and all lower cells of the group."""
+        """Sum over the cell and all lower cells in the group."""
         return (ranks_in_groups(curves.starts, values) + values) / 2.0
 
     positives = ratio(true, false + true, 0.0) + in_lower_cells(ratio(gained * false, both, 0.0))
@@ -510,7 +510,7 @@ def average_precision_influence(curves: GroupCurves) -> Influence:
 
 
 def greatest_precision_variance(value: Floats, curves: GroupCurves) -> Floats:
-    """Return an upper bound on the variance of the average precision of each group.
+    """Return an upper bound on the variance of each group's average precision.
 
     It is ``A (1 - A)`` [5]_, with half a success and half a failure added to A, as if A were a
     share of the rows of the smaller class.
@@ -522,7 +522,7 @@ def greatest_precision_variance(value: Floats, curves: GroupCurves) -> Floats:
 
 
 def least_average_precision(curves: GroupCurves) -> Floats:
-    """Return the lowest average precision of each group if tied positives may differ in score.
+    """Return each group's lowest average precision if tied positives may differ in score.
 
     The i-th of k positives in a cell, with T true positives above the cell and F false positives up
     to the cell, has the precision ``(T + i) / (T + i + F)``. With weights, an integral replaces the
@@ -547,7 +547,7 @@ def least_average_precision(curves: GroupCurves) -> Floats:
 
 
 def greatest_average_precision(curves: GroupCurves) -> Floats:
-    """Return an upper bound on the average precision of each group if ranges of scores overlap.
+    """Return an upper bound on each group's average precision if score ranges overlap.
 
     `curves` have the highest possible scores of positives and the lowest of negatives. With other
     scores, no threshold has a higher precision. No positive is above its highest score. The bound

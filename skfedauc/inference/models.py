@@ -1,8 +1,8 @@
-"""Comparisons of two or more models on the same rows, from effects of rows (`effects.py`).
+"""Comparisons between two or more models on the same rows, from row effects (`effects.py`).
 
-The variance of the difference of two models comes from the differences of their effects [1]_: a
+The variance of a difference between two models comes from their effects' differences [1]_: a
 difference of covariances would lose precision if the models agree on nearly all rows. All pairs of
-models are compared by the distribution of the largest standardized difference [2]_, a multivariate
+models are compared by how the largest standardized difference is distributed [2]_, a multivariate
 t distribution with the smallest of Satterthwaite's degrees of freedom of the differences. Hasler
 and Hothorn [3]_ use each difference's own degrees of freedom instead. With 20 models, 10 positives
 and 100 negatives (AUC .7, correlation .5 of the scores, 1,000 runs), the family-wise error rate at
@@ -59,7 +59,7 @@ _MOST_VISITS = 50_000_000
 
 
 class RowValues(NamedTuple):
-    """A measure of several models, and values of rows that determine its sampling error.
+    """A measure for several models, and the row values that determine its sampling error.
 
     The values are placement values for AUCs, and influence values for other measures.
 
@@ -67,12 +67,12 @@ class RowValues(NamedTuple):
     ----------
     values : float64 array, shape (n_models, n_rows)
     auc : float64 array, shape (n_models, n_groups) or (n_models, 1)
-        AUC or measure of each group or of all rows, on the scale from 0 to 1; NaN if a class lacks
+        AUC or measure by group or for all rows, on the scale from 0 to 1; NaN if a class lacks
         rows.
     means : float64 array, shape (n_models, 2, n_groups)
-        Mean values of the negatives and of the positives in each group.
+        Mean values by group, for negatives and positives.
     few : bool array, shape (n_groups,), or False
-        Groups with too few rows beyond the threshold of a partial AUC for a test.
+        Groups with too few rows beyond a partial AUC's threshold for a test.
     rates : tuple of two float
         Shares of the negatives and the positives that determine the degrees of freedom: those
         beyond the threshold.
@@ -86,7 +86,7 @@ class RowValues(NamedTuple):
 
 
 def auc_values(rows: Rows) -> tuple[RowValues, RowValues]:
-    """Return the AUCs of the models within groups and of all rows, and placement values."""
+    """Return the models' AUCs within groups and over all rows, and placement values."""
     within, among_all = placements(rows)
     own, means = means_of(rows, within), means_of(rows, among_all)
     return RowValues(within, own[:, 1], own), RowValues(
@@ -102,7 +102,7 @@ def means_of(rows: Rows, values: Floats) -> Floats:
 
 
 def _overall(rows: Rows, means: Floats) -> Floats:
-    """Return the mean values of all rows from those of the groups, shape (n_models, 2, 1)."""
+    """Return all rows' mean values from the groups' ones, shape (n_models, 2, 1)."""
     weight = rows.sizes.weight
     sums = (weight * np.where(weight > 0, means, 0.0)).sum(axis=2, keepdims=True)
     return ratio(sums, np.broadcast_to(weight.sum(axis=1, keepdims=True), sums.shape))
@@ -112,7 +112,7 @@ def _overall(rows: Rows, means: Floats) -> Floats:
 
 
 class Joint(NamedTuple):
-    """AUCs of several models, and the variances of the differences of all pairs of models.
+    """Several models' AUCs, and the variances of all pairwise differences.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Joint(NamedTuple):
     variance, freedom : float64 array, shape (n_models, n_models, n_groups)
         The variance is NaN with too few rows; the degrees of freedom are at least 1.
     effects, units : float64 array, shape (n_models, 2, n_units), and Units
-        Effects of clusters on the AUCs within groups; None for independent rows and other AUCs.
+        Cluster effects on the AUCs within groups; None for independent rows and other AUCs.
     """
 
     auc: Floats
@@ -131,7 +131,7 @@ class Joint(NamedTuple):
 
 
 def _joint(auc: Floats, of_pairs: Iterable[tuple[Floats, Floats]]) -> Joint:
-    """Return the matrices of variances and degrees of freedom from those of the pairs."""
+    """Return variances and degrees of freedom as matrices, from those by pair."""
     n_models = len(auc)
     variance = np.zeros((n_models, n_models, auc.shape[1]))
     freedom = np.ones_like(variance)
@@ -161,11 +161,11 @@ def joint_within(rows: Rows, of: RowValues) -> Joint:
 
 
 def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
-    """Return the pooled AUCs as AUCs of one group, with the variances of two designs.
+    """Return the pooled AUCs as if for one group, with the variances of two designs.
 
-    With fixed numbers of positives and negatives in each group, deviations are from the mean of the
-    group. With random numbers, as in a random sample of rows, they are from the mean of all rows.
-    The second variance is larger if the change of the placement values differs between groups.
+    With fixed class counts in each group, deviations are from the mean of the
+    group. With random ones, as in a random sample, they are from the overall mean.
+    The second variance is larger if placement values change differently between groups.
 
     Parameters
     ----------
@@ -181,14 +181,14 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
 
 
 class Deviations(NamedTuple):
-    """Differences of two models' values, first minus second, by class and group: (2, n_groups).
+    """Two models' differences, first minus second, by class and group: (2, n_groups).
 
     Attributes
     ----------
     mean : float64 array
         Mean difference.
     once, squared : float64 array
-        Sums of the deviations from the mean difference, and of their squares, with squared weights.
+        Summed deviations from the mean difference, and their summed squares, with squared weights.
     """
 
     mean: Floats
@@ -197,7 +197,7 @@ class Deviations(NamedTuple):
 
 
 def deviations_of_pairs(rows: Rows, of: RowValues) -> Iterator[Deviations]:
-    """Yield the deviations of all pairs of models; 0 in groups that lack a class."""
+    """Yield the deviations for all model pairs; 0 in groups that lack a class."""
     means = np.nan_to_num(of.means)
     # Subtract the means of each model first: the differences of equal models are then exactly 0.
     apart = np.empty(of.values.shape)
@@ -263,17 +263,17 @@ def _of_clusters(rows: Rows, of: RowValues) -> Joint:
 
 
 def _effects_of_pairs(effects: Floats) -> Iterator[Floats]:
-    """Yield the differences of the effects of all pairs of models, of both classes together."""
+    """Yield the effect differences for all model pairs, with both classes together."""
     return ((one - other).sum(axis=0) for one, other in itertools.combinations(effects, 2))
 
 
 def joint_disparities(rows: Rows) -> Joint:
-    """Return the xAUC disparities of the groups.
+    """Return the groups' xAUC disparities.
 
-    The disparity of a group is the AUC of its positives against the negatives in all other groups,
+    A group's disparity is the AUC of its positives against the negatives in all other groups,
     minus the AUC of the other groups' positives against its negatives. Each row is in one of these
-    two AUCs, as if they were those of two groups. The variances are NaN if the group count
-    times the number of rows is above 50 million, because all rows are sorted for each group.
+    two AUCs, as if there were two groups. The variances are NaN if the group count
+    times the row count is above 50 million, because all rows are sorted for each group.
     """
     n_models, n_groups = len(rows.scores), rows.n_groups
     auc = np.full((n_models, n_groups), np.nan)
@@ -300,7 +300,7 @@ def _freedom(sizes: Sizes, rates: tuple[float, float]) -> Floats:
 
 
 class Comparisons(NamedTuple):
-    """Differences of pairs of models, second minus first, with limits and tests.
+    """Differences within model pairs, second minus first, with limits and tests.
 
     Arrays have the shape (n_pairs,) or (n_pairs, n_groups). Limits and tests are NaN if the
     standard error is unknown, or is 0 for a difference that is not 0. The p value of equal AUCs
@@ -337,7 +337,7 @@ class Comparisons(NamedTuple):
 
 
 def compare_all(designs: list[Joint], pairs: Pairs, confidence_level: float) -> Comparisons:
-    """Compare the AUCs of all rows, for each of the designs: from `joint_pooled`.
+    """Compare the pooled AUCs, for both designs: from `joint_pooled`.
 
     Limits and adjusted p values are simultaneous for all pairs.
     """
@@ -354,7 +354,7 @@ def compare_all(designs: list[Joint], pairs: Pairs, confidence_level: float) -> 
 def compare_average(
     within: Joint, share: Floats, bounded: Floats, pairs: Pairs, confidence_level: float
 ) -> Comparisons:
-    """Compare averages of the group AUCs, with simultaneous limits for all pairs.
+    """Compare averages over group AUCs, with simultaneous limits for all pairs.
 
     The variances of small groups are imprecise, and so are the groups' shares in the variance of an
     average. The smallest of many degrees of freedom from such shares would be far too small. The
@@ -367,9 +367,9 @@ def compare_average(
     within : Joint
         Result of `joint_within`.
     share : float64 array, shape (n_groups,)
-        Shares of the groups, with sum 1; all 0 for an undefined average.
+        Group shares, with sum 1; all 0 for an undefined average.
     bounded : float64 array, shape (n_models, n_groups)
-        Variances of the group AUCs, or bounds for groups with a single row of a class.
+        Group AUC variances, or bounds for groups with a single row in a class.
     pairs : tuple of two intp array, shape (n_pairs,)
     confidence_level : float
     """
@@ -437,7 +437,7 @@ def compare_over_groups(
     of : RowValues
         Values among the rows in all groups, or for an average, within groups.
     share : float64 array, shape (n_groups,), or None
-        Shares of the groups in an average, with sum 1; None for the pooled AUCs.
+        Group shares in an average, with sum 1; None for the pooled AUCs.
     pairs : tuple of two intp array, shape (n_pairs,)
     confidence_level : float
     """
@@ -468,7 +468,7 @@ def compare_over_groups(
 
 
 def _average(auc: Floats, share: Floats) -> Floats:
-    """Return averages of group AUCs by model; NaN if no group has a share."""
+    """Return each model's average group AUC; NaN if no group has a share."""
     used = share > 0
     found: Floats = auc[:, used] @ share[used]
     return found if used.any() else np.full(len(auc), np.nan)
@@ -482,7 +482,7 @@ def _simultaneous(
     pairs: Pairs,
     confidence_level: float,
 ) -> Comparisons:
-    """Compare pairs with simultaneous limits, from the variances of all pairs.
+    """Compare pairs with simultaneous limits, from all pairs' variances.
 
     `freedom` are the degrees of freedom of the compared pairs, and `joint_freedom` those of the
     largest standardized difference. No adjusted p value is below the p value of the single

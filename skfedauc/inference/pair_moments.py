@@ -1,4 +1,4 @@
-"""Moments of comparisons of a positive with a negative, which determine the variance of an AUC.
+"""Moments of comparisons between a positive and a negative, which determine an AUC's variance.
 
 The variance of the AUC A of m positives and n negatives is [1]_ [2]_ ::
 
@@ -27,16 +27,16 @@ from typing import Any, NamedTuple
 
 
 class PairMoments(NamedTuple):
-    """Moments of pair comparisons that determine the variance of an AUC for any number of rows.
+    """Moments of pair comparisons that determine an AUC's variance for any row count.
 
-    The comparison of a positive with a negative is 1, one half (a tie) or 0.
+    Comparing a positive with a negative gives 1, one half (a tie) or 0.
 
     Attributes
     ----------
     pair : float
-        Variance of a comparison.
+        A comparison's variance.
     same_negative, same_positive : float
-        Covariance of two comparisons that share only the negative, or only the positive.
+        Covariance between two comparisons that share only the negative, or only the positive.
     """
 
     pair: float
@@ -44,11 +44,11 @@ class PairMoments(NamedTuple):
     same_positive: float
 
     def variance(self, m: float, n: float) -> float:
-        """Variance of the AUC of m positives and n negatives."""
+        """Variance of the AUC with m positives and n negatives."""
         return self.covariance(m, n, 1.0)
 
     def covariance(self, m: float, n: float, same: float) -> float:
-        """Covariance of the AUCs of two models that agree in the scores of a share `same` of rows.
+        """Covariance between two models' AUCs if a share `same` of rows has equal scores.
 
         Two comparisons correlate if they share a row with the same score in both models.
         """
@@ -57,7 +57,7 @@ class PairMoments(NamedTuple):
         return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
 
     def share_of_same_scores(self, m: float, n: float, correlation: float) -> float:
-        """Share of rows with equal scores that gives the AUCs of two models this correlation."""
+        """Share of rows with equal scores that gives two models' AUCs this correlation."""
         squared = self.pair - self.same_negative - self.same_positive
         linear = m * self.same_negative + n * self.same_positive
         wanted = correlation * self.variance(m, n) * m * n
@@ -67,7 +67,7 @@ class PairMoments(NamedTuple):
 
 
 def binormal_moments(auc: Any, sd_ratio: float = 1.0) -> PairMoments:
-    """Return the moments of normal scores.
+    """Return the moments for normal scores.
 
     Two comparisons that share a row are signs of two normal variables with correlation rho. If the
     standard deviation of the positives is r times that of the negatives, rho is ``1 / (1 + r^2)``
@@ -80,7 +80,7 @@ def binormal_moments(auc: Any, sd_ratio: float = 1.0) -> PairMoments:
     auc : float or ndarray of float64
         AUC, between 0 and 1; the moments of an array are arrays.
     sd_ratio : float, default=1.0
-        Standard deviation of the positives divided by the standard deviation of the negatives.
+        The positives' standard deviation over the negatives'.
     """
     from scipy.special import ndtri, owens_t
 

@@ -1,4 +1,4 @@
-"""Power of tests of group AUCs, and width of intervals, for given numbers of rows.
+"""Power and interval width of group AUC tests, for given row counts.
 
 Observed AUCs are independent, with a Beta distribution around the true AUC and the variance of
 `pair_moments`: a normal distribution has no skew, and would give too high a power. The tests use
@@ -29,7 +29,7 @@ _LEAST = 1e-6
 
 
 class ObservedAUC(NamedTuple):
-    """Distribution of the observed AUC of one group, from its true AUC and its variance."""
+    """Distribution of one group's observed AUC, from its true AUC and its variance."""
 
     auc: float
     variance: float
@@ -47,7 +47,7 @@ class ObservedAUC(NamedTuple):
         return found
 
     def quantile(self, probability: ArrayLike) -> Floats:
-        """Return the quantile of the observed AUC."""
+        """Return the observed AUC's quantile."""
         from scipy.special import betaincinv
 
         found: Floats = betaincinv(*self._shapes, probability)
@@ -64,9 +64,9 @@ class Design(NamedTuple):
     n_groups : int
     confidence_level : float
     sd_ratio : float
-        Standard deviation of the positives over that of the negatives.
+        The positives' standard deviation over the negatives'.
     scale : PairMoments or None
-        Moments of pilot rows over those of normal scores; None for normal scores.
+        Pilot moments over those for normal scores; None for normal scores.
     """
 
     prevalence: float
@@ -76,7 +76,7 @@ class Design(NamedTuple):
     scale: PairMoments | None = None
 
     def observed(self, auc: float, n_rows: float) -> ObservedAUC:
-        """Return the distribution of the observed AUC of a group with this row count."""
+        """Return how a group's observed AUC is distributed with this row count."""
         return ObservedAUC(auc, float(self._variance(auc, n_rows)))
 
     def _variance(self, auc: Any, n_rows: float) -> Any:
@@ -88,7 +88,7 @@ class Design(NamedTuple):
         return np.minimum(moments.variance(m, n), auc * (1.0 - auc) / 2.0)
 
     def reach(self, aucs: Floats, n_rows: float, deviate: float, end: float) -> Floats:
-        """Return the distances of AUCs from their lower (end 0) or upper (end 1) limits."""
+        """Return AUCs' distances from their lower (end 0) or upper (end 1) limits."""
         m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
         once = 1.0 / (m * n)
         fixed = (np.full(aucs.size, x) for x in (min(m, n), once, once * ((m + n) / 2.0 - 1.0)))
@@ -105,7 +105,7 @@ def interval_width(design: Design, auc: float, width: float, n_rows: float) -> f
 
 
 def power_of_difference(design: Design, auc: float, difference: float, n_rows: float) -> float:
-    """Return the power of `GroupAUC.test_difference` if one AUC is lower by `difference`.
+    """Return `GroupAUC.test_difference`'s power if one AUC is lower by `difference`.
 
     The test rejects if the largest of the other AUCs exceeds the lowest one by the critical
     difference of these two. The integral is over the lowest AUC.
@@ -124,7 +124,7 @@ def power_of_difference(design: Design, auc: float, difference: float, n_rows: f
 
 
 def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: float) -> float:
-    """Return the power of `GroupAUC.test_margin` if all AUCs are equal.
+    """Return `GroupAUC.test_margin`'s power if all AUCs are equal.
 
     The limit of the difference between the largest and the smallest AUC has to be below the margin.
     The integral is over the largest AUC.
@@ -145,7 +145,7 @@ def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: floa
 
 
 def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: float) -> float:
-    """Return the power of ``GroupAUC.test_margin(margin, reference=auc)`` if all AUCs are equal.
+    """Return the power with ``GroupAUC.test_margin(margin, reference=auc)`` if all AUCs are equal.
 
     All observed AUCs have to exceed the AUC whose lower limit is the bound.
     """
@@ -157,7 +157,7 @@ def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: 
 
 
 def _first(aucs: Floats, excess: Floats) -> Floats:
-    """Return the AUC at which each row of `excess` becomes positive, or infinity."""
+    """Return the AUC at which each `excess` row becomes positive, or infinity."""
     positive = excess > 0.0
     end = np.maximum(positive.argmax(axis=1), 1)
     rows = np.arange(len(excess))

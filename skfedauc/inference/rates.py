@@ -1,13 +1,13 @@
-"""Limits of rates and other shares, of their differences and ratios, and of gaps between groups.
+"""Limits for rates and other shares, for their differences and ratios, and for gaps between groups.
 
-Limits of a rate are those of Clopper and Pearson [1]_, which hold for any number of rows. Wilson's
+A rate has Clopper and Pearson's limits [1]_, which hold for any row count. Wilson's
 limits [2]_ are for shares whose binomial variance is an upper limit, such as shares of positives
 given the scores. Limits of the difference of two shares follow from the limits of both (Newcombe's
 square-and-add method [3]_, with correlations [4]_), and so do those of a ratio (MOVER-R [5]_).
 
-The gap between groups is the difference, or the ratio, of the two true values that are furthest
+The gap between groups is the difference, or the ratio, between the two true values furthest
 apart. These two groups are one of the pairs, so the largest upper limit of all pairs needs no
-adjustment. The lower limit is the largest simultaneous lower limit of all pairs.
+adjustment. The lower limit is the largest simultaneous lower limit over all pairs.
 
 With clusters, cluster c has the part e_c of the numerator E of a group's ratio and the part m_c of
 the denominator M. The linearized variance [6]_ is the sum of the squared residuals ``r_c = (e_c -
@@ -107,16 +107,16 @@ def upper_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
 
 
 def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
-    """Return the limits of a share from the tails of the binomial distribution [1]_.
+    """Return a share's limits from the binomial distribution's tails [1]_.
 
     Parameters
     ----------
     share : float array-like
     rows : float array-like, or Shares
-        Number of rows in the denominator, or the effective sample size of weighted rows; or the
-        precision of shares of clustered rows, which have no limits (NaN) with a single cluster.
+        Row count in the denominator, or the effective sample size if weighted; or the
+        precision of clustered shares, which have no limits (NaN) with a single cluster.
     tail : float
-        Error probability of each limit.
+        Each limit's error probability.
     """
     value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
     n_events = n_rows * value
@@ -126,7 +126,7 @@ def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> 
 
 
 def wilson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
-    """Return Wilson's limits of a share [2]_, with the arguments of `clopper_pearson`."""
+    """Return Wilson's limits for a share [2]_; arguments as in `clopper_pearson`."""
     from scipy.special import ndtri
 
     value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
@@ -142,7 +142,7 @@ def wilson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
 
 
 def _rows(rows: ArrayLike | Shares, tail: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return effective numbers of rows, and which shares have limits."""
+    """Return effective row counts, and which shares have limits."""
     if isinstance(rows, Shares):
         return rows.effective_rows(tail), rows.has_interval
     return np.asarray(rows, np.float64), np.ones(np.shape(rows), np.bool_)
@@ -152,7 +152,7 @@ def _rows(rows: ArrayLike | Shares, tail: float) -> tuple[Floats, NDArray[np.boo
 
 
 def difference(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
-    """Return the difference of two estimates with limits [3]_, or [4]_ with their correlation."""
+    """Return the difference between two estimates with limits [3]_, or [4]_ with correlation."""
     value = one.value - other.value
     below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
     above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
@@ -160,10 +160,10 @@ def difference(one: Limits, other: Limits, correlation: Floats | None = None) ->
 
 
 def ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
-    """Return the ratio of two estimates of at least 0, with limits [5]_.
+    """Return the ratio between two estimates above or at 0, with limits [5]_.
 
     The ratio is undefined (NaN) if the denominator is 0; the upper limit is infinite if the lower
-    limit of the denominator is 0.
+    denominator's limit is 0.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(other.value > 0.0, one.value / other.value, np.nan)
@@ -194,7 +194,7 @@ def _lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None
 
 
 class GapLimits(NamedTuple):
-    """Lower and upper limit of a gap."""
+    """A gap's lower and upper limit."""
 
     low: float
     high: float
@@ -208,7 +208,7 @@ Estimates = Callable[[float], tuple[Limits, Limits]]
 def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
     """Return the function that maps tail probabilities to shares with limits.
 
-    Shares of a single cluster have the limits 0 and 1.
+    A single cluster's shares have the limits 0 and 1.
     """
 
     def estimates(tail: float) -> tuple[Limits, Limits]:
@@ -241,7 +241,7 @@ def limits_of_difference(
     tail: float,
     correlation: Floats | None = None,
 ) -> GapLimits:
-    """Return limits of the largest minus the smallest true value of the groups.
+    """Return limits for the largest minus the smallest true group value.
 
     Parameters
     ----------
@@ -250,9 +250,9 @@ def limits_of_difference(
     n_groups : int
         At least 2.
     alpha, tail : float
-        Error probabilities of the lower and of the upper limit.
+        Error probabilities of the lower and the upper limit.
     correlation : float64 array, shape (n_groups, n_groups), default=None
-        Correlations of the estimates; None if they are independent.
+        The estimates' correlations; None if they are independent.
     """
     lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
     least = _largest(lowest, highest, -1.0, correlation)
@@ -262,7 +262,7 @@ def limits_of_difference(
 
 
 def _largest(one: Limits, other: Limits, sign: float, correlation: Floats | None) -> float:
-    """Return the largest upper (sign 1) or lower (sign -1) limit of the differences of pairs."""
+    """Return the largest upper (sign 1) or lower (sign -1) limit over all pair differences."""
     if sign > 0:
         of_one, of_other = one.high - one.value, other.value - other.low
         alone = one.high.max() - other.low.min()
@@ -281,9 +281,9 @@ def limits_of_ratio(
     tail: float,
     correlation: Floats | None = None,
 ) -> GapLimits:
-    """Return limits of the smallest over the largest true value, see `limits_of_difference`.
+    """Return limits for the smallest over the largest true value, see `limits_of_difference`.
 
-    Here, `alpha` is the error probability of the upper limit, and `tail` of the lower.
+    Here, the upper limit has the error probability `alpha`, and the lower one `tail`.
     """
     lowest, highest = estimates(_tail_of(deviate_of_furthest_pair(tail, n_groups)))
     least, _ = _extreme_ratios(lowest, highest, correlation)
@@ -296,7 +296,7 @@ def limits_of_ratio(
 def _extreme_ratios(
     lowest: Limits, highest: Limits, correlation: Floats | None
 ) -> tuple[float, float]:
-    """Return the smallest and the largest lower limit of the ratios of all pairs."""
+    """Return the smallest and the largest lower limit over all pair ratios."""
     n_groups = lowest.value.size
     if n_groups > MOST_GROUPS:
         # Upper limits are above 0.
@@ -325,18 +325,18 @@ def _tail_of(deviate: float) -> float:
 
 
 class Shares(NamedTuple):
-    """Shares of clustered rows, such as rates, with their precision; arrays of shape (n,).
+    """Clustered shares, such as rates, with their precision; arrays have the shape (n,).
 
     Attributes
     ----------
     share : float64 array
         NaN without rows.
     n_rows : float64 array
-        Number of rows in the denominator, or Kish's effective sample size of weighted rows.
+        Row count in the denominator, or Kish's effective sample size if weighted.
     n_clusters : float64 array
-        Effective number of clusters.
+        Effective cluster count.
     effect : float64 array
-        Design effect; that of fully dependent rows unless the variance `is_estimated`.
+        Design effect; as for fully dependent rows unless the variance `is_estimated`.
     is_estimated : bool array
     """
 
@@ -348,12 +348,12 @@ class Shares(NamedTuple):
 
     @property
     def effective(self) -> Floats:
-        """Number of rows over the design effect; 0 without rows."""
+        """Row count over the design effect; 0 without rows."""
         return divided(self.n_rows, self.effect, 0.0)
 
     @property
     def has_interval(self) -> NDArray[np.bool_]:
-        """True for shares of at least two clusters."""
+        """True for shares with at least two clusters."""
         return np.asarray(self.n_clusters > _ONE_CLUSTER)
 
     def effective_rows(self, tail: float) -> Floats:
@@ -361,7 +361,7 @@ class Shares(NamedTuple):
         return self.effective / self._stretch(np.asarray(tail)) ** 2
 
     def _stretch(self, tail: Floats) -> Floats:
-        """Return by how much few clusters stretch the limits: a ratio of quantiles of t."""
+        """Return by how much few clusters stretch the limits: a ratio between t quantiles."""
         from scipy.special import stdtrit
 
         # The ratio of the quantiles converges as the tail approaches one half.
@@ -372,9 +372,9 @@ class Shares(NamedTuple):
         return found
 
     def tail_of(self, standardized: Floats) -> Floats:
-        """Return the tail probability whose limits are this number of standard errors away.
+        """Return the tail probability whose limits are this many standard errors away.
 
-        Standard errors are those of `effective`; bisection inverts the limits.
+        Standard errors come from `effective`; bisection inverts the limits.
         """
         from scipy.special import ndtri
 
@@ -392,13 +392,13 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
-    """Sums over the rows of units; a unit holds one cluster's rows in one group.
+    """Sums over units; a unit holds one cluster's rows in one group.
 
     Attributes
     ----------
     group, cluster : intp array, shape (n_units,)
     events, weight, squares : float64 array, shape (n_units,)
-        Numerator of the ratio, and sums of weights and squared weights in the denominator.
+        The ratio's numerator, and summed weights and squared weights in its denominator.
     n_groups, n_clusters : int
     """
 
@@ -418,7 +418,7 @@ class ClusterSums:
 
     @functools.cached_property
     def total(self) -> Floats:
-        """Weight of the rows in each group."""
+        """Row weight by group."""
         return self._by_group(self.weight)
 
     @functools.cached_property
@@ -428,12 +428,12 @@ class ClusterSums:
 
     @property
     def n_effective_clusters(self) -> Floats:
-        """Effective number of clusters of each group; 0 without rows."""
+        """Effective cluster count by group; 0 without rows."""
         return divided(self.total**2, self._by_group(self.weight**2), 0.0)
 
     @functools.cached_property
     def residuals(self) -> Floats:
-        """Residual of each unit, whose squares add up to the variances; shape (n_units,)."""
+        """Unit residuals, whose squares add up to the variances; shape (n_units,)."""
         centered = self.events - self.weight * np.nan_to_num(self.value)[self.group]
         squares, cubes = self._by_group(self.weight**2), self._by_group(self.weight**3)
         scale = _correction(self.total, squares, cubes)
@@ -441,30 +441,30 @@ class ClusterSums:
 
     @functools.cached_property
     def variance(self) -> Floats:
-        """Variance of each group's ratio; 0 for a single cluster."""
+        """Ratio variances by group; 0 for a single cluster."""
         return self._by_group(self.residuals**2)
 
     @functools.cached_property
     def shares_clusters(self) -> bool:
-        """True if a cluster has rows of the denominator in several groups."""
+        """True if a cluster has denominator rows in several groups."""
         return bool((self._by_cluster((self.weight > 0).astype(np.float64)) > 1).any())
 
     def precision_of(self, share: Floats) -> Shares:
-        """Return shares of the rows, such as prevalences, with the variances of these ratios."""
+        """Return row shares, such as prevalences, with the ratios' variances."""
         return _shares(share, self.variance, self.n_rows, self.n_effective_clusters)
 
     @property
     def n_rows(self) -> Floats:
-        """Number of rows in each group, or Kish's effective sample size of weighted rows."""
+        """Row counts by group, or Kish's effective sample sizes if weighted."""
         return divided(self.total**2, self._by_group(self.squares), 0.0)
 
     @functools.cached_property
     def shares(self) -> Shares:
-        """Ratios of groups that are shares of the rows in the denominator."""
+        """Group ratios that are shares of the denominator's rows."""
         return self.precision_of(self.value)
 
     def select(self, chosen: NDArray[np.bool_]) -> ClusterSums:
-        """Return the sums of some of the groups."""
+        """Return the sums for some groups."""
         place = np.cumsum(chosen) - 1
         kept = chosen[self.group]
         return ClusterSums(
@@ -481,13 +481,13 @@ class ClusterSums:
 
     @functools.cached_property
     def _standardized(self) -> Floats:
-        """Residuals of the units over the standard error of the share of the group."""
+        """Unit residuals over the standard error of the group's share."""
         error = np.sqrt(self.shares.variance(np.nan_to_num(self.value)))
         return self.residuals * divided(1.0, error, 0.0)[self.group]
 
     @functools.cached_property
     def correlation(self) -> Floats | None:
-        """Correlations of the shares of all pairs of groups; None if they are independent."""
+        """Correlations between all groups' shares; None if they are independent."""
         if not self.shares_clusters:
             return None
         from scipy.sparse import csr_array
@@ -500,7 +500,7 @@ class ClusterSums:
 
 
 def _correction(total: Floats, squares: Floats, cubes: Floats) -> Floats:
-    """Return 1 / f from sums of powers of the weights of clusters; 0 for a single cluster."""
+    """Return 1 / f from summed powers of the cluster weights; 0 for a single cluster."""
     share = divided(squares, total**2, 1.0)
     remaining = 1.0 - 2.0 * divided(cubes, squares * total, 1.0) + share
     return np.where(divided(1.0, share, 1.0) > _ONE_CLUSTER, divided(1.0, remaining, 0.0), 0.0)

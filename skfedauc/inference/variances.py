@@ -1,4 +1,4 @@
-"""Variances of group AUCs and the pooled AUC, from sums of placement values by group.
+"""Variances of group AUCs and the pooled AUC, from placement values summed by group.
 
 The *placement value* of a positive is the share of the negatives that it outranks, and that of a
 negative is the share of the positives that outrank it; a tie counts one half. The mean placement
@@ -52,18 +52,18 @@ SHARED = (
 
 
 class Clusters(NamedTuple):
-    """Effects of the clusters of each group on its AUC.
+    """Cluster effects on each group's AUC.
 
     Attributes
     ----------
     units : Units
         Each group's clusters.
     effects : float64 array, shape (n_units,)
-        Corrected effects of both classes together.
+        Corrected effects, both classes together.
     scaled : float64 array, shape (n_units,)
-        Effects in standard deviations of the group's AUC.
+        Effects in standard deviations for the group's AUC.
     n_shared : int
-        Number of clusters with rows in several groups.
+        How many clusters have rows in several groups.
     """
 
     units: Units
@@ -78,7 +78,7 @@ class Clusters(NamedTuple):
             raise ValueError(f"{result} {SHARED.format(mend=mend, **numbers)}".rstrip())
 
     def correlations(self, first: Numbers, second: Numbers) -> Floats | None:
-        """Correlations of the AUCs of pairs of groups; None if groups share no clusters."""
+        """Correlations between the AUCs in group pairs; None if groups share no clusters."""
         if not self.units.shares_clusters:
             return None
         matrix = self._matrix()
@@ -90,7 +90,7 @@ class Clusters(NamedTuple):
         return np.clip(found, -1.0, 1.0)
 
     def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats | None:
-        """Correlations of the AUCs of all groups in use; None if groups share no clusters."""
+        """Correlations between all AUCs in use; None if groups share no clusters."""
         if not self.units.shares_clusters:
             return None
         matrix = self._matrix()[np.flatnonzero(used)]
@@ -127,18 +127,18 @@ class Variances:
         variance is too small where sampling error makes the AUC high, so rankings and tests
         against the rest use this one.
     degrees_of_freedom : float64 array
-        Satterthwaite's degrees of freedom of `delong`; at least 1.
+        Satterthwaite's degrees of freedom for `delong`; at least 1.
     n_pairs : float64 array
-        Independent pairs: rows (effective sample size), or clusters, of the smaller class.
+        Independent pairs: rows (effective sample size), or clusters, in the smaller class.
     once, often : float64 array
-        Coefficients of Newcombe's variance: 1 / (m n), and ((m + n) / 2 - 1) / (m n).
+        Coefficients in Newcombe's variance: 1 / (m n), and ((m + n) / 2 - 1) / (m n).
     negatives, positives : ClassRows
     weighted : bool
         Whether weights differ within a group and class; else they do not change variances.
     shared_moments : PairMoments
-        Moments of `shared`, which give the variance of an AUC for any numbers of rows.
+        Moments behind `shared`, which give an AUC's variance for any row counts.
     clusters : Clusters or None
-        Units of clustered rows; None if all rows are independent.
+        Units if rows are clustered; None if all rows are independent.
     """
 
     auc: Floats
@@ -159,7 +159,7 @@ class Variances:
     clusters: Clusters | None = None
 
     def with_known(self, auc: Floats, defined: NDArray[np.bool_]) -> Variances:
-        """Return these variances with numbers in place of undefined AUCs, which have no error."""
+        """Return these variances with numbers for undefined AUCs, which have no error."""
         bounded = np.where(self.defined, self.bounded, 0.0)
         return dataclasses.replace(self, auc=auc, defined=defined, bounded=bounded)
 
@@ -171,7 +171,7 @@ class Variances:
 
     @property
     def interval_freedom(self) -> Floats:
-        """Degrees of freedom of limits: Student's t with clusters, else the normal."""
+        """Degrees of freedom for limits: Student's t with clusters, else the normal."""
         return self.degrees_of_freedom if self.clusters else np.full(self.auc.shape, np.inf)
 
     # Several groups ------------------------------------------------------------------------
@@ -187,12 +187,12 @@ class Variances:
             self.clusters.check_not_shared(result, mend)
 
     def of_average(self, share: Floats) -> float:
-        """Variance of an average of group AUCs for fixed groups; bounds replace unknown variances.
+        """Variance of an average group AUC for fixed groups; bounds replace unknown variances.
 
         Parameters
         ----------
         share : float64 array, shape (n_groups,)
-            Share of each group in the average; 0 for groups without an AUC.
+            Each group's share in the average; 0 for groups without an AUC.
         """
         if self.clusters is not None:
             parts = share, self.bounded, self.estimable, self.clusters.effects
@@ -201,7 +201,7 @@ class Variances:
         return float((share[used] ** 2 * self.bounded[used]).sum())
 
     def average_freedom(self, share: Floats) -> float:
-        """Degrees of freedom of the variance of an average; infinite for the normal."""
+        """Degrees of freedom for an average's variance; infinite for the normal."""
         if self.clusters is None:
             return float("inf")
         variances = np.where(self.defined, self.bounded, 0.0)
@@ -209,9 +209,9 @@ class Variances:
 
     @property
     def cluster_freedom(self) -> float:
-        """Degrees of freedom for random groups: effective number of groups minus one.
+        """Degrees of freedom for random groups: effective group count minus one.
 
-        The effective number is 1 / sum(share**2), the number of groups if all have equal size.
+        The effective count is 1 / sum(share**2), the group count if all have equal size.
         """
         share = self.positives.weight / self.positives.weight.sum()
         share = (share + self.negatives.weight / self.negatives.weight.sum()) / 2.0
@@ -219,11 +219,11 @@ class Variances:
 
 
 class Extremes(NamedTuple):
-    """Variances of the counts, and of the same rows with the lowest and with the highest AUCs.
+    """The counts' variances, and those with the lowest and the highest AUCs the bins permit.
 
     For exact counts, all attributes are the same object. For binned counts, `lowest` and `highest`
-    are those of `skfedauc.counts.extremes_of`. The true AUC of the scores of `lowest` is at most
-    that of the exact scores, so a lower confidence limit for the former is one for the latter.
+    come from `skfedauc.counts.extremes_of`. The true AUC for the scores in `lowest` is at most
+    that for the exact scores, so a lower confidence limit for the former is one for the latter.
     Likewise for `highest` and upper limits.
 
     Attributes
@@ -245,15 +245,15 @@ class Extremes(NamedTuple):
 
 
 def variances_of(counts: ScoreCounts, exponent: int | None = None) -> Variances:
-    """Return the variances of independent rows.
+    """Return the variances for independent rows.
 
     Parameters
     ----------
     counts : ScoreCounts
     exponent : int, default=None
         Sums use the weights divided by two to this power; None means `counts.weight_exponent`.
-        Fourth powers of very small or large weights underflow or overflow, and no result depends on
-        the scale. All folds must have the same exponent.
+        The fourth power of very small or large weights underflows or overflows, and no result
+        depends on the scale. All folds must have the same exponent.
     """
     counts = with_weights_over(
         counts, view_of(counts).weight_exponent if exponent is None else exponent
@@ -308,9 +308,9 @@ def _of_sums(auc: Floats, negatives: ClassRows, positives: ClassRows, own: OwnMo
 def _unbiased(
     auc: Floats, negatives: ClassRows, positives: ClassRows, own: OwnMoments, delong: Floats
 ) -> Floats:
-    """Return the squared AUC minus an unbiased estimate of the squared expectation of the AUC.
+    """Return the squared AUC minus an unbiased estimate of its squared expectation.
 
-    The estimate is the mean product of two comparisons that share no row.
+    The estimate is the mean product over comparisons that share no row.
     """
     n2, m2, squares = (
         negatives.weight**2,
@@ -346,7 +346,7 @@ def _shared(
 ) -> tuple[PairMoments, Floats]:
     """Return the moments pooled over groups, and the variance that they give for each group.
 
-    Pooling assumes that the placement values of a class have equal variances in all groups. The
+    Pooling assumes that a class's placement values have equal variances in all groups. The
     estimate is unbiased, except that 0 replaces negative estimates. `excess` is DeLong's variance
     minus the unbiased variance, times the pair count.
     """
@@ -368,18 +368,18 @@ def _shared(
 
 
 class Pooled(NamedTuple):
-    """Variances of the pooled AUC under three assumptions.
+    """The pooled AUC's variances under three assumptions.
 
     Attributes
     ----------
     rows : Variances
-        Variances of all rows as one sample.
+        Variances with all rows as one sample.
     fixed : float
-        Variance for fixed groups with fixed numbers of rows.
+        Variance for fixed groups with fixed row counts.
     random : float
         Variance for random groups [2]_; NaN if unknown, for the reason `why_not_random`.
     random_freedom : float
-        Degrees of freedom of `random`.
+        Degrees of freedom for `random`.
     n_groups : int
     """
 
@@ -394,17 +394,17 @@ class Pooled(NamedTuple):
 class Stratum(NamedTuple):
     """Sums by group over the rows in one class, from placement values among the rows in all groups.
 
-    Sums have squared weights. Deviations are those from the mean of the class in the group.
+    Sums have squared weights. Deviations are from the class mean in the group.
 
     Attributes
     ----------
     rows : ClassRows
     influence : float64 array, shape (n_groups,)
-        Sum of the placement values minus the pooled AUC, over the class's weight.
+        Summed placement values minus the pooled AUC, over the class's weight.
     once, squared : float64 array, shape (n_groups,)
-        Sum of the deviations, and of their squares.
+        Summed deviations, and their summed squares.
     product : float64 array, shape (n_groups,)
-        Sum of the products with the deviations of the placement values within the group.
+        Summed products with the placement values' deviations within the group.
     """
 
     rows: ClassRows
@@ -415,13 +415,13 @@ class Stratum(NamedTuple):
 
     @property
     def apart(self) -> Floats:
-        """Mean placement value of the group minus the pooled AUC."""
+        """The group's mean placement value minus the pooled AUC."""
         found: Floats = ratio(self.influence, self.rows.weight, 0.0) * self.rows.weight.sum()
         return found
 
     @property
     def corrections(self) -> Floats:
-        """Correction of a variance for centering at the mean of the group."""
+        """A variance's correction for centering at the group mean."""
         return ratio(self.rows.weight**2, self.rows.pairs, 1.0)
 
     def within(self) -> tuple[Floats, Floats]:
@@ -437,7 +437,7 @@ class Stratum(NamedTuple):
 
 
 def strata_of(counts: ScoreCounts, exponent: int | None = None) -> tuple[Stratum, Stratum]:
-    """Return the sums of the negatives and the positives."""
+    """Return the sums for negatives and positives."""
     counts = with_weights_over(
         counts, view_of(counts).weight_exponent if exponent is None else exponent
     )
@@ -463,7 +463,7 @@ def _all_of(rows: ClassRows) -> ClassRows:
 
 
 def all_rows(counts: ScoreCounts, exponent: int | None = None) -> Variances:
-    """Return the variances of all rows as one sample, from the sums of the groups."""
+    """Return the variances with all rows as one sample, from the groups' sums."""
     if not all(of_class.n.any() for of_class in view_of(counts).rows_by_class):
         return variances_of(counts.regroup(None), exponent)
     counts = with_weights_over(
@@ -477,7 +477,7 @@ def all_rows(counts: ScoreCounts, exponent: int | None = None) -> Variances:
 def moments_of_all_rows(
     strata: tuple[Stratum, Stratum], found: PlacementSums
 ) -> tuple[ClassRows, ClassRows, OwnMoments]:
-    """Return the rows of all groups as one group, and the sums of their placement values."""
+    """Return all groups' rows as one group, and their placement value sums."""
     sums = []
     for of in strata:
         # Move the center from the means of the groups to the pooled AUC.
@@ -493,7 +493,7 @@ def moments_of_all_rows(
 
 
 def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = None) -> Pooled:
-    """Return the variances of the pooled AUC of independent rows, with those of the groups."""
+    """Return the pooled AUC's variances for independent rows, with the groups' ones."""
     rows = all_rows(counts, exponent)
     if not rows.defined.any():
         return Pooled(rows, float("nan"), float("nan"), float("nan"), variances.auc.size)
@@ -508,15 +508,15 @@ def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = 
 
 
 def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[Any]]) -> float:
-    """Variance of a mean placement value for random groups [2]_; NaN with fewer than two groups.
+    """A mean placement value's variance for random groups [2]_; NaN with fewer than two groups.
 
     Parameters
     ----------
     residuals : sequence of two float64 array, shape (n_groups,)
-        For positives and for negatives: each group's sum of the placement values minus the overall
-        mean, divided by the weight of all rows in the class.
+        For positives and for negatives: each group's summed placement values minus the overall
+        mean, divided by the class's weight.
     weights : sequence of two ndarray, shape (n_groups,)
-        Weight of the class in each group.
+        The class's weight by group.
     """
     total, shares = np.zeros((2, residuals[0].size))
     for residual, weight in zip(residuals, weights, strict=True):

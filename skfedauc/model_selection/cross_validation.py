@@ -331,7 +331,7 @@ def cross_validate_group_auc(
     y : array-like, shape (n_rows,)
         True labels.
     groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-        Columns of X by name,, or the group labels themselves. If X has an index, a pandas
+        Columns of X by name, or the group labels themselves. If X has an index, a pandas
         Series matches the rows of X by index label.
     cv : int, splitter or iterable, default=None
         Splitting strategy. An int is the number of folds of a `WithinGroupStratifiedKFold`. None

@@ -309,7 +309,7 @@ class GroupAUC:
         y : array-like, shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-            Columns of X by name,, or the group labels themselves. If X has an index, its
+            Columns of X by name, or the group labels themselves. If X has an index, its
             labels align a pandas Series with X.
         sample_weight : array-like, shape (n_rows,), default=None
             Weights, 0 or more.
@@ -904,7 +904,7 @@ class GroupAUC:
         -------
         DifferenceTest
             Result with the `difference`, its confidence limits `ci_low` and `ci_high`, the
-            `pvalue`, `n_groups` and `method`. `highest` and `lowest` are group labels
+            `pvalue`, `n_groups` and `method`. `highest` and `lowest` are the groups
             with the highest and the lowest AUC. `clearest` is the pair of groups with the most
             significant difference. NaN with fewer than two groups that have an AUC.
 

@@ -234,7 +234,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         y : array-like, shape (n_rows,)
             True labels.
         groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-            Columns of X by name,, or the group labels themselves. If X has an index, its
+            Columns of X by name, or the group labels themselves. If X has an index, its
             labels align a pandas Series with X.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
@@ -250,7 +250,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         clusters : str, list of str, or array-like, shape (n_rows,), default=None
-            Columns of X by name,, or the cluster labels themselves, such as patients.
+            Columns of X by name, or the cluster labels themselves, such as patients.
 
         Returns
         -------
