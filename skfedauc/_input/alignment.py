@@ -1,4 +1,4 @@
-"""Row order: agreement of pandas indexes, and group labels from columns or the index of X.
+"""Row order: agreement between pandas indexes, and group labels from columns or X's index.
 
 Inputs match by position, as in scikit-learn, after a check that pandas indexes agree. Only groups
 in a Series match the rows of X by index label.
@@ -104,7 +104,7 @@ def is_series(groups: Any) -> bool:
 
 
 def groups_of_rows(groups: Any, X: Any, name: str = "groups") -> Any:
-    """Return the labels of the rows of X from column names, a Series or an array.
+    """Return labels for X's rows from column names, a Series or an array.
 
     `name` is the argument name, for messages.
     """
@@ -144,7 +144,7 @@ def check_column_names(names: list[str], known: Sequence[str], name: str, table:
     ----------
     names : list of str
     known : sequence of str
-        Names of all columns of the table.
+        All column names in the table.
     name : str
         Argument name, for messages.
     table : str
@@ -172,7 +172,7 @@ def check_column_names(names: list[str], known: Sequence[str], name: str, table:
 
 
 def unwrapped(values: Any) -> Any:
-    """Return the table or column within a frame or series of any namespace of narwhals."""
+    """Return the table or column within a narwhals frame or series, from any namespace."""
     if type(values).__module__.partition(".")[0] != "narwhals":
         return values
     import narwhals as nw
@@ -186,9 +186,9 @@ def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
     Parameters
     ----------
     X : object
-        A table of any library.
+        A table from any library.
     names : mapping of str to list of str
-        Names of columns by argument.
+        Column names by argument.
     table : str
         The table's name, for messages.
     """
@@ -207,7 +207,7 @@ def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
 
 
 def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X") -> Any:
-    """Return columns of a DataFrame by name."""
+    """Return a DataFrame's columns by name."""
     import narwhals.stable.v2 as nw
 
     X = distinct_columns(X, {name: names}, table)
@@ -233,7 +233,7 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
 
 
 def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) -> None:
-    """Refuse columns of lists or structs.
+    """Refuse columns with lists or structs.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) 
 
 
 def _refuse_objects(values: Any, name: str) -> None:
-    """Refuse a column of Python's lists and dictionaries, or of arrays."""
+    """Refuse a column with Python's lists and dictionaries, or with arrays."""
     first = next((value for value in values if value is not None), None)
     if first is not None and not isinstance(first, Hashable):
         raise _not_single_values(values.name, type(first).__name__, name)
@@ -264,7 +264,7 @@ def _not_single_values(column: str, kind: Any, name: str) -> TypeError:
 
 
 def column_named(X: Any, column: str | None, name: str, table: str) -> Any:
-    """Return a column of a DataFrame as a native series."""
+    """Return a DataFrame's column as a native series."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(columns_of(X, [str(column)], name, table), eager_only=True)
@@ -285,7 +285,7 @@ def _unnamed_mend(name: str) -> str:
 
 
 def aligned(groups: Any, X: Any, name: str = "groups") -> Any:
-    """Return the rows of a pandas Series that match the index labels of X, in the order of X."""
+    """Return the rows in a pandas Series that match X's index labels, in X's order."""
     if not hasattr(X, "index") or not hasattr(X, "columns"):
         if hasattr(X, "columns") or hasattr(X, "column_names"):
             raise TypeError(

@@ -1,4 +1,4 @@
-"""Checks of single arguments: options, numbers, flags, paths and seeds.
+"""Checks for single arguments: options, numbers, flags, paths and seeds.
 
 One function for each kind, with one form of message: "name must be ...; got value". Scikit-learn's
 `check_scalar` accepts True and NaN, and importing it would slow down devices that count rows.
@@ -23,7 +23,7 @@ _MOST_JOBS = (1 << 31) - 1
 def check_option(
     name: str, value: Any, options: Iterable[str | None] | Mapping[Any, str], hint: str = ""
 ) -> Any:
-    """Return the value of an argument that takes one of several names.
+    """Return an argument that takes one among several names, after checking it.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def check_option(
     options : iterable of str or None, or mapping
         The names; a mapping explains each in messages, or has "" where a name needs no words.
     hint : str, default=""
-        Sentence at the end of the message, after a space.
+        Sentence that ends the message, after a space.
     """
     known = list(options)
     # Arrays compare by element, so that `in` alone would raise an error of its own.

@@ -37,7 +37,7 @@ def is_called_by(packages: Collection[str], through: Collection[str]) -> bool:
 
 
 def _caller(through: Collection[str] = ()) -> tuple[int, str]:
-    """Return the stack level of the calling line outside this package, and its module."""
+    """Return the calling line's stack level outside this package, and its module."""
     package = __name__.partition(".")[0]
     frame = inspect.currentframe()
     level, module = 0, ""  # The level of the function that calls this one is 1.
@@ -51,7 +51,7 @@ def _caller(through: Collection[str] = ()) -> tuple[int, str]:
 
 
 def from_array_api(values: Any) -> Any:
-    """Convert an array of another library to numpy, like scikit-learn without array dispatch."""
+    """Convert another library's array to numpy, like scikit-learn without array dispatch."""
     # Tensors of PyTorch follow the standard without its attribute.
     is_of_torch = type(values).__module__.partition(".")[0] == "torch"
     is_array = hasattr(values, "__array__" if is_of_torch else "__array_namespace__")
@@ -131,7 +131,7 @@ def not_single_values(column: NDArray[Any], name: str) -> TypeError:
 
 
 def kind_in_words(values: Any) -> str:
-    """Return the package and class of an object, and the types of the items of a list."""
+    """Return an object's package and class, and the item types if it is a list."""
     kind = type(values)
     package = "" if kind.__module__ == "builtins" else f"{kind.__module__.split('.')[0]} "
     if not isinstance(values, list | tuple) or not values:
@@ -170,12 +170,12 @@ def check_scores(
 
 
 def number_of_rows(chosen: NDArray[np.bool_], n_rows: NDArray[np.int64] | None) -> int:
-    """Return the number of chosen rows, or the sum of `n_rows` over the chosen rows."""
+    """Return how many rows are chosen, or `n_rows` summed over them."""
     return int(chosen.sum() if n_rows is None else n_rows[chosen].sum())
 
 
 def total_of_rows(size: int, n_rows: NDArray[np.int64] | None) -> int:
-    """Return the number of all rows: the size, or the sum of `n_rows`."""
+    """Return how many rows there are: the size, or summed `n_rows`."""
     return size if n_rows is None else int(n_rows.sum())
 
 
@@ -184,7 +184,7 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
 
     Parameters
     ----------
-    numbers : sequence of numbers
+    numbers : sequence of float
         Numbers before rounding: integers, floats, decimals, fractions or long doubles.
     scores : float64 array, shape (n_numbers,)
         The numbers rounded to float64, which must be finite.
@@ -263,9 +263,9 @@ def _refuse_infinite(
 def check_weights(
     values: Any, name: str = "sample_weight", n_rows: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Return weights as finite float64 of 0 or more, and refuse extreme scales and ratios.
+    """Return weights as finite float64, 0 or more, and refuse extreme scales and ratios.
 
-    For weights with counts, `n_rows` is the number of rows of each weight, for messages.
+    For weights with counts, `n_rows` holds each weight's row count, for messages.
     """
     weights = _refuse_infinite(_as_floats(column_of(values, name), name), name, n_rows, values)
     if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
@@ -295,7 +295,7 @@ def check_weights(
 
 
 def check_sums(values: Any, name: str) -> NDArray[np.float64]:
-    """Return sums of weights, or of squared weights, as finite float64 of 0 or more."""
+    """Return summed weights or squared weights as finite float64, 0 or more."""
     sums = _refuse_infinite(_as_floats(column_of(values, name), name), name)
     if sums.size and sums.min() < 0:
         raise ValueError(f"{name} must be 0 or more; got {int((sums < 0).sum())} negative values.")
@@ -385,9 +385,9 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
 
 
 def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> int:
-    """Return the number of None, NaN, NaT and pandas.NA in a one-dimensional array.
+    """Count None, NaN, NaT and pandas.NA in a one-dimensional array.
 
-    For values with counts, `n_rows` is the number of rows of each value.
+    For values with counts, `n_rows` holds each value's row count.
     """
     if values.dtype.kind in "biuUS":
         return 0
@@ -401,7 +401,7 @@ def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None)
 
 
 def object_array(items: Iterable[Any]) -> NDArray[Any]:
-    """Return a one-dimensional array of objects, in which tuples are single objects."""
+    """Return a one-dimensional object array, in which tuples are single objects."""
     listed = list(items)
     array = np.empty(len(listed), object)
     array[:] = listed

@@ -25,12 +25,12 @@ from skfedauc._words import all_shortened, described, listed, shortened
 
 
 class Classes(NamedTuple):
-    """Class labels of counted rows, and the positive label.
+    """The counted rows' class labels, and the positive label.
 
     Attributes
     ----------
     seen : tuple of at most two int, float or str
-        Sorted labels of the rows. Booleans are 0 and 1.
+        Sorted row labels. Booleans are 0 and 1.
     pos_label : int, float, str or None
         The positive label, or None without rows.
     """
@@ -48,7 +48,7 @@ class Classes(NamedTuple):
 
     @classmethod
     def merged(cls, parts: Iterable[Classes]) -> Classes:
-        """Merge the class labels of several parts."""
+        """Merge several parts' class labels."""
         seen: set[Any] = set()
         positive: set[Any] = set()
         for part in parts:
@@ -177,7 +177,7 @@ def _distinct_bits(y: NDArray[np.bool_]) -> list[int]:
 def warn_if_misspelled(classes: Classes) -> None:
     """Warn if all rows have one label that differs from `pos_label` only in spelling.
 
-    Other labels cause no warning, because all rows of a batch, a device or a group may be
+    Other labels cause no warning, because all rows in a batch, a device or a group may be
     negatives.
     """
     if len(classes.seen) != 1 or not classes.lacks_positive:
@@ -192,7 +192,7 @@ def warn_if_misspelled(classes: Classes) -> None:
 
 
 def _folded(text: str) -> str | float:
-    """Return a key to compare labels without regard to case, spaces and the form of numbers."""
+    """Return a key to compare labels without regard to case, spaces and number format."""
     text = folded(text)
     try:
         return float(text)
@@ -262,7 +262,7 @@ def classes_of(
 
 
 def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the sorted labels of any number of classes, and the class number of each row."""
+    """Return the sorted class labels, however many, and each row's class number."""
     column = column_of(y, name)
     if not column.size:
         raise ValueError(f"{name} has no rows; pass the class of each row of X.")
@@ -280,7 +280,7 @@ def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp
 def hard_labels(
     y: NDArray[Any], scores: NDArray[np.float64] | NDArray[np.float32]
 ) -> tuple[float, float] | None:
-    """Return the two values of scores that are class labels, or None for other scores."""
+    """Return the two score values if scores are class labels, or None for other scores."""
     # Unless scores are class labels, the first 16 almost always have more than two distinct values.
     if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
         return None

@@ -1,6 +1,6 @@
-"""Encoding of a column of labels, of numpy or of any dataframe library, as group numbers.
+"""Label columns from numpy or any dataframe library, encoded as group numbers.
 
-The encoding of a row is the number of its group: the position of the row's label among the sorted
+A row is encoded as its group number: the position of its label among the sorted
 distinct labels. Rows without a label get the number -1. The module imports pandas only for Python
 objects and for long columns of integers. narwhals reads pandas, polars and pyarrow, each of which
 has a different fast way of numbering text.
@@ -80,7 +80,7 @@ def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
 
 
 def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer], Labels]:
-    """Return codes and distinct labels of Python objects, with the code -1 for missing labels."""
+    """Return codes and distinct labels for Python objects, with the code -1 for missing labels."""
     import pandas as pd
     from pandas.api.types import infer_dtype
 
@@ -105,9 +105,9 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
 
 
 def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
-    """Return distinct labels of one kind from objects of these types.
+    """Return distinct labels with one kind from objects with these types.
 
-    Whole numbers may be floats. The text `MISSING` may occur beside labels of another kind.
+    Whole numbers may be floats. The text `MISSING` may occur beside other kinds of labels.
     """
     numbers = (int, float, Decimal, np.integer, np.floating)
     if all(issubclass(t, numbers) and t is not bool for t in types):
@@ -142,7 +142,7 @@ def _pandas_distinguishes_strings() -> bool:
 
 
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return numbers and sorted distinct values of integers, without sorting a small range."""
+    """Return integers' numbers and sorted distinct values, without sorting a small range."""
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype == np.uint64:
         if values.size and int(values.max()) >= 1 << 63:
@@ -179,7 +179,7 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
 
 
 def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the index of one row of each group, shape (n_groups,)."""
+    """Return one row's index for each group, shape (n_groups,)."""
     example = np.full(int(codes.max()) + 1 if codes.size else 0, -1, np.intp)
     for start in range(0, codes.size, HASHED_ROWS):
         mine = codes[start : start + HASHED_ROWS]
@@ -192,7 +192,7 @@ def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
 def in_order(
     codes: NDArray[np.integer], labels: Labels, name: str
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and sorted labels from codes of unsorted labels."""
+    """Return numbers and sorted labels from codes for unsorted labels."""
     labels = checked_labels(labels, name)
     if labels.dtype.kind != "O":  # Conversion to one dtype may equate objects.
         labels, numbers = np.unique(labels, return_inverse=True)
@@ -222,14 +222,14 @@ def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.in
 def of_all_rows(
     has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Extend the numbers of labeled rows to all rows, with -1 for rows without a label."""
+    """Extend the labeled rows' numbers to all rows, with -1 for rows without a label."""
     of_rows = np.full(has_label.size, -1, np.intp)
     of_rows[has_label] = codes
     return of_rows, labels
 
 
 def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
-    """Renumber the groups that have rows, and drop the labels of the other groups."""
+    """Renumber the groups that have rows, and drop the other groups' labels."""
     used = np.bincount(codes, minlength=labels.size) > 0
     if used.all():
         return codes, labels
@@ -237,14 +237,14 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.int
 
 
 def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and sorted labels of a column, with the number -1 for missing labels."""
+    """Return a column's numbers and sorted labels, with the number -1 for missing labels."""
     if not isinstance(column, np.ndarray):
         return missing_last(*_encode_series(column, name))
     return missing_last(*encode_array(column, name))
 
 
 def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and sorted labels of a native series."""
+    """Return a native series' numbers and sorted labels."""
     import narwhals.stable.v2 as nw
 
     even = _encode_even_text(column) if len(column) >= HASHED_ROWS else None
@@ -286,9 +286,9 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
 
 
 def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
-    """Return numbers and sorted labels of strings of equal length, or None for other strings.
+    """Return numbers and sorted labels for equally long strings, or None for other strings.
 
-    Identifiers often have equal length. Strings of equal length need neither a hash table nor
+    Identifiers often have equal length. Such strings need neither a hash table nor
     sorting.
     """
     text = even_text(column)
@@ -302,7 +302,7 @@ def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
 def _encode_dictionary(
     codes: NDArray[np.intp], labels: Labels, name: str
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and sorted labels from codes of labels, and drop labels without rows."""
+    """Return numbers and sorted labels from label codes, and drop labels without rows."""
     has_label = codes >= 0
     codes, labels = drop_unused(codes[has_label], labels)
     numbers, labels = encode_array(labels, name)
@@ -310,7 +310,7 @@ def _encode_dictionary(
 
 
 def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and labels of dates with a time zone, without changing the time zone."""
+    """Return numbers and labels for dates with a time zone, without changing the zone."""
     import pandas as pd
 
     in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
@@ -320,7 +320,7 @@ def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp
 
 
 def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
-    """Return codes and distinct labels of strings in polars, in polars' order."""
+    """Return codes and distinct labels for polars strings, in polars' order."""
     import polars as pl
 
     category = column.cast(pl.Categorical) if column.dtype == pl.String else column
@@ -329,7 +329,7 @@ def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
 
 
 def _arrow_codes(column: Any) -> tuple[NDArray[np.intp], Labels]:
-    """Return codes and distinct labels of strings or a dictionary array in pyarrow."""
+    """Return codes and distinct labels for pyarrow strings or a dictionary array."""
     plain = getattr(column.type, "value_type", None)
     # A dictionary may contain a missing label, or the same label twice.
     if plain is not None and any(chunk.dictionary.null_count for chunk in column.chunks):

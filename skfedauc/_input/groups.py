@@ -1,6 +1,6 @@
-"""Groups of rows from one or several columns of labels, and column names.
+"""Groups from one or several label columns, and column names.
 
-Inside the package, groups have numbers: the number of a group is the position of its label among
+Inside the package, groups have numbers: a group's number is the position of its label among
 the sorted labels.
 """
 
@@ -56,26 +56,26 @@ def encode_groups(
     missing: Missing = "raise",
     n_rows: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Return the group number of each row, and the sorted group labels.
+    """Return each row's group number, and the sorted group labels.
 
     Parameters
     ----------
     groups : array-like, shape (n_rows,) or (n_rows, n_columns)
-        One column of labels, or several columns whose combinations are the groups: numpy, lists (of
+        One label column, or several columns whose combinations are the groups: numpy, lists (of
         tuples, for several columns), pandas, polars, pyarrow.
     missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a label in one of the columns. "raise" raises a ValueError. "drop"
+        How to treat rows without a label in any column. "raise" raises a ValueError. "drop"
         gives these rows the number -1. "group" uses the label `MISSING` in the column.
     n_rows : int64 array, default=None
-        Number of rows of each label, for messages; None if each label is one row.
+        Each label's row count, for messages; None if each label is one row.
     """
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 
 
 def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
-    """Return the ordered categories of each column of group labels, with () for other columns.
+    """Return each group label column's ordered categories, with () for other columns.
 
-    Ordered are categories of pandas that are declared so, and Enum of polars. The result is () if
+    Ordered are pandas categories that are declared so, and polars Enum. The result is () if
     no column has ordered categories.
     """
     if not hasattr(groups, "dtype") and not hasattr(groups, "columns"):
@@ -95,7 +95,7 @@ def _categories_of(column: Any) -> tuple[Any, ...]:
 
 
 def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels]:
-    """Return the group number of each row, and the labels, from several named columns."""
+    """Return each row's group number, and the labels, from several named columns."""
     several = []
     for name, column in columns.items():
         own = _group_columns(column, name)
@@ -164,7 +164,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
 
 
 def _is_column(kind: type) -> bool:
-    """Return whether objects of this class are columns of labels rather than single labels."""
+    """Return whether objects with this class are label columns rather than single labels."""
     has_rows = hasattr(kind, "__len__") and not issubclass(kind, str | bytes)
     return has_rows and (hasattr(kind, "dtype") or hasattr(kind, "type"))
 
@@ -212,7 +212,7 @@ def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
 def _combined(
     encoded: list[tuple[NDArray[np.intp], Labels]],
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and labels of the combinations of encoded columns."""
+    """Return numbers and labels for combinations of encoded columns."""
     if len(encoded) == 1:
         return encoded[0]
     # Number all possible combinations, then only the combinations that occur.
@@ -284,7 +284,7 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
 
 
 def _n_columns_of(labels: Labels | None) -> int:
-    """Return the number of group columns: the number of parts of the first label."""
+    """Return how many group columns there are: how many parts the first label has."""
     if labels is None:
         return 0
     first = labels[0] if labels.size else None
@@ -294,7 +294,7 @@ def _n_columns_of(labels: Labels | None) -> int:
 def unite_labels(
     tables: list[Labels], name: str = "groups"
 ) -> tuple[list[NDArray[np.intp]], Labels]:
-    """Number the groups of several `ScoreCounts` by common labels."""
+    """Number the groups in several `ScoreCounts` by common labels."""
     kinds = {kind_of(table) for table in tables if table.size}
     if kinds and functools.reduce(unite_kinds, kinds) is None:
         found = ", ".join(sorted(str(kind) for kind in kinds))
@@ -321,7 +321,7 @@ def unite_labels(
 def map_labels(
     labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any], name: str
 ) -> tuple[NDArray[np.intp], Labels]:
-    """Return the group number of each old label and the sorted new labels."""
+    """Return each old label's group number and the sorted new labels."""
     listed = list(labels)
     if isinstance(to, Mapping):
         to = {as_label(old): new for old, new in to.items()}

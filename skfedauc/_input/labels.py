@@ -1,7 +1,7 @@
 """Group labels: kinds, order and types.
 
-Labels are booleans, integers, strings, dates, periods, intervals, or members of an enumeration.
-Labels from several columns are tuples. All labels of an array have one kind. Rows without a label
+Labels are booleans, integers, strings, dates, periods, intervals, or enumeration members.
+Labels from several columns are tuples. All labels in an array have one kind. Rows without a label
 may form the group `MISSING`. `MISSING` does not change the kind: integers with a missing label
 remain integers, and can merge with integers.
 """
@@ -48,7 +48,7 @@ TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.ro
 
 
 def kind_of(labels: Labels | None) -> Any:
-    """Return the common kind of labels, or None for an empty array of labels.
+    """Return the labels' common kind, or None for an empty array.
 
     Rows without groups have the kind "no groups".
     """
@@ -64,7 +64,7 @@ def kind_of(labels: Labels | None) -> Any:
 
 
 def kind_of_label(label: Any) -> Any:
-    """Return the kind of a label, or None for types that are not valid."""
+    """Return a label's kind, or None for types that are not valid."""
     if isinstance(label, bool | np.bool_):
         return "bool"
     if isinstance(label, int):
@@ -88,7 +88,7 @@ def kind_of_label(label: Any) -> Any:
 
 
 def unite_kinds(left: Any, right: Any) -> Any:
-    """Return the common kind of labels of two kinds, or None for kinds that do not mix."""
+    """Return the common kind for two label kinds, or None for kinds that do not mix."""
     if left == right or right == ANY_KIND:
         return left
     if left == ANY_KIND:
@@ -100,12 +100,12 @@ def unite_kinds(left: Any, right: Any) -> Any:
 
 
 def _is_open(kind: Any) -> bool:
-    """Return whether labels of several other kinds may accompany labels of this kind."""
+    """Return whether several other kinds of labels may accompany this kind."""
     return any(map(_is_open, kind)) if isinstance(kind, tuple) else kind == ANY_KIND
 
 
 def is_missing(label: Any) -> bool:
-    """Return whether `label` is `MISSING`, the label of the rows without a label."""
+    """Return whether `label` is `MISSING`, the label for rows without a label."""
     return isinstance(label, str) and label == MISSING
 
 
@@ -160,7 +160,7 @@ def check_label(label: Any, name: str) -> Any:
 
 
 def not_a_label(odd: Any, name: str) -> TypeError:
-    """Return the error for a value of another type, or for a number that is not whole."""
+    """Return the error for a value with another type, or for a number that is not whole."""
     mend = NO_FLOATS if isinstance(odd, float | Decimal) else _AS_TEXT
     if isinstance(odd, Decimal):
         mend += f", or {_AS_TEXT}"
@@ -211,7 +211,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
 
 
 def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
-    """Return dates in microseconds, the resolution of Python's dates, and refuse finer dates."""
+    """Return dates in microseconds, as fine as Python's dates, and refuse finer dates."""
     converted = dates.astype("datetime64[us]")
     if not np.array_equal(converted, dates):
         raise ValueError(f"{name} holds {TOO_FINE}")
@@ -219,14 +219,14 @@ def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
 
 
 def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
-    """Return the chosen labels in the simplest dtype of these labels."""
+    """Return the chosen labels in their simplest dtype."""
     some = labels[chosen]
     had_missing = labels.dtype.kind == "O" and labels.size and is_missing(labels[-1])
     return checked_labels(some, "groups") if had_missing else some
 
 
 def label_array(values: Sequence[Any]) -> NDArray[Any]:
-    """Return a list of labels as an array, without changing the kind of any label."""
+    """Return a label list as an array, without changing any label's kind."""
     kinds = set(map(type, values))
     if kinds <= {int}:
         integers = np.asarray(values, None if kinds else np.int64)
@@ -243,7 +243,7 @@ def columns_of_labels(labels: Labels) -> list[Labels]:
 
 
 def are_sorted_labels(labels: Labels) -> bool:
-    """Return whether labels are distinct, of one kind, and in the order of `encode_groups`."""
+    """Return whether labels are distinct, share a kind, and have `encode_groups`'s order."""
     if labels.dtype.kind in "biuM":
         return bool((labels[1:] > labels[:-1]).all())
     if labels.dtype.kind != "O":
@@ -257,7 +257,7 @@ def are_sorted_labels(labels: Labels) -> bool:
 
 
 def order_of(items: list[Any]) -> NDArray[np.intp]:
-    """Return the order of distinct labels of one kind, like `numpy.argsort`."""
+    """Return the order of distinct labels with one kind, like `numpy.argsort`."""
     # Sorting integers is several times faster than sorting strings, of which numpy drops final
     # NULs.
     is_text = len(items) > _FEW_LABELS and isinstance(items[0], str)
@@ -271,7 +271,7 @@ def order_of(items: list[Any]) -> NDArray[np.intp]:
 
 
 def _rank(label: Any) -> tuple[bool, Any]:
-    """Return the sort key of a label: MISSING is last, and Enum members keep their order."""
+    """Return a label's sort key: MISSING is last, and Enum members keep their order."""
     if is_missing(label):
         return True, None
     if isinstance(label, tuple):

@@ -1,4 +1,4 @@
-"""Validation of rows: labels, scores, groups and weights together."""
+"""Validating rows: labels, scores, groups and weights together."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from skfedauc._input.labels import Labels
 
 
 class Rows(NamedTuple):
-    """Validated rows, without rows of weight 0.
+    """Validated rows, without those with weight 0.
 
     Attributes
     ----------
@@ -35,22 +35,22 @@ class Rows(NamedTuple):
     scores : float64 array or float32, shape (n_rows,)
         Finite; float32 if passed as float32.
     codes : None or intp array, shape (n_rows,)
-        Group number of each row.
+        Each row's group number.
     labels : None or ndarray, shape (n_groups,)
         Sorted group labels.
     weights : None or float64 array, shape (n_rows,)
         Above 0. None if every row has weight 1.
     n_missing : int
-        Number of rows left out because they have no group label, except rows of weight 0.
+        How many rows are left out because they have no group label, except rows with weight 0.
     classes : Classes
-        Class labels, including the labels of rows left out.
+        Class labels, including those of rows left out.
     kept : None or ndarray of bool
-        True for each kept row of the input, if the input has counts of rows. None if all rows
+        True for each kept input row, if the input has row counts. None if all rows
         remain.
     clusters : None or intp array, shape (n_rows,)
-        Cluster number of each row; each number from 0 to the largest number occurs.
+        Each row's cluster number; each number from 0 to the largest number occurs.
     orders : tuple of tuples
-        Ordered categories of each group column, see `category_orders`.
+        Each group column's ordered categories, see `category_orders`.
     """
 
     positive: NDArray[np.bool_]
@@ -85,13 +85,13 @@ def check_rows(
     y_true, y_score, groups, sample_weight, pos_label
         As in `ScoreCounts.from_predictions`.
     name : str, default="y_score"
-        Name of the scores in messages.
+        What messages call the scores.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `encode_groups`.
     warn_labels : bool, default=True
         Whether to warn about scores that are class labels, and about a misspelled `pos_label`.
     n_rows : int64 array, default=None
-        For counted input: number of rows with the label, score, group and weight, 1 or more.
+        For counted input: how many rows have the label, score, group and weight, 1 or more.
         Messages and `n_missing` count these rows.
     clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
         Each row's cluster, labeled like groups. No row may lack a cluster.
@@ -147,7 +147,7 @@ def check_rows(
 
 
 def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:
-    """Refuse groups of another length, and lists of columns instead of lists of rows."""
+    """Refuse groups with another length, and lists by column instead of by row."""
     if size != n_rows and isinstance(groups, list | tuple):
         is_of_columns = all(isinstance(g, list | tuple) and len(g) == n_rows for g in groups)
         if groups and is_of_columns:

@@ -1,6 +1,6 @@
-"""Checks of Unicode strings, conversion of short strings to integers, and rules for CSV files.
+"""Unicode checks, short strings converted to integers, and rules for CSV files.
 
-The integers have the order of the strings. Numbering and sorting is faster for integers. Cells of
+The integers have the strings' order. Numbering and sorting is faster for integers. Cells of
 CSV files are text: 007 is not the number 7.
 """
 
@@ -44,9 +44,9 @@ def folded(text: str) -> str:
 
 
 def even_text(column: Any) -> NDArray[np.uint8] | None:
-    """Return arrow's bytes of strings, one row per string, or None for different lengths.
+    """Return strings as arrow's bytes, one row per string, or None for different lengths.
 
-    Rows of bytes sort like the strings, as UTF-8 preserves the order of code points.
+    These rows sort like the strings, as UTF-8 preserves code point order.
     """
     import narwhals.stable.v2 as nw
 
@@ -85,7 +85,7 @@ def code_points(text: NDArray[np.str_]) -> NDArray[np.uint32]:
 
 
 def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.int64] | None:
-    """Return integers in the order of strings, given as rows of characters.
+    """Return integers in the same order as strings, given as character rows.
 
     Each character is a digit. The base of a digit is the range of the characters at the position of
     the digit. The result is None if the integers do not fit in 64 bits.
@@ -111,7 +111,7 @@ def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[
 
 
 def _by_place(choose: np.ufunc, characters: NDArray[Any]) -> NDArray[Any]:
-    """Return the minimum or maximum of all rows by position, for 64 short rows at once."""
+    """Return the minimum or maximum over all rows by position, for 64 short rows at once."""
     n_rows, width = characters.shape
     whole = n_rows // 64 * 64
     rows = [characters[whole:]]
@@ -128,16 +128,16 @@ _WHOLE_FLOAT = re.compile(r"-?\d+\.0")
 def header_of(
     read: Callable[[str], list[str]], default: str = SEPARATORS[0]
 ) -> tuple[str, list[str]]:
-    """Return the separator and the column names of a file.
+    """Return a file's separator and column names.
 
     If the default separator does not split the header, try other separators.
 
     Parameters
     ----------
     read : callable
-        Returns the cells of the header for a separator.
+        Returns the header's cells for a separator.
     default : str, default=","
-        The usual separator of files with this ending.
+        The usual separator in files with this ending.
     """
     names: dict[str, list[str]] = {}
     for separator in (default, *SEPARATORS):
@@ -148,9 +148,9 @@ def header_of(
 
 
 def without_zero_decimals(texts: Sequence[str]) -> Sequence[str]:
-    """Return the distinct labels of a column, without ".0" if all labels end in ".0".
+    """Return a column's distinct labels, without ".0" if all labels end in ".0".
 
-    Many programs write a column of integers with ".0" if a value is missing.
+    Many programs write an integer column with ".0" if a value is missing.
     """
     if texts and all(_WHOLE_FLOAT.fullmatch(text) for text in texts):
         return [text.removesuffix(".0") for text in texts]

@@ -1,7 +1,7 @@
-"""Answers to questions: a gap with its interval, p value and verdict, and the table of the groups.
+"""Answers to questions: a gap with its interval, p value and verdict, and the group table.
 
 Each verdict is read from the answer's interval: groups differ exactly if the interval excludes
-the value of equal groups. The p value is the smallest error probability at which the interval
+what equal groups have. The p value is the smallest error probability at which the interval
 excludes it, so both agree at every level.
 """
 
@@ -34,7 +34,7 @@ class ByRow(NamedTuple):
 
 
 class Audited(Protocol):
-    """What the outputs of an audit read of it; see `FairnessAudit`."""
+    """What an audit's outputs read from it; see `FairnessAudit`."""
 
     report: GroupAUC
     decisions: ScoreCounts | None
@@ -70,7 +70,7 @@ class Shown(NamedTuple):
     """The gap that a sentence names: its groups, and its size with limits.
 
     It is the largest gap if the rows establish it, else the most significant established gap. The
-    largest value often belongs to a group of few rows.
+    largest value often belongs to a group with few rows.
     """
 
     highest: Any
@@ -99,7 +99,7 @@ class Answer:
     confidence_level : float
         Confidence level, ``1 - 0.05 / n_claims``.
     n_claims : int
-        Number of questions that share the error rate of 5 %.
+        How many questions share the error rate 5 %.
     verdict : {"differ", "undecided", "smaller", "larger", "changed", "unanswered"}
         "differ" for one model; for two models, whether the gap is smaller or larger in the second
         model, or "changed" if a disparity changed its sign.
@@ -119,9 +119,9 @@ class Answer:
     few : frozenset
         Groups with few rows in a class, which a cell marks; see `Sample.few_groups`.
     expected : float
-        Mean of the gap if all groups were equal; NaN if unknown, or if the groups differ.
+        The mean gap if all groups were equal; NaN if unknown, or if the groups differ.
     before, after : float
-        Gaps of both models.
+        Both models' gaps.
     missing : str
         What the sample lacks for an answer.
     """
@@ -153,7 +153,7 @@ class Answer:
         return self.verdict not in ("undecided", "unanswered")
 
     def row(self, group: Any) -> dict[str, Any]:
-        """Return the row of a group in the table."""
+        """Return a group's row in the table."""
         assert self.table is not None
         row = self.table.iloc[self.groups.index(group)]
         return {str(name): value for name, value in row.items()}
@@ -175,7 +175,7 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     question : Question
     sample : Sample
     n_claims : int, default=1
-        Number of questions that share the error rate of 5 %.
+        How many questions share the error rate 5 %.
     """
     missing = question.missing(sample)
     if missing:
@@ -217,7 +217,7 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
 
 
 def _headlined(contrast: Any, alpha: float, sample: Sample, largest: Gap) -> Gap:
-    """Return the established gap to name: first without groups of few rows, then of all groups."""
+    """Return the established gap to name: first without groups with few rows, then over all."""
     everyone = np.ones(len(sample.groups), np.bool_)
     for among in (~sample.is_few, everyone):
         found: Gap | None = contrast.clearest(alpha, among)
@@ -228,15 +228,15 @@ def _headlined(contrast: Any, alpha: float, sample: Sample, largest: Gap) -> Gap
 
 
 def _expected(question: Question, sample: Sample) -> float:
-    """Return the mean gap of equal groups, which is known for AUCs of independent groups."""
+    """Return the mean gap between equal groups, which is known for independent groups' AUCs."""
     is_known = question.name == "difference" and not sample.shares_clusters
     return null_difference_of(sample.report) if is_known else np.nan
 
 
 def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
-    """Return the larger of two gaps.
+    """Return the larger gap.
 
-    Its lower limit is the larger one of both gaps with half the error rate each. Its upper limit
+    Its lower limit is the larger lower limit, with half the error rate each. Its upper limit
     fails only if that of the larger true gap fails, which needs no adjustment.
     """
     alone, halved = (
@@ -319,7 +319,7 @@ def change(
 def change_within(
     gap: Answer, pair: tuple[Sample, Sample], models: TwoModels, n_claims: int
 ) -> Answer:
-    """Return the change of the AUC within groups, beside that of the gap between the groups."""
+    """Return how the AUC within groups changes, beside the gap between groups."""
     if gap.missing:
         return gap
     share = shares(estimates_of(pair[0].report), "within")

@@ -1,4 +1,4 @@
-"""Checks of the arguments of `FairnessAudit`, and the predictions of an estimator."""
+"""Checks for `FairnessAudit`'s arguments, and an estimator's predictions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TWO_ORDERS = (
 
 
 class MissingDecisionsError(ValueError):
-    """Error of a tolerance of decisions in an audit without decisions; `gap` is its name."""
+    """Error for a decision tolerance in an audit without decisions; `gap` is its name."""
 
     def __init__(self, gap: str) -> None:
         self.gap = gap
@@ -36,7 +36,7 @@ class MissingDecisionsError(ValueError):
 
 
 def check_report(report: Any) -> None:
-    """Raise an error unless an audit of the report is possible."""
+    """Raise an error unless the report can be audited."""
     if not isinstance(report, GroupAUC):
         mend = (
             "FairnessAudit.from_predictions(y_true, y_score, groups=...) for rows, and "
@@ -61,7 +61,7 @@ def check_report(report: Any) -> None:
 
 
 def check_names(names: Any) -> dict[str, str]:
-    """Return the declared names in the order of `NAMES`; refuse names of anything else."""
+    """Return the declared names in the order of `NAMES`; refuse other keys."""
     if names is None:
         return {}
     allowed = ", ".join(map(repr, NAMES))
@@ -97,13 +97,13 @@ def check_threshold(threshold: Any) -> float | None:
 
 
 def check_primary(primary: Any) -> str:
-    """Return the name of the primary question."""
+    """Return the primary question's name."""
     known = [name for name, question in QUESTIONS.items() if not question.is_for_tolerance]
     return str(_input.check_option("primary", primary, tuple(known)))
 
 
 def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return each column alone, and then the combinations of columns to be audited."""
+    """Return each column alone, and then the column combinations to be audited."""
     chosen: list[tuple[str, ...]] = [(column,) for column in columns]
     is_list = isinstance(intersections, Sequence) and not isinstance(intersections, str)
     for names in intersections if is_list else [intersections]:
@@ -151,7 +151,7 @@ def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]
 
 
 def check_has_decisions(tolerances: Mapping[str, float]) -> None:
-    """Raise a MissingDecisionsError if an audit without decisions has a tolerance of decisions."""
+    """Raise a MissingDecisionsError if an audit without decisions has a decision tolerance."""
     for name in tolerances:
         if QUESTIONS[name].requires == "decisions":
             raise MissingDecisionsError(name)
@@ -183,7 +183,7 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.f
 
 
 class Predictions(NamedTuple):
-    """Scores and decisions of an estimator.
+    """An estimator's scores and decisions.
 
     Attributes
     ----------

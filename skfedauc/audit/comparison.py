@@ -1,4 +1,4 @@
-"""`AuditComparison`: changes of the gaps between groups from one model to another."""
+"""`AuditComparison`: how gaps between groups change from one model to another."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _N_PRIMARY = 2
 
 
 class AuditComparison(Output):
-    """Comparison of the audits of two models on the same rows, returned by `FairnessAudit.compare`.
+    """Two models' audits compared on the same rows, returned by `FairnessAudit.compare`.
 
-    The primary question of each column has two parts, which share 5 %: did the gap of AUCs between
-    groups change, and did the AUC within groups change? The changes of the other gaps share another
+    Each column's primary question has two parts, which share 5 %: did the AUC gap between
+    groups change, and did the AUC within groups change? The other gaps' changes share another
     5 %. Every verdict is read from the interval beside it. Changes are second minus first.
 
     Parameters
     ----------
     first, second : FairnessAudit
-        Audits of two models, from the same rows in the same order. Each has its own scores.
+        Two models' audits, from the same rows in the same order. Each has its own scores.
     models : tuple of two str
         Model names.
     """
@@ -67,7 +67,7 @@ class AuditComparison(Output):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Column names, and of their combinations."""
+        """Names of columns and their combinations."""
         return self.audits[0].columns
 
     @functools.cached_property
@@ -92,7 +92,7 @@ class AuditComparison(Output):
         return found
 
     def _rows_of(self, sample: Sample) -> TwoModels:
-        """Return the rows of the compared groups of a column, with both models."""
+        """Return the rows in a column's compared groups, with both models."""
         first = self.audits[0]
         labels = first.report.counts.groups or ()
         names, chosen = column_names(first.report), sample.names
@@ -112,7 +112,7 @@ class AuditComparison(Output):
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:
-        """Table of the changes, with index levels `column` and `gap`.
+        """Change table, with index levels `column` and `gap`.
 
         The columns are the gaps `before` and `after`, the change `estimate` with its limits
         `ci_low` and `ci_high`, `confidence_level`, `pvalue` and `verdict`.
@@ -130,13 +130,13 @@ class AuditComparison(Output):
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """Facts of the rows, and of both models, as plain values."""
+        """Facts about the rows and both models, as plain values."""
         of_models = zip(self.models, self.audits, strict=True)
         return facts_of_models({name: audit.facts for name, audit in of_models})
 
     @functools.cached_property
     def document(self) -> Document:
-        """Content of all outputs: the first screen, the appendix and the numbers."""
+        """What all outputs hold: the first screen, the appendix and the numbers."""
         from skfedauc.audit.documents import document_of_comparison
 
         return document_of_comparison(self.audits, self.models, self.answers, self.facts)

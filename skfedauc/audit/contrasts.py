@@ -35,7 +35,7 @@ _FURTHEST = 37.0
 
 
 class Gap(NamedTuple):
-    """Gap of two groups, or of a group and all others (`lowest` is None), with its limits."""
+    """Gap between two groups, or a group and all others (`lowest` is None), with its limits."""
 
     highest: int
     lowest: int | None
@@ -45,7 +45,7 @@ class Gap(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Limits of the values of the groups at 95 %, and of their differences for all groups together.
+    """Group value limits at 95 %, and limits of their differences for all groups together.
 
     `difference` is that from the reference group, or the value itself.
     """
@@ -58,15 +58,15 @@ class Columns(NamedTuple):
 
 
 class Between:
-    """Differences between the values of all pairs of groups.
+    """Value differences for all group pairs.
 
     Parameters
     ----------
     values : float64 array, shape (n_groups,)
     estimates : callable
-        Maps the error probability of a limit to the values with their limits.
+        Maps a limit's error probability to the values with their limits.
     correlation : float64 array, shape (n_groups, n_groups), default=None
-        Correlations of the values; None if they are independent.
+        The values' correlations; None if they are independent.
     """
 
     null = 0.0
@@ -87,11 +87,11 @@ class Between:
         return int(self.values.argmax()), int(self.values.argmin())
 
     def size(self, highest: int, lowest: int) -> float:
-        """Return the gap of two groups."""
+        """Return the gap between two groups."""
         return float(self.values[highest] - self.values[lowest])
 
     def gap(self, alpha: float) -> GapLimits:
-        """Return the limits of the gap of the two true values that are furthest apart.
+        """Return the limits for the gap between the two true values furthest apart.
 
         The limits together fail with probability `alpha` at most.
         """
@@ -99,7 +99,7 @@ class Between:
         return limits_of_difference(self.estimates, self.n_groups, *tails, self.correlation)
 
     def excludes_equality(self, limits: GapLimits) -> bool:
-        """Return whether limits of the gap exclude equal groups."""
+        """Return whether the gap's limits exclude equal groups."""
         return limits.low > 0.0
 
     def pvalue(self) -> float:
@@ -119,7 +119,7 @@ class Between:
         return float(all_pairs(0.05, self.n_groups).pvalue(np.array(deviate)))
 
     def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
-        """Return the most significant gap of the chosen groups if it is established, or None."""
+        """Return the chosen groups' most significant gap if it is established, or None."""
         chosen = np.flatnonzero(among)
         if chosen.size < 2:
             return None
@@ -148,7 +148,7 @@ class Between:
         return Columns(lowest.low, highest.high, apart, low, high)
 
     def _lowest(self, deviate: float, chosen: NDArray[np.intp]) -> tuple[float, tuple[int, int]]:
-        """Return the largest lower limit of the pairs of the chosen groups, and its pair."""
+        """Return the largest lower limit over the chosen groups' pairs, and its pair."""
         lowest, highest = (
             Limits(*(part[chosen] for part in of)) for of in self.estimates(_tail(deviate))
         )
@@ -164,22 +164,22 @@ class Between:
 
 
 class Ratios(Between):
-    """Ratios of the values of all pairs; they exclude 1 exactly if differences exclude 0."""
+    """Value ratios for all pairs; they exclude 1 exactly if differences exclude 0."""
 
     null = 1.0
 
     def size(self, highest: int, lowest: int) -> float:
-        """Return the ratio of the smaller to the larger value; NaN if both are 0."""
+        """Return the smaller over the larger value; NaN if both are 0."""
         most = self.values[highest]
         return float(self.values[lowest] / most) if most > 0.0 else float("nan")
 
     def gap(self, alpha: float) -> GapLimits:
-        """Return the limits of the smallest over the largest true value."""
+        """Return the limits for the smallest over the largest true value."""
         tails = alpha, alpha / 2.0
         return limits_of_ratio(self.estimates, self.n_groups, *tails, self.correlation)
 
     def excludes_equality(self, limits: GapLimits) -> bool:
-        """Return whether limits of the ratio exclude 1."""
+        """Return whether the ratio's limits exclude 1."""
         return limits.high < 1.0
 
     def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
@@ -188,7 +188,7 @@ class Ratios(Between):
 
 
 class WithOthers:
-    """Comparisons of each group with all other groups: xAUC disparities."""
+    """Each group compared with all other groups: xAUC disparities."""
 
     null = 0.0
 
@@ -201,25 +201,25 @@ class WithOthers:
         return int(np.argmax(np.abs(self.values) + 1e-12 * (self.values > 0.0))), None
 
     def size(self, highest: int, lowest: None = None) -> float:
-        """Return the absolute value of a group."""
+        """Return a group's absolute value."""
         return float(abs(self.values[highest]))
 
     def gap(self, alpha: float) -> GapLimits:
-        """Return the limits of the largest absolute value."""
+        """Return the limits for the largest absolute value."""
         return GapLimits(*self.gaps.largest(alpha, alpha / 2.0)[1:])
 
     def excludes_equality(self, limits: GapLimits) -> bool:
-        """Return whether limits of the largest absolute value exclude 0."""
+        """Return whether the largest absolute value's limits exclude 0."""
         return limits.low > 0.0
 
     def pvalue(self) -> float:
-        """Return the smallest p value of the groups, times the number of comparisons."""
+        """Return the groups' smallest p value, times the comparison count."""
         pvalues = self.gaps.pvalue[np.isfinite(self.gaps.pvalue)]
         n_claims = 1 if self.values.size == 2 else pvalues.size
         return float(min(n_claims * pvalues.min(initial=1.0), 1.0))
 
     def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
-        """Return the most significant of the chosen groups if it is established, or None."""
+        """Return the most significant chosen group if it is established, or None."""
         low, high = self.gaps.limits(1.0 - alpha)
         # Limits of the absolute value, on the side of the estimate
         least, most = np.where(self.values > 0.0, [low, high], [-high, -low])
@@ -232,7 +232,7 @@ class WithOthers:
         return Gap(g, None, self.size(g), float(least[g]), float(most[g]))
 
     def columns(self, alpha: float, reference: int) -> Columns:
-        """Return the limits of each group alone, and of all groups together."""
+        """Return limits for each group alone, and for all groups together."""
         own = self.gaps.limits(0.95, are_simultaneous=False)
         return Columns(*own, self.values, *self.gaps.limits(1.0 - alpha))
 
@@ -249,7 +249,7 @@ def _tail(deviate: float) -> float:
 def _differences(
     one: Limits, other: Limits, reference: int, sign: float, correlation: Floats | None
 ) -> Floats:
-    """Return lower (sign -1) or upper (sign 1) limits of the differences from a reference."""
+    """Return lower (sign -1) or upper (sign 1) limits for differences from a reference."""
     of_one = one.value - one.low if sign < 0 else one.high - one.value
     of_other = other.high - other.value if sign < 0 else other.value - other.low
     own = of_other[reference]

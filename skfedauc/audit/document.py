@@ -1,4 +1,4 @@
-"""The content of an audit or a comparison, as text and as Markdown."""
+"""What an audit or a comparison says, as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ORDER = "\N{BALLOT X}?\N{EN DASH}\N{NOT EQUAL TO}\N{CHECK MARK}"
 class Mark:
     """A plot's row: a group's value with its interval, or the values of two models.
 
-    `style` is "low" for a group that is established to be lower, and "few" for one of few rows.
+    `style` is "low" for a group that is established to be lower, and "few" for one with few rows.
     """
 
     label: str
@@ -44,7 +44,7 @@ class Mark:
 class Cell:
     """Answer: verdict, text, and the interval from which the verdict is read.
 
-    `null` is the value of equal groups, `limit` a tolerance, and `subject` what the verdict is on.
+    `null` is the value for equal groups, `limit` a tolerance, and `subject` what the verdict is on.
     """
 
     verdict: str
@@ -63,16 +63,15 @@ class Cell:
 
     @property
     def mark(self) -> str:
-        """The mark of the verdict."""
+        """The verdict's mark."""
         return VERDICTS[self.verdict][1]
 
 
 @dataclass(frozen=True)
 class Card:
-    """Answers to the primary question of a column, with the plot of its groups.
+    """Answers to a column's primary question, with its group plot.
 
-    `center` is the value of all rows. `all_marks` are the marks of all groups if the plot has not
-    all of them.
+    `center` is the value over all rows. `all_marks` has every group's mark if the plot lacks some.
     """
 
     heading: str
@@ -90,7 +89,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Row:
-    """Row of an overview: a question or a tolerance, and its answer by column."""
+    """Overview row: a question or a tolerance, and its answer by column."""
 
     title: str
     cells: tuple[Cell, ...]
@@ -98,7 +97,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Table of the appendix, with text in its cells."""
+    """Appendix table, with text in its cells."""
 
     title: str
     sentence: str
@@ -109,7 +108,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Line:
-    """Line or points of a panel, from 0 to 1 on both axes; `limits` are those of the points."""
+    """A panel's line or points, from 0 to 1 on both axes; `limits` belong to the points."""
 
     label: str
     points: tuple[tuple[float, float], ...]
@@ -119,7 +118,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panels:
-    """Plots of the appendix: one panel for each title, with the lines of some groups."""
+    """Appendix plots: one panel for each title, with some groups' lines."""
 
     title: str
     caption: str
@@ -148,7 +147,7 @@ class Document:
     data: dict[str, Any]
 
     def lines(self) -> list[str]:
-        """Return the lines of the first screen for a terminal."""
+        """Return the first screen's lines for a terminal."""
         lines = [self.title, *_wrapped(" \N{MIDDLE DOT} ".join(self.facts), "")]
         lines += ["", *_wrapped(self.headline, "")]
         for card in self.cards:
@@ -175,7 +174,7 @@ class Document:
         return lines
 
     def to_markdown(self) -> str:
-        """Return the sections of a model card."""
+        """Return a model card's sections."""
         lines = [f"## {self.title}", "", " \N{MIDDLE DOT} ".join(self.facts), ""]
         lines += [self.headline, ""]
         for card in self.cards:

@@ -1,4 +1,4 @@
-"""The documents of an audit and of a comparison, from their answers."""
+"""An audit's and a comparison's documents, from their answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Voice:
 
 
 def document_of_audit(audit: Audited) -> Document:
-    """Return the document of the audit of one model."""
+    """Return the document for one model's audit."""
     primary, answers = QUESTIONS[audit.primary], audit.answers
     favorable = audit.favorable
 
@@ -91,7 +91,7 @@ def document_of_comparison(
     answers: Answers,
     facts: dict[str, Any],
 ) -> Document:
-    """Return the document of a comparison of two models."""
+    """Return the document for a comparison between two models."""
     first, second = models
 
     def said(found: Answer) -> str:
@@ -195,7 +195,7 @@ def _document(
 
 
 def _also(answers: Answers, primary: list[str]) -> list[str]:
-    """Return the names of the secondary questions that are answered by at least one column."""
+    """Return which secondary questions are answered by at least one column."""
     names = dict.fromkeys(name for of_column in answers.values() for name in of_column)
     return [
         name
@@ -207,7 +207,7 @@ def _also(answers: Answers, primary: list[str]) -> list[str]:
 
 
 def _level_of(answers: Answers, names: list[str]) -> str:
-    """Return the levels of the intervals of some answers; empty without answers."""
+    """Return some answers' interval levels; empty without answers."""
     found = [of_column[name] for of_column in answers.values() for name in names]
     levels = {wording.level_text(of.confidence_level) for of in found if not of.missing}
     return _words.enumerated(sorted(levels), "or") if levels else ""
@@ -272,7 +272,7 @@ def _card(
 
 
 def _plan(found: Answer, sample: Sample) -> list[str]:
-    """Return how many rows would show a difference, for an undecided difference of AUCs."""
+    """Return how many rows would show a difference, for an undecided AUC difference."""
     if found.question.name != "difference" or found.verdict != "undecided" or sample.clusters:
         return []
     try:
@@ -350,7 +350,7 @@ def _table_of_groups(found: Answer) -> Table:
 
 
 def _table_of_changes(found: Answer, models: tuple[str, str]) -> Table:
-    """Return the table of the changes of the groups."""
+    """Return the groups' changes as a table."""
     heading = [*models, f"{wording.NINETY_FIVE} of change", "change"]
     said = wording.change_sentence(found, models)
     return _table(found, said, ["before", "after"], heading, "all groups")
@@ -380,7 +380,7 @@ def _table(found: Answer, said: str, values: list[str], heading: list[str], scop
 
 
 def _table_of_slopes(sample: Sample, column: str) -> Table:
-    """Return the table of the calibration slopes of the groups."""
+    """Return the groups' calibration slopes as a table."""
     said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
     rows: list[tuple[str, ...]] = []
     if sample.has_probabilities:
@@ -443,7 +443,7 @@ def _plain(found: Answer, voice: Voice, name: str) -> dict[str, Any]:
 
 
 def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answers to tolerances, and the number of each answer."""
+    """Return the answers to tolerances, and each answer's count."""
     models = list(facts.get("models", [None]))
     cases = [
         {

@@ -1,4 +1,4 @@
-"""An audit's facts: declarations of the user, counted numbers, and versions of packages."""
+"""An audit's facts: the user's declarations, counted numbers, and package versions."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def facts_of(audit: Audited, declared: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def facts_of_models(of_models: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the facts of a comparison, given those of each model's audit."""
+    """Return a comparison's facts, given those of each model's audit."""
     shared = next(iter(of_models.values()))
     return {
         "models": {
@@ -86,7 +86,7 @@ def versions() -> dict[str, str]:
 
 
 def classes_of(counts: ScoreCounts) -> tuple[Any, Any]:
-    """Return the labels of the positive and the negative class, or None for unknown labels."""
+    """Return the positive and the negative label, or None for unknown labels."""
     seen, positive = view_of(counts).classes
     if positive is None:
         return None, None
@@ -100,7 +100,7 @@ def classes_of(counts: ScoreCounts) -> tuple[Any, Any]:
 def plain_label(label: Any) -> str | int | list[str | int]:
     """Return a group's label for JSON: text, an integer or boolean, or a list for several columns.
 
-    Labels of other kinds, such as dates, become text.
+    Other kinds of labels, such as dates, become text.
     """
     if isinstance(label, tuple):
         return [_plain_part(part) for part in label]

@@ -47,7 +47,7 @@ Threshold = float | Literal["auto"] | None
 class FairnessAudit(Output):
     """Fairness audit: whether groups differ in ranking and in decisions.
 
-    Each column of groups is an audit of its own. Its primary question is whether the groups' AUCs
+    Each group column is audited on its own. Its primary question is whether the groups' AUCs
     differ, at 5 %. The other questions (ranking across groups, selection, true and false positive
     rates, calibration) share another 5 % by Bonferroni's method. Each verdict is read from the
     interval beside it: groups differ exactly if the interval excludes 0. If no group differs, an
@@ -70,7 +70,7 @@ class FairnessAudit(Output):
         Least number of positives and negatives in a group that is compared. All numbers of an
         audit by a column come from these groups; the others are listed with their sizes.
     primary : str, default="difference"
-        Name of the primary question; see `gaps`.
+        The primary question; see `gaps`.
     intersections : sequence of tuple of str, default=()
         Columns whose combinations are audited like a column, such as ``[("sex", "region")]``.
     favorable : {"positive", "negative"} or None, default=None
@@ -94,11 +94,11 @@ class FairnessAudit(Output):
     crossed : list of tuple of str
         Columns, and combinations of columns, that are audited.
     control : dict of str to object
-        Control columns and their labels, of an audit that `within` returns.
+        Control columns and their labels, in an audit that `within` returned.
     n_audits : int
-        Number of audits that share the error rates; more than 1 after `within`.
+        How many audits share the error rates; more than 1 after `within`.
     by_row : tuple or None
-        Rows and decisions for `compare`; None for an audit of counts.
+        Rows and decisions for `compare`; None for an audit from counts.
     date : str
         Date and time in UTC. ``SOURCE_DATE_EPOCH`` (seconds since 1970) replaces the present time.
 
@@ -178,7 +178,7 @@ class FairnessAudit(Output):
 
     @property
     def _decided(self) -> Decisions | None:
-        """Decisions by group, or by unit of clustered rows."""
+        """Decisions by group, or by unit if rows are clustered."""
         clusters = estimates_of(self.report).pairs.clusters
         if clusters is None or self.decisions is None:
             return self.decisions
@@ -280,7 +280,7 @@ class FairnessAudit(Output):
         Parameters
         ----------
         estimator : estimator object
-            Fitted binary classifier, or a regressor of two classes.
+            Fitted binary classifier, or a regressor for two classes.
         X : array-like, shape (n_rows, n_features)
             The estimator's input, and group columns.
         y : array-like, shape (n_rows,)
@@ -288,7 +288,7 @@ class FairnessAudit(Output):
         groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
             Columns of X by name, or the groups themselves.
         threshold : float, "auto" or None, default="auto"
-            "auto" uses the decisions of a single call of ``predict``, so tuned thresholds and
+            "auto" uses the decisions from a single ``predict`` call, so tuned thresholds and
             randomized classifiers work. With a number, rows with a score of at least the number
             have positive decisions. None audits the ranking alone.
         sample_weight : array-like, shape (n_rows,), default=None
@@ -422,7 +422,7 @@ class FairnessAudit(Output):
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:
-        """Table of the gaps, with index levels `column` and `gap`.
+        """Gap table, with index levels `column` and `gap`.
 
         The columns are `estimate`, its limits `ci_low` and `ci_high`, `confidence_level`, `pvalue`,
         `verdict`, and the groups `highest` and `lowest`.
@@ -439,7 +439,7 @@ class FairnessAudit(Output):
 
     @functools.cached_property
     def tolerances(self) -> pd.DataFrame:
-        """Table of the tolerances, with index levels `column` and `gap`.
+        """Tolerance table, with index levels `column` and `gap`.
 
         The columns are `limit`, the gap's `estimate` with `ci_low` and `ci_high`, and `answer`:
         "met" if the interval is within the limit, "not met" if it is beyond it, or "undecided".
@@ -457,7 +457,7 @@ class FairnessAudit(Output):
         return table
 
     def by_group(self, column: str | None = None) -> pd.DataFrame:
-        """Return the values of the compared groups with 95 % limits.
+        """Return the compared groups' values with 95 % limits.
 
         Parameters
         ----------
@@ -542,7 +542,7 @@ class FairnessAudit(Output):
         return AuditComparison(self, other, names)
 
     def within(self, column: str) -> dict[Any, FairnessAudit]:
-        """Return an audit by the other columns within each label of a control column.
+        """Return an audit by the other columns within each label in a control column.
 
         A control column is a column whose differences are accepted, such as the hospital in an
         audit by sex. These audits share the error rates of one audit (Bonferroni).
@@ -653,7 +653,7 @@ class FairnessAudit(Output):
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """Declared and counted facts of the audit, as plain values.
+        """The audit's declared and counted facts, as plain values.
 
         The random `identifier` is that of the score counts (see `ScoreCounts.sources`), so the
         file of ``audit.report.counts.save(path)`` has the same one.
@@ -692,7 +692,7 @@ _CACHED = ("answers", "gaps", "tolerances", "metric_frame", "facts", "document")
 
 
 def joined(whole: FairnessAudit, audits: Sequence[FairnessAudit]) -> FairnessAudit:
-    """Return an audit of all rows with the last column of each of several audits.
+    """Return an audit of all rows with each audit's last column.
 
     Each of them may leave out the rows that lack a label of its own column.
     """

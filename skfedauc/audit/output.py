@@ -1,4 +1,4 @@
-"""Outputs of audits and comparisons: text, notebook, Markdown, JSON and a page.
+"""What audits and comparisons return: text, notebook, Markdown, JSON and a page.
 
 All outputs render one `Document`; none of them computes, selects or words anything.
 """
@@ -15,11 +15,11 @@ from skfedauc.audit.page import rendered
 
 
 class Output:
-    """Outputs of an object with a document."""
+    """Outputs for an object with a document."""
 
     @property
     def document(self) -> Document:
-        """Content of all outputs: the first screen, the appendix and the numbers."""
+        """What all outputs hold: the first screen, the appendix and the numbers."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

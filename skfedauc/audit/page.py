@@ -1,4 +1,4 @@
-"""The HTML page of a document: one screen of answers, and an appendix that folds."""
+"""A document's HTML page: one screen with answers, and an appendix that folds."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Scale(NamedTuple):
     last: float
 
     def __call__(self, value: float) -> float:
-        """Return the pixel of a value."""
+        """Return a value's pixel."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.first + min(max(share, 0.0), 1.0) * (self.last - self.first), 1)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return pixels and labels of at most six round values."""
+        """Return pixels and labels for at most six round values."""
         step = next((s for s in _STEPS if (self.high - self.low) / s <= 6), 0.5)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         values = [count * step for count in range(first, last + 1)]
@@ -89,7 +89,7 @@ def _plot(marks: tuple[Mark, ...], center: float, scale: Scale | None) -> dict[s
 
 
 def _glyph(cell: Cell, row: Row) -> dict[str, Any] | None:
-    """Return the geometry of the interval in a cell; all cells of a row share the scale."""
+    """Return the interval's geometry in a cell; all cells in a row share the scale."""
     if math.isnan(cell.low):
         return None
     cells = [of for of in row.cells if not math.isnan(of.low)]
@@ -108,7 +108,7 @@ def _glyph(cell: Cell, row: Row) -> dict[str, Any] | None:
 
 
 def _pixels(points: Any) -> list[tuple[float, float]]:
-    """Return the pixels of points of a panel, whose axes are from 0 to 1."""
+    """Return a panel's points in pixels; its axes are from 0 to 1."""
     across = Scale(0.0, 1.0, _BORDER, _PANEL - 4)
     upward = Scale(0.0, 1.0, _PANEL - _BORDER, 4)
     return [(across(x), upward(y)) for x, y in points]

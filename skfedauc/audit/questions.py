@@ -1,4 +1,4 @@
-"""The registry of questions of an audit.
+"""The registry of an audit's questions.
 
 A question is one entry. From it come the values by group, the interval and the verdict, the
 sentence, the table's row, the tolerance, and the definition on the page and in the model card,
@@ -34,21 +34,21 @@ _SELECTED = ((0, 1), (0, 1))
 
 
 class Asked(NamedTuple):
-    """What a sample answers: the groups' contrast, and the numbers of rows in the groups."""
+    """What a sample answers: the groups' contrast, and their row counts."""
 
     contrast: Contrast
     n_rows: NDArray[np.int64]
 
 
 class TwoModels(NamedTuple):
-    """Rows of the compared groups, with the scores and the decisions of two models."""
+    """The compared groups' rows, with two models' scores and decisions."""
 
     rows: Rows
     decisions: NDArray[np.bool_] | None
 
 
 class Changes(NamedTuple):
-    """Values of two models by group, and a function from a level to limits of their changes."""
+    """Two models' values by group, and a function from a level to limits for their changes."""
 
     values: GroupValues
     limits: Callable[[float], tuple[Floats, Floats]]
@@ -56,7 +56,7 @@ class Changes(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question about the groups of one column.
+    """A question about one column's groups.
 
     Attributes
     ----------
@@ -69,11 +69,11 @@ class Question:
     definition : str
         One sentence for the page and the model card.
     ask : callable or None
-        Maps a sample to `Asked`; None for the larger of two gaps.
+        Maps a sample to `Asked`; None for the larger one among two gaps.
     changes : callable or None
         Maps `TwoModels` to `Changes`; None for gaps that are asked for a tolerance only.
     rows : str
-        Noun of the rows that the value of a group rests on.
+        Noun for the rows that a group's value rests on.
     requires : {"", "decisions", "probabilities"}
         What a sample needs beside two groups with enough rows.
     is_signed, is_ratio : bool
@@ -81,7 +81,7 @@ class Question:
     is_for_tolerance : bool
         Whether the gap is asked only for a tolerance.
     parts : tuple of str
-        Names of the two questions whose larger gap (or smaller ratio) this is.
+        The two questions whose larger gap (or smaller ratio) this is.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Question:
 
     @property
     def is_share(self) -> bool:
-        """Whether values are shares of rows, and gaps are in percentage points."""
+        """Whether values are row shares, and gaps are in percentage points."""
         return bool(self.requires) and not self.is_ratio
 
     @property
@@ -162,7 +162,7 @@ def _disparity_changes(models: TwoModels) -> Changes:
 def _student(
     values: Floats, variance: Floats, freedom: Floats
 ) -> Callable[[float], tuple[Floats, Floats]]:
-    """Return the function from a level to Student's limits of changes from the first model."""
+    """Return the function from a level to Student's limits for changes from the first model."""
     change, error = values[1] - values[0], np.sqrt(np.maximum(variance, 0.0))
 
     def limits(level: float) -> tuple[Floats, Floats]:
@@ -178,7 +178,7 @@ def _student(
 def _rate(
     value: str, *, of: Cells, counts: Cells = _SELECTED, name: str = "", **entry: Any
 ) -> Question:
-    """Return the question on a rate: the share of `counts` among the rows `of`."""
+    """Return the question on a rate: `counts` as a share of the rows `of`."""
     events = np.array(of, bool) & np.array(counts, bool)
 
     def ask(sample: Sample) -> Asked:

@@ -1,4 +1,4 @@
-"""Counting of batches of rows in joblib workers: reading, counting, and merging of the counts."""
+"""Batches counted in joblib workers: reading, counting and merging."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def count_batches(
     disclosure: Any,
     max_cells: int | None,
 ) -> State:
-    """Check the arguments of `ScoreCounts.from_batches`, and count the batches."""
+    """Check `ScoreCounts.from_batches`'s arguments, and count the batches."""
     check_label_and_score(columns)
     check_columns(columns)
     n_jobs = _input.check_n_jobs(n_jobs)
@@ -110,7 +110,7 @@ def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
 
 
 def scores_of(columns: Columns, bins: Bins | None, batch: Any) -> Any:
-    """Return the scores of a batch, or the numbers of their bins."""
+    """Return a batch's scores, or their bin numbers."""
     scores = _input.column_of(arguments_of_batch(batch, columns)["y_score"], "y_score")
     return scores if bins is None else bins.numbers_of(scores)
 
@@ -123,7 +123,7 @@ def count_batch(
     rule: Disclosure,
     has_ranges: bool,
 ) -> State:
-    """Count the rows of a batch; with `has_ranges`, binned and exact counts have ranges."""
+    """Count a batch; with `has_ranges`, binned and exact counts have ranges."""
     arguments = arguments_of_batch(batch, columns)
     with naming_columns(columns):
         rows = _input.check_rows(
@@ -206,7 +206,7 @@ def _counted_round(
     first: int,
     checkpoint: Checkpoint | None,
 ) -> list[State]:
-    """Return the counts of the batches of a round; its first batch has the number `first`."""
+    """Return a round's counts by batch; its first batch has the number `first`."""
     try:
         return list(workers(delayed(_counted_batch)(count, *item) for item in batch_round))
     except Exception as error:
@@ -246,9 +246,9 @@ def _lost(error: Exception, first: int, last: int, checkpoint: Checkpoint | None
 
 
 def _for_workers(batch: Any) -> Any:
-    """Return a batch for the workers: copies of arrays, or an absolute path.
+    """Return a batch for the workers: copied arrays, or an absolute path.
 
-    A reader may reuse the buffers of arrays, and workers may have another working directory.
+    A reader may reuse its buffers, and workers may have another working directory.
     """
     if is_path(batch):
         return os.path.abspath(batch)
@@ -258,7 +258,7 @@ def _for_workers(batch: Any) -> Any:
 
 
 def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Yield batches with their number; errors of the reader name the batch."""
+    """Yield batches with their number; reader errors name the batch."""
     numbers = itertools.count()
     try:
         for batch in batches:
@@ -275,7 +275,7 @@ def _counted_batch(count: Callable[[Any], State], number: int, batch: Any) -> St
 
 
 def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Exception:
-    """Return an error that names the file of the batch, for an error in this batch."""
+    """Return an error that names the batch's file, for an error in this batch."""
     name = f"batch {number}"
     if is_path(batch):
         name += f" ({_words.shortened_text(repr(os.fspath(batch)), 500)})"
@@ -289,7 +289,7 @@ def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Excepti
 
 
 class _Done(NamedTuple):
-    """Counts of the first batches: merged counts and counts before their merge.
+    """Counts from the first batches: merged ones, and ones not yet merged.
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class _Done(NamedTuple):
 
 
 class _Sums:
-    """Sum of the counts of batches; a checkpoint keeps the sum if counting ends early.
+    """Summed batch counts; a checkpoint keeps the sum if counting ends early.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ class _Sums:
         self._n_kept = self.done.n_batches
 
     def add(self, parts: list[State]) -> None:
-        """Append the counts of the batches of a round, without merging them."""
+        """Append a round's batch counts, without merging them."""
         done = self.done
         self.done = _Done(done.n_batches + len(parts), done.merged, (*done.waiting, *parts))
 
@@ -342,7 +342,7 @@ class _Sums:
             self._keep(self._checkpoint)
 
     def whole(self) -> State:
-        """Return the sum of all batches; the checkpoint keeps it until the caller has saved it."""
+        """Return the sum over all batches; the checkpoint stays until the caller has saved it."""
         if not self.done.n_batches:
             raise ValueError("batches is empty: there is nothing to count.")
         whole = self._merge_all()
@@ -411,7 +411,7 @@ def is_lazy(table: Any) -> bool:
 
 
 def _read_file(path: str, columns: Columns) -> Any:
-    """Return the named columns of a Parquet or CSV file."""
+    """Return a Parquet or CSV file's columns by name."""
     if columns.label is None:
         raise TypeError("files need label= and score=, the names of columns.")
     ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
@@ -437,7 +437,7 @@ def _read_parquet(path: str, columns: Columns) -> Any:
 
 
 def _read_csv(path: str, columns: Columns) -> Any:
-    """Return columns of a CSV file, with group labels as text, since 007 is not the number 7."""
+    """Return a CSV file's columns, with group labels as text, since 007 is not the number 7."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -461,7 +461,7 @@ def _read_csv(path: str, columns: Columns) -> Any:
 
 
 def _header(path: str, separator: str) -> list[str]:
-    """Return the cells of the first line that is not empty."""
+    """Return the cells in the first line that is not empty."""
     opened = gzip.open if path.lower().endswith(".gz") else open
     # Replace invalid UTF-8 here; pyarrow raises the error later.
     with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
@@ -469,7 +469,7 @@ def _header(path: str, separator: str) -> list[str]:
 
 
 def _without_zero_decimals(labels: Any) -> Any:
-    """Remove the ending ".0" if all texts of a column are integers with this ending."""
+    """Remove the ending ".0" if all texts in a column are integers with this ending."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -484,7 +484,7 @@ def _without_zero_decimals(labels: Any) -> Any:
 
 
 def _needed(columns: Columns, known: list[str]) -> list[str]:
-    """Return the names of the needed columns, each once; raise an error if the file lacks one."""
+    """Return the needed columns by name, each once; raise an error if the file lacks one."""
     for argument, names in columns.by_argument.items():
         _input.check_column_names(names, known, argument, "the file")
     return list(dict.fromkeys(name for names in columns.by_argument.values() for name in names))

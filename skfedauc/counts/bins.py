@@ -1,7 +1,7 @@
 """Rules that map each score to a bin, exact in float64.
 
-Every rule numbers its bins in the order of the scores. The upper bits of a positive float64 hold
-its binary exponent and the leading bits of its fraction: as an integer, these bits split each
+Every rule numbers its bins by increasing score. The upper bits in a positive float64 hold
+its binary exponent and its fraction's leading bits: as an integer, these bits split each
 power of two into equal parts.
 """
 
@@ -33,10 +33,10 @@ _LARGEST = sys.float_info.max
 
 @dataclass(frozen=True)
 class Probabilities:
-    """Octaves of the distance to the nearer of 0 and 1, each split into equal parts.
+    """Octaves by distance to 0 or 1, whichever is nearer, each split into equal parts.
 
-    The bins of the lower half are, in order, the distance 0, all distances below the lowest octave,
-    and the parts of the octaves. The upper half mirrors the lower half, and also has the score 0.5.
+    The lower half's bins are, in order, the distance 0, all distances below the lowest octave,
+    and the octaves' parts. The upper half mirrors the lower half, and also has the score 0.5.
     """
 
     octaves: int
@@ -44,21 +44,21 @@ class Probabilities:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Name and arguments of the constructor, for JSON."""
+        """The constructor's name and arguments, for JSON."""
         return {"rule": "of_probabilities", "octaves": self.octaves, "parts": self.parts}
 
     first: ClassVar[int] = 0
 
     @property
     def last(self) -> int:
-        """Number of the last bin."""
+        """The last bin's number."""
         return 2 * self._half - 1
 
     domain: ClassVar[tuple[float, float]] = 0.0, 1.0
 
     @property
     def _half(self) -> int:
-        """Number of bins below 0.5."""
+        """How many bins are below 0.5."""
         return self.octaves * self.parts + 2
 
     @property
@@ -66,7 +66,7 @@ class Probabilities:
         return float(2.0 ** -(self.octaves + 1))
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the number of each score's bin."""
+        """Return each score's bin number."""
         is_lower = scores < 0.5
         # The difference is exact from 0.5 on; adding 0.0 converts -0.0 to 0.0.
         distances = np.where(is_lower, scores, 1.0 - scores) + 0.0
@@ -79,7 +79,7 @@ class Probabilities:
         return np.where(is_lower, numbers, self.last - numbers)
 
     def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the lowest and the highest score of each bin."""
+        """Return each bin's lowest and highest score."""
         is_lower = numbers < self._half
         of_distance = np.where(is_lower, numbers, self.last - numbers)
         shift = _shift_of(self.parts)
@@ -100,36 +100,36 @@ class Probabilities:
 
 @dataclass(frozen=True)
 class Scores:
-    """Powers of two of the absolute value, each split into equal parts; the score 0 has a bin."""
+    """Powers of two by absolute value, each split into equal parts; the score 0 has a bin."""
 
     parts: int
 
     @property
     def state(self) -> dict[str, Any]:
-        """Name and arguments of the constructor, for JSON."""
+        """The constructor's name and arguments, for JSON."""
         return {"rule": "of_scores", "parts": self.parts}
 
     @property
     def first(self) -> int:
-        """Number of the first bin."""
+        """The first bin's number."""
         return -self.last
 
     @property
     def last(self) -> int:
-        """Number of the last bin."""
+        """The last bin's number."""
         return (_bits_of(_LARGEST) >> _shift_of(self.parts)) + 1
 
     domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the number of each score's bin."""
+        """Return each score's bin number."""
         numbers = (np.abs(scores).view(np.int64) >> _shift_of(self.parts)) + 1
         numbers[scores == 0] = 0
         np.negative(numbers, out=numbers, where=scores < 0)
         return numbers
 
     def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the lowest and the highest score of each bin."""
+        """Return each bin's lowest and highest score."""
         size, shift = np.abs(numbers), _shift_of(self.parts)
         nearest = np.maximum((size - 1) << shift, 1).view(np.float64)  # 5e-324 is next to 0
         farthest = ((size << shift) - 1).view(np.float64)
@@ -146,14 +146,14 @@ class Edges:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Name and arguments of the constructor, for JSON."""
+        """The constructor's name and arguments, for JSON."""
         return {"rule": "at", "edges": list(self.edges)}
 
     first: ClassVar[int] = 0
 
     @property
     def last(self) -> int:
-        """Number of the last bin."""
+        """The last bin's number."""
         return len(self.edges)
 
     domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
@@ -163,11 +163,11 @@ class Edges:
         return np.array(self.edges, np.float64)
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the number of each score's bin."""
+        """Return each score's bin number."""
         return np.searchsorted(self._array, scores, side="right").astype(np.int64, copy=False)
 
     def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the lowest and the highest score of each bin."""
+        """Return each bin's lowest and highest score."""
         lows = np.concatenate([[-_LARGEST], self._array])
         highs = np.concatenate([np.nextafter(self._array, -np.inf), [_LARGEST]])
         # Adding 0.0 converts -0.0, the float below 5e-324, to 0.0.
@@ -175,7 +175,7 @@ class Edges:
 
 
 def _shift_of(parts: int) -> int:
-    """Return the number of lower bits of a float64 that do not change its part."""
+    """Return how many lower bits in a float64 do not change its part."""
     return _FRACTION - (parts.bit_length() - 1)
 
 
@@ -187,7 +187,7 @@ Rule: TypeAlias = Probabilities | Scores | Edges
 
 
 def _refines(fine: Rule, coarse: Rule) -> bool:
-    """Return whether each bin of a rule is within a single bin of the other rule."""
+    """Return whether a rule's bins are each within a single bin by the other rule."""
     if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
         return False
     if isinstance(fine, Scores):
@@ -287,26 +287,26 @@ class Bins:
     def of_probabilities(cls, octaves: int = 20, parts: int = 64) -> Bins:
         """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
 
-        Each score has the distance ``q = min(p, 1 - p)`` to the nearer of 0 and 1. Octaves cover
-        the distances from ``2**-(octaves + 1)`` to 1/2: the largest distance of an octave is twice
-        its smallest distance. Each octave has parts of equal width. The scores exactly 0 and
-        exactly 1 have bins of their own. The distances between 0 and ``2**-(octaves + 1)`` also
-        have bins of their own, one near 0 and one near 1.
+        Each score p has the distance ``q = min(p, 1 - p)`` to 0 or 1. Octaves cover
+        the distances from ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice
+        its smallest one. Each octave has equally wide parts. The scores exactly 0 and
+        exactly 1 have their own bins. The distances between 0 and ``2**-(octaves + 1)`` also
+        have their own bins, one near 0 and one near 1.
 
         Parameters
         ----------
         octaves : int, default=20
             Octaves, 1 or more. The default reaches down to the distance 4.8e-7.
         parts : int, default=64
-            Parts per octave, a power of two up to 65,536. The width of a bin is at
-            most ``1 / parts`` of its distance. ``octaves + log2(parts)`` may be at most 51, since
+            Parts per octave, a power of two up to 65,536. A bin is at most
+            ``1 / parts`` of its distance wide. ``octaves + log2(parts)`` may be at most 51, since
             float64 has no finer scores near 1.
 
         Returns
         -------
         Bins
             ``2 * (octaves * parts + 1) + 2`` bins, by default 2,564. The bins are symmetric: a
-            score p above 0.5 and the score 1 - p are in bins of equal distance from the first and
+            score p above 0.5 and the score 1 - p are in bins equally far from the first and
             the last bin. The score 0.5 is in the upper half.
 
         Examples
@@ -326,10 +326,10 @@ class Bins:
 
     @classmethod
     def of_scores(cls, parts: int = 64) -> Bins:
-        """Return bins for scores of any range: a fixed number of bins for each power of two.
+        """Return bins for scores in any range: a fixed number for each power of two.
 
-        The sign of a score and the powers of two around its absolute value determine a range, which
-        has parts of equal width. The score 0 has a bin of its own.
+        A score's sign and the powers of two around its absolute value determine a range, which
+        has equally wide parts. The score 0 has its own bin.
 
         Parameters
         ----------
@@ -340,8 +340,8 @@ class Bins:
         Returns
         -------
         Bins
-            Bins with ``n_bins=None``. The number of the bin of ``-score`` is the negative number of
-            the bin of ``score``; 0 is the number of the bin of the score 0.
+            Bins with ``n_bins=None``. The bin number for ``-score`` is minus the bin number for
+            ``score``; the score 0 has the number 0.
 
         Examples
         --------
@@ -360,13 +360,13 @@ class Bins:
         Parameters
         ----------
         edges : array-like, shape (n_edges,)
-            Finite cut points in increasing order, at least one. A cut point is the lowest score of
+            Finite cut points in increasing order, at least one. A cut point is the lowest score in
             a bin. The scores below the first cut point are also a bin.
 
         Returns
         -------
         Bins
-            ``n_edges + 1`` bins for scores of any range.
+            ``n_edges + 1`` bins for scores in any range.
 
         Examples
         --------
@@ -396,9 +396,9 @@ class Bins:
         """Return bins with about equal row counts, from the counts of all sites.
 
         Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
-        receives the cut points. The certain intervals of AUCs are mostly narrower than with the
-        same number of fixed bins. The intervals are never narrower than the certain intervals of
-        `counts`, because the cut points are edges of the bins of `counts`. Use many bins in this
+        receives the cut points. The AUCs' certain intervals are mostly narrower than with as
+        many fixed bins. They are never narrower than the certain intervals from
+        `counts`, because the cut points are bin edges in `counts`. Use many bins in this
         round.
 
         Parameters
@@ -411,9 +411,9 @@ class Bins:
         Returns
         -------
         Bins
-            Bins of `at`, whose edges are edges of the bins (or scores) of `counts`. The edges
-            minimize the limit on the number of rows in a bin. A single bin or score of `counts`
-            with more rows than the limit is a bin of its own.
+            Bins like those from `at`, whose edges are bin edges (or scores) in `counts`. They
+            minimize the limit on the rows in a bin. A single bin or score in `counts`
+            with more rows than the limit has its own bin.
 
         Examples
         --------
@@ -453,7 +453,7 @@ class Bins:
         Parameters
         ----------
         state : mapping
-            Result of `to_dict`.
+            What `to_dict` returned.
 
         Returns
         -------
@@ -468,7 +468,7 @@ class Bins:
         return makers[rule](**arguments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the name and the arguments of the constructor.
+        """Return the constructor's name and arguments.
 
         Returns
         -------
@@ -487,7 +487,7 @@ class Bins:
         return self._rule.last - self._rule.first + 1
 
     def numbers_of(self, scores: ArrayLike) -> NDArray[np.int64]:
-        """Return the number of each score's bin.
+        """Return each score's bin number.
 
         Parameters
         ----------
@@ -497,12 +497,12 @@ class Bins:
         Returns
         -------
         int64 array, shape (n_scores,)
-            Numbers of the bins, in the order of the scores.
+            Bin numbers, in the same order.
 
         Raises
         ------
         ValueError
-            If a score is outside the domain of the bins.
+            If a score is outside the bins' domain.
         """
         checked = _input.check_scores(scores, "scores")
         low, high = self._rule.domain
@@ -514,12 +514,12 @@ class Bins:
         return self._rule.numbers(np.ascontiguousarray(checked))
 
     def ranges_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
-        """Return the lowest and the highest score of each bin.
+        """Return each bin's lowest and highest score.
 
         Parameters
         ----------
         numbers : int array-like, shape (n_numbers,)
-            Numbers of bins.
+            Bin numbers.
 
         Returns
         -------
@@ -534,7 +534,7 @@ class Bins:
         Parameters
         ----------
         numbers : int array-like, shape (n_numbers,)
-            Numbers of bins.
+            Bin numbers.
 
         Returns
         -------
@@ -554,7 +554,7 @@ class Bins:
         return middle
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        """Return the number of the bin as an expression, for tables in other engines.
+        """Return the bin number as an expression, for tables in other engines.
 
         Parameters
         ----------
@@ -564,12 +564,12 @@ class Bins:
         Returns
         -------
         narwhals.stable.v2.Expr
-            Numbers of the bins, or -2**40 for scores without a bin.
+            Bin numbers, or -2**40 for scores without a bin.
         """
         return expression_of(self._rule, score)
 
     def refines(self, other: Bins) -> bool:
-        """Return whether each bin is within a single bin of `other`.
+        """Return whether each bin is within a single bin in `other`.
 
         Parameters
         ----------
@@ -629,7 +629,7 @@ class Bins:
 
 
 def _check_parts(parts: Any) -> int:
-    """Return the number of parts; raise an error unless the number is a power of two."""
+    """Return the part count; raise an error unless it is a power of two."""
     parts = _input.check_whole_number(parts, "parts")
     if parts > _MOST_PARTS or parts & (parts - 1):
         raise ValueError(
@@ -648,7 +648,7 @@ _EXPONENTS = range(-64, 64)
 
 
 def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
-    """Return the number of the bin of a score as an int64, or `NOT_BINNED`."""
+    """Return a score's bin number as an int64, or `NOT_BINNED`."""
     import narwhals.stable.v2 as nw
 
     if not isinstance(score, nw.Expr):
@@ -706,7 +706,7 @@ def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
 def _parts_of(
     value: nw.Expr, edges: Sequence[float], factors: Sequence[nw.Expr], firsts: Sequence[nw.Expr]
 ) -> nw.Expr:
-    """Return the number of a part of equal width, from the first part between two edges."""
+    """Return which equally wide part holds a score, from the first part between two edges."""
     return (value * _chosen(value, edges, factors)).floor() + _chosen(value, edges, firsts)
 
 
@@ -728,7 +728,7 @@ def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) 
 def quantile_edges(
     cells: Cells, ranges: NDArray[np.float64] | None, n_bins: int
 ) -> NDArray[np.float64]:
-    """Return the cut points of at most `n_bins` bins; no cut point is within a range."""
+    """Return cut points for at most `n_bins` bins; no cut point is within a range."""
     starts, n_rows = _blocks(cells, ranges)
     total = np.concatenate([[0], np.cumsum(n_rows)])
     # A larger limit never gives more bins.
@@ -747,7 +747,7 @@ def quantile_edges(
 def _blocks(
     cells: Cells, ranges: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the lowest score and the rows of each block of overlapping ranges, over all groups."""
+    """Return each overlapping block's lowest score and row count, over all groups."""
     lows, highs = (cells.scores, cells.scores) if ranges is None else ranges
     n_rows = cells.negatives.astype(np.int64) + cells.positives.astype(np.int64)
     order = np.argsort(lows, kind="stable")
@@ -757,7 +757,7 @@ def _blocks(
 
 
 def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int] | None:
-    """Fill bins up to a limit from the lowest score on, and return the first block of each bin."""
+    """Fill bins up to a limit from the lowest score on, and return each bin's first block."""
     firsts, n_blocks = [0], total.size - 1
     while True:
         first = firsts[-1]

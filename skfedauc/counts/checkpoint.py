@@ -1,4 +1,4 @@
-"""File with the counts of the first batches, so that `ScoreCounts.from_batches` can resume."""
+"""File with the first batches' counts, so that `ScoreCounts.from_batches` can resume."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _SHARE = 0.1
 
 
 class Checkpoint:
-    """File with the counts of the first batches.
+    """File with the first batches' counts.
 
     Parameters
     ----------
     path : str or os.PathLike
         File to write, and to read if it exists.
     arguments : dict
-        Arguments of the call. `read` refuses a file from a call with other arguments.
+        The call's arguments. `read` refuses a file from a call with other arguments.
     scores_of : callable
-        Function that returns the scores of a batch, or the bins of the scores for binned counts.
+        Function that returns a batch's scores, or their bins for binned counts.
 
     Notes
     -----
-    A checksum of the first batches shows whether a later call has the same batches. The checksum
-    covers the scores of batches that hold rows, and the identities of batches that workers read.
-    With binned counts, the checksum covers the bins of the scores: a checksum of exact scores would
-    let an attacker test guesses of the score in a batch of one row.
+    A checksum over the first batches shows whether a later call has the same batches. The checksum
+    covers the scores if batches hold rows, and the batches' identities if workers read them.
+    With binned counts, it covers the bins: a checksum over exact scores would
+    let an attacker test guesses for the score in a batch with one row.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Checkpoint:
         )
 
     def read(self) -> tuple[int, State | None]:
-        """Return the number of batches in the file, and their counts; 0 and None without a file."""
+        """Return how many batches the file has, and their counts; 0 and None without a file."""
         if not os.path.exists(self.path):
             return 0, None
         try:
@@ -108,11 +108,11 @@ class Checkpoint:
         return self._n_done, state
 
     def is_due(self) -> bool:
-        """Return whether enough time has passed since the last write of the file."""
+        """Return whether enough time has passed since the file was last written."""
         return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
 
     def write(self, n_batches: int, state: State) -> None:
-        """Write the counts of the first batches, and replace the file."""
+        """Write the first batches' counts, and replace the file."""
         began = time.monotonic()
         facts = {
             "arguments": self._arguments,
@@ -126,7 +126,7 @@ class Checkpoint:
 
 
 def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
-    """Return the checksum of the scores, bins or identities of all batches up to this one."""
+    """Return the checksum over all batches' scores, bins or identities up to this one."""
     identity = identity_of(batch)
     if identity is not None:
         return zlib.crc32(json.dumps(identity).encode(), before)
@@ -143,7 +143,7 @@ def is_path(batch: Any) -> bool:
 
 
 def identity_of(batch: Any) -> list[Any] | None:
-    """Return values that identify a batch for workers to read; None for a batch of rows.
+    """Return values that identify a batch for workers to read; None for a batch with rows.
 
     The absolute path and the size identify a file, and the name identifies a function. The identity
     of a `functools.partial` includes its arguments.

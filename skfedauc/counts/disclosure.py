@@ -22,7 +22,7 @@ _CHOICES = {
 
 
 class DisclosureError(ValueError):
-    """A result that the disclosure of counts does not permit.
+    """A result that the counts' disclosure does not permit.
 
     See Also
     --------
@@ -51,12 +51,12 @@ class Withheld(NamedTuple):
     n_negatives, n_positives : int or None
         Rows in each class in all these groups; None if withheld.
     labels : tuple or None
-        Labels of these groups; None if withheld.
+        Their labels; None if withheld.
     is_n_missing_low : bool
         Whether a small number of rows without a group label was withheld, so that
         `ScoreCounts.n_missing` is too low.
     most_negatives, most_positives : int or None
-        Upper limits of the two numbers of rows; None if unknown.
+        Upper limits for the two row counts; None if unknown.
     """
 
     n_groups: int = 0
@@ -88,7 +88,7 @@ class Withheld(NamedTuple):
         )
 
     def without(self, part: Withheld) -> Withheld:
-        """Return what remains after a part is taken out of a sum.
+        """Return what remains after a part is taken out.
 
         Raises
         ------
@@ -138,11 +138,11 @@ class Disclosure:
     Parameters
     ----------
     level : {"exact", "bins", "summary"}, default="exact"
-        "exact" counts each distinct score, "bins" counts each bin of scores, and "summary" keeps
+        "exact" counts each distinct score, "bins" counts each bin, and "summary" keeps
         sums by group without scores.
     bins : Bins, default=None
-        Bins of the scores. None with level "bins" means ``Bins.of_probabilities()``; in counts,
-        None means ranges that are not bins of one rule.
+        The bins. None with level "bins" means ``Bins.of_probabilities()``; in counts,
+        None means ranges that are not bins by one rule.
     min_count : int, default=None
         Smallest number of rows in a class, other than 0, that is disclosed: 3 or more, because 2
         leaves single rows determined. Neighboring bins are joined until each count reaches it. In
@@ -152,7 +152,7 @@ class Disclosure:
         Groups with fewer rows in a class are left out, or joined as the group ``"(missing)"``,
         which is withheld if it is still too small.
     tell_withheld : {"number", "rows", "labels"}, default="rows"
-        What is disclosed of groups left out: how many; also their rows in each class, or an upper
+        What is told about groups left out: how many; also their rows in each class, or an upper
         limit if the total is below ``min_count`` times the group count; or also their labels.
     withheld : Withheld, default=None
         The groups left out; set by `ScoreCounts.reduced`. None means none.
@@ -167,7 +167,7 @@ class Disclosure:
     ScoreCounts : Counts that keep the rule.
     ScoreCounts.reduced : Counts that disclose less.
     DisclosureError : Raised if the rule does not permit a result.
-    Bins : Bins of the scores.
+    Bins : Rules for score bins.
 
     Notes
     -----
@@ -253,7 +253,7 @@ def check_rule(rule: object) -> Disclosure:
 
 
 def merged_rules(parts: Sequence[Disclosure]) -> Disclosure:
-    """Return what holds for the sum of parts of one level."""
+    """Return what holds for a sum of parts with one level."""
     bins = {part.bins for part in parts}
     marks = [part.min_count for part in parts if part.min_count is not None]
     return Disclosure(
@@ -275,7 +275,7 @@ def level_in_words(rule: Disclosure) -> str:
 
 
 class Need(enum.Flag):
-    """What a result needs of counts; every level has sums by group."""
+    """What a result needs from counts; every level has sums by group."""
 
     SCORES = enum.auto()  # exact scores or ranges of scores
     EXACT = enum.auto()  # exact scores
@@ -290,7 +290,7 @@ _IN_COUNTS = {
 
 
 def lacking(rule: Disclosure, need: Need) -> str | None:
-    """Return what counts with this rule lack, as the end of a sentence; None if they lack nothing.
+    """Return what counts with this rule lack, to end a sentence; None if they lack nothing.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def needs(rule: Disclosure, need: Need, result: str) -> None:
     need : Need
         What the result needs.
     result : str
-        The result, as the start of a sentence.
+        The result, to start a sentence.
     """
     lacks = lacking(rule, need)
     if lacks is not None:

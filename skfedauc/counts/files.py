@@ -1,9 +1,9 @@
 """The open file format of score counts, version 4, and files of earlier versions.
 
-A file is a Parquet table with one row per cell, and two entries of metadata: ``skfedauc``, a JSON
+A file is a Parquet table with one row per cell, and two metadata entries: ``skfedauc``, a JSON
 object, and ``skfedauc.sha256``, the SHA-256 of the bytes of this object and of all values. The
 checksum covers the JSON as it is written, so that writers in other languages need no canonical
-form. The page "File format" of the documentation defines every byte that matters.
+form. The documentation's page "File format" defines every byte that matters.
 """
 
 from __future__ import annotations
@@ -46,29 +46,29 @@ _BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
 
 
 class LimitError(ValueError):
-    """A file that a limit of the receiver refuses."""
+    """A file that a receiver's limit refuses."""
 
 
 class NewerVersionError(ValueError):
-    """A file of a version that this package does not know."""
+    """A file with a version that this package does not know."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a receiver of counts accepts; checked before anything large is read.
+    """What a receiver accepts; checked before anything large is read.
 
-    The defaults suit files of your own; `GroupAUCAggregator` has lower ones.
+    The defaults suit your own files; `GroupAUCAggregator` has lower ones.
 
     Parameters
     ----------
     max_bytes : int, default=2**34
         A file's size, and its content's in memory.
     max_rows : int, default=2**40
-        Number of counted rows in each class.
+        Counted rows by class.
     max_cells, max_groups, max_sources : int, default=2**40
-        Numbers of cells, groups and sources.
+        Cells, groups and sources.
     max_label_length : int, default=10_000
-        Number of characters of a group label, a class label, a source name or another name.
+        Characters in a group label, a class label, a source name or another name.
     groups : collection of labels, default=None
         The only groups that the sender may have; None for any.
     source : str, default=None
@@ -77,7 +77,7 @@ class Limits:
     See Also
     --------
     ScoreCounts.load : Read a file within limits.
-    GroupAUCAggregator : Merge the replies of clients within limits.
+    GroupAUCAggregator : Merge clients' replies within limits.
 
     Examples
     --------
@@ -117,7 +117,7 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
             )
 
     def check_text(self, length: int) -> None:
-        """Raise a LimitError for a label or name of more characters than the limit."""
+        """Raise a LimitError for a label or name with more characters than the limit."""
         self.check("max_label_length", length, "it has a label or name of {} characters")
 
     def check_sender(self, groups: Iterable[Any], sources: Iterable[Source]) -> None:
@@ -149,10 +149,10 @@ def check_limits(limits: object) -> Limits:
 
 
 def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[str, ...]:
-    """Return the names of the columns after the group columns.
+    """Return the column names after the group columns.
 
-    A summary has `u2`, twice Mann-Whitney's U, and the sums of `OwnMoments`; ``lowest_`` and
-    ``highest_`` are those of the lowest and of the highest AUC that ranges of scores permit.
+    A summary has `u2`, twice Mann-Whitney's U, and the sums in `OwnMoments`; ``lowest_`` and
+    ``highest_`` belong to the lowest and the highest AUC that score ranges permit.
     """
     weights = WEIGHT_COLUMNS if is_weighted else ()
     if level == "summary":
@@ -163,7 +163,7 @@ def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[s
 
 
 def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
-    """Return the first row of each group, and the columns after the group columns."""
+    """Return each group's first row, and the columns after the group columns."""
     content = state.content
     is_weighted = content.weights is not None
     if isinstance(content, Summary):
@@ -180,7 +180,7 @@ def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]
 
 
 def _is_decimal(name: str, *, is_weighted: bool) -> bool:
-    """Return whether a column holds whole numbers of more than 64 bits."""
+    """Return whether a column holds whole numbers with more than 64 bits."""
     return name.endswith("u2") and not is_weighted
 
 
@@ -215,16 +215,16 @@ def checksum(
     sizes: NDArray[np.int64],
     values: Mapping[str, NDArray[Any]],
 ) -> str:
-    """Return the SHA-256 of the metadata and of the columns, one after the other.
+    """Return the SHA-256 over the metadata and the columns, one after the other.
 
     Parameters
     ----------
     facts : bytes
-        Value of the key ``skfedauc``.
+        What the key ``skfedauc`` holds.
     columns : sequence of GroupColumn
-        Group columns with one value per run of rows with equal groups.
+        Group columns with one value per run of equal groups.
     sizes : int64 array
-        Numbers of rows of the runs.
+        Row counts by run.
     values : mapping of str to ndarray
         Columns that follow, with one value per row.
     """
@@ -361,7 +361,7 @@ def _without_none(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def version_of_package() -> str:
-    """Return the version of this package, or "unknown" without an installation."""
+    """Return this package's version, or "unknown" without an installation."""
     try:
         return skfedauc.__version__
     except PackageNotFoundError:  # a cluster may send the package to its workers as a plain folder
@@ -390,7 +390,7 @@ def _schema(
 
 
 def _repeats(values: NDArray[np.float64]) -> bool:
-    """Return whether a dictionary of the values takes less space than the values."""
+    """Return whether a dictionary takes less space than the values."""
     if values.size > _SAMPLE:
         values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
     return np.unique(values).size <= values.size // 2
@@ -402,7 +402,7 @@ def _tables(
     columns: Sequence[GroupColumn],
     values: Mapping[str, NDArray[Any]],
 ) -> Iterator[Any]:
-    """Yield the rows of each row group."""
+    """Yield each row group's rows."""
     import pyarrow as pa
 
     n_rows = int(starts[-1])
@@ -447,7 +447,7 @@ def _value_array(values: NDArray[Any], wanted: Any) -> Any:
 
 
 def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[State, Any]:
-    """Return the score counts and the entry of a checkpoint.
+    """Return the score counts and a checkpoint's entry.
 
     The function checks that the file is whole, and that rows with these counts can exist.
 
@@ -456,7 +456,7 @@ def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[St
     data : bytes-like
         The file's content.
     name : str
-        Name of the file for messages.
+        The file's name for messages.
     limits : Limits, default=None
         What the receiver accepts; None means the default limits.
     """
@@ -492,7 +492,7 @@ def _content_in(data: Any, name: str, limits: Limits) -> tuple[State, Any]:
 
 
 def read_sources(path: Any) -> tuple[Source, ...]:
-    """Return the sources of a file without reading its table; none if it is damaged."""
+    """Return a file's sources without reading its table; none if it is damaged."""
     try:
         metadata = parquet.pyarrow_parquet().read_metadata(path).metadata
         return _sources_of(json.loads(metadata[parquet.KEY]))
@@ -628,7 +628,7 @@ def _read(file: Any, facts: dict[str, Any], data: Any, limits: Limits) -> State:
 
 
 def _known_facts(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the attributes of `State` that the metadata hold."""
+    """Return the `State` attributes that the metadata hold."""
     bins, withheld = facts.get("bins"), facts.get("withheld")
     told = Withheld()
     if withheld is not None:
@@ -692,7 +692,7 @@ def _table(
 
 
 def _is_other_decimal(has: Any, wanted: Any) -> bool:
-    """Return whether both types are decimals without fraction, of any precision."""
+    """Return whether both types are decimals without fraction, with any precision."""
     import pyarrow as pa
 
     return all(pa.types.is_decimal(type_) and type_.scale == 0 for type_ in (has, wanted))
@@ -701,7 +701,7 @@ def _is_other_decimal(has: Any, wanted: Any) -> bool:
 def _check_sizes(
     metadata: Any, facts: Mapping[str, Any], size: int, n_texts: int, limits: Limits
 ) -> None:
-    """Refuse numbers of rows that differ, and content that would exhaust the memory."""
+    """Refuse row counts that differ, and content that would exhaust the memory."""
     numbers = parquet.row_numbers(metadata)
     if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == facts["n_cells"]:
         raise ValueError(
@@ -725,7 +725,7 @@ def _check_sizes(
 
 
 def _check_texts(table: Any, names: Sequence[str], limits: Limits) -> None:
-    """Refuse long labels before Python objects are made of them."""
+    """Refuse long labels before they become Python objects."""
     from pyarrow import compute
 
     chunks = (chunk for name in names for chunk in table.column(name).chunks)
@@ -734,7 +734,7 @@ def _check_texts(table: Any, names: Sequence[str], limits: Limits) -> None:
 
 
 def _runs(table: Any, described: Sequence[Any]) -> tuple[NDArray[np.int64], list[GroupColumn]]:
-    """Return where the groups change, and the group columns with one value per run of rows."""
+    """Return where the groups change, and the group columns with one value per run."""
     n_rows = table.num_rows
     begins = np.zeros(n_rows, np.bool_)
     begins[:1] = True
@@ -754,7 +754,7 @@ def _runs(table: Any, described: Sequence[Any]) -> tuple[NDArray[np.int64], list
 
 
 def _encoded(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.bool_] | None]:
-    """Return values of all rows, the texts that the values index, and where values are absent."""
+    """Return all rows' values, the texts that they index, and where values are absent."""
     import pyarrow as pa
 
     is_missing = column.is_null().to_numpy() if column.null_count else None
@@ -793,7 +793,7 @@ def _stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
 def _cells_state(
     starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
 ) -> State:
-    """Return the state of cells in any order; cells in order keep their arrays."""
+    """Return a state from cells in any order; cells in order keep their arrays."""
     negatives, positives = (compact_counts(values[name]) for name in _N_ROWS)
     weights, ranges = _stacked(values, WEIGHT_COLUMNS), _stacked(values, RANGE_COLUMNS)
     scores = values["score"] + 0.0  # -0.0 becomes 0.0
@@ -813,7 +813,7 @@ def _cells_state(
 def _summary_state(
     starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
 ) -> State:
-    """Return the state of a summary, with one row per group in any order."""
+    """Return a summary's state, with one row per group in any order."""
     if starts.size - 1 != starts[-1]:
         raise ValueError("it is a summary with several rows of a group")
     negatives, positives = (values[name] for name in _N_ROWS)

@@ -1,4 +1,4 @@
-"""Addition and subtraction of score counts."""
+"""Adding and subtracting score counts."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
 
 
 class Part:
-    """Part of a merge: counts in memory, or a file that is read when it is needed.
+    """A merge's part: counts in memory, or a file that is read when it is needed.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Part:
 
     @functools.cached_property
     def sources(self) -> tuple[Source, ...]:
-        """Sources of the counts."""
+        """The counts' sources."""
         if self._state is not None:
             return self._state.sources
         assert self._sources is not None
@@ -141,20 +141,20 @@ class Part:
         return state
 
     def digest(self) -> bytes:
-        """Digest of the counts, which may read the file."""
+        """The counts' digest, which may read the file."""
         return self.state().digest()
 
 
 class Merged(NamedTuple):
-    """Sum of parts, and which parts it lacks.
+    """Summed parts, and which parts are not in the sum.
 
     Attributes
     ----------
     state : State
     repeated : tuple of str
-        Names of the parts that repeat, or are replaced by, other parts.
+        Which parts repeat, or are replaced by, other parts.
     invalid : dict of str to str
-        Reason by the name of each part that was skipped because it could not be read.
+        Which parts were skipped because they could not be read, and why.
     """
 
     state: State
@@ -172,7 +172,7 @@ def merged(
     with_periods: bool = False,
     is_stream: bool = False,
 ) -> Merged:
-    """Add up parts, each counting of rows once.
+    """Add up parts, each counting once.
 
     Parameters
     ----------
@@ -180,9 +180,9 @@ def merged(
     repeated, models, on_invalid : str
         As in `ScoreCounts.merge`.
     rule : Disclosure or None
-        Level to which the parts are reduced first; None for parts of one level.
+        Level to which the parts are reduced first; None for parts with one level.
     with_periods : bool, default=False
-        Whether the period of each part becomes a group column.
+        Whether each part's period becomes a group column.
     is_stream : bool, default=False
         Whether to add each part as it comes and to forget it, as far as `repeated` permits.
     """
@@ -212,14 +212,14 @@ def merged(
 
 
 class _Skipped(NamedTuple):
-    """Parts that are not added: names of repeated ones, and reasons by the name of invalid ones."""
+    """Parts that are not added: repeated ones by name, and invalid ones with their reasons."""
 
     repeated: list[str]
     invalid: dict[str, str]
     is_skipping: bool
 
     def state_of(self, part: Part) -> State | None:
-        """Return the counts of a part; None if it is invalid, and invalid ones are skipped."""
+        """Return a part's counts; None if it is invalid, and invalid ones are skipped."""
         try:
             return part.state()
         except (ValueError, OSError) as error:
@@ -232,7 +232,7 @@ class _Skipped(NamedTuple):
 def _listed(
     parts: Sequence[Part], register: Register, skipped: _Skipped, models: str
 ) -> list[Part]:
-    """Return the parts to add, after looking at the sources of all."""
+    """Return the parts to add, after looking at all sources."""
     for number, part in enumerate(parts):
         register.add(number, Entry(part.name, part.sources, part.digest))
     register.check_models(models)
@@ -335,7 +335,7 @@ class _Alike:
 
 
 class Agreement:
-    """Class labels, groups and level of disclosure that all parts must share.
+    """Class labels, groups and disclosure level that all parts must share.
 
     Errors name the first part that differs, and the earlier part that it contradicts.
 
@@ -344,7 +344,7 @@ class Agreement:
     parts : str, default="parts"
         Noun for several parts in messages, such as "batches".
     mend_of_kinds, mend_of_groups : str
-        Remedies if the kinds of group labels differ, and if only some parts have groups.
+        Remedies if group labels differ in kind, and if only some parts have groups.
     """
 
     def __init__(
@@ -367,14 +367,14 @@ class Agreement:
         self._kinds: list[tuple[Any, str]] = []
 
     def check(self, name: str, state: State) -> None:
-        """Raise a MergeError for a part with other classes, groups or kinds of labels."""
+        """Raise a MergeError for a part with other classes, groups or label kinds."""
         self._check_columns(name, state)
         self._check_classes(name, state)
         self._check_groups(name, state)
         self._check_kinds(name, state)
 
     def check_level(self, name: str, state: State) -> None:
-        """Raise a MergeError for a part with another level of disclosure or other bins.
+        """Raise a MergeError for a part with another disclosure level or other bins.
 
         Ranges that are not bins of one rule agree with any bins. Summaries agree if their groups
         differ.
@@ -511,7 +511,7 @@ class Agreement:
 
 
 def difference(whole: State, part: State) -> State:
-    """Take a part out of merged counts."""
+    """Subtract a part from merged counts."""
     agreement = Agreement()
     for name, state in (("the whole", whole), ("the part", part)):
         agreement.check(name, state)
@@ -533,7 +533,7 @@ def difference(whole: State, part: State) -> State:
 
 
 def _places(whole: State, part: State) -> NDArray[np.intp]:
-    """Return the position in the whole of each group of the part."""
+    """Return the position in the whole of each group in the part."""
     if whole.labels is None or part.labels is None:
         return np.zeros(part.n_groups, np.intp)
     (mine, theirs), labels = _input.unite_labels([whole.labels, part.labels])
@@ -591,7 +591,7 @@ def _without_cells(whole: State, part: State) -> State:
 
 
 def _without_groups(whole: State, part: State) -> State:
-    """Take the groups of a summary out; no group is in two summaries."""
+    """Subtract a summary's groups; no group is in two summaries."""
     place = _places(whole, part)
     taken = with_groups(whole, place)
     if not all(map(np.array_equal, taken.arrays, part.arrays)):

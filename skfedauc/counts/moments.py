@@ -29,7 +29,7 @@ class ClassRows(NamedTuple):
     squares: Floats
 
     def others(self) -> ClassRows:
-        """Return the rows of the class in all other groups."""
+        """Return the class's rows in all other groups."""
         n, weight, squares = self
         return ClassRows(n.sum() - n, weight.sum() - weight, squares.sum() - squares)
 
@@ -125,7 +125,7 @@ class PairSums(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Rows and pairs of rows by group, without scores."""
+    """Rows and row pairs by group, without scores."""
 
     n_negatives: NDArray[np.int64]
     n_positives: NDArray[np.int64]
@@ -166,13 +166,13 @@ class Summary(NamedTuple):
 
     @property
     def extremes(self) -> tuple[Summary, Summary]:
-        """Summaries of the same rows with the lowest and with the highest AUCs."""
+        """The same rows' summaries with the lowest and the highest AUCs."""
         low, high = self.lowest or self.sums, self.highest or self.sums
         rows = self._replace(lowest=None, highest=None)
         return rows._replace(sums=low), rows._replace(sums=high)
 
     def take(self, groups: NDArray[np.intp]) -> Summary:
-        """Return the summary of some groups, in this order."""
+        """Return some groups' summary, in this order."""
         negatives, positives = self.n_negatives[groups], self.n_positives[groups]
 
         def taken(sums: PairSums) -> PairSums:
@@ -192,7 +192,7 @@ class Summary(NamedTuple):
         return rows.with_sums(lambda sums: _over(sums, exponent))
 
     def with_sums(self, change: Callable[[PairSums], PairSums]) -> Summary:
-        """Return the summary of the same rows with changed sums over pairs."""
+        """Return the same rows' summary with changed sums over pairs."""
         return self._replace(
             sums=change(self.sums),
             lowest=None if self.lowest is None else change(self.lowest),
@@ -231,7 +231,7 @@ def arrays_of(content: Cells | Summary, ranges: Floats | None) -> list[NDArray[A
 
 
 def check_exponent(exponent: int) -> None:
-    """Raise an error for weights whose products are outside the range of floats."""
+    """Raise an error for weights whose products are outside the floats' range."""
     if abs(exponent) > _MOST_EXPONENT:
         raise ValueError(
             f"the mean weight of the rows is about 2**{exponent}; a summary needs a mean weight "
@@ -241,7 +241,7 @@ def check_exponent(exponent: int) -> None:
 
 
 def pair_sums(found: Concordance, moments: OwnMoments) -> PairSums:
-    """Return sums over pairs of rows, with moments of 0 for groups that lack a class."""
+    """Return sums over row pairs, with moments 0 for groups that lack a class."""
     is_defined = (found.n_negatives > 0) & (found.n_positives > 0)
     return PairSums(found.u2, OwnMoments(*(np.where(is_defined, of, 0.0) for of in moments)))
 
@@ -252,7 +252,7 @@ def pair_sums(found: Concordance, moments: OwnMoments) -> PairSums:
 def merged_summaries(
     parts: Sequence[Summary], numbers: Sequence[NDArray[np.intp]], n_groups: int
 ) -> Summary:
-    """Merge summaries of different groups."""
+    """Merge summaries with different groups."""
     is_weighted = any(part.weights is not None for part in parts)
     has_extremes = any(part.lowest is not None for part in parts)
     alike = [_with(part, is_weighted, has_extremes) for part in parts]

@@ -1,4 +1,4 @@
-"""Score counts of several classes, comparing one class with another class or with the rest."""
+"""Score counts for several classes, comparing one class with another or with the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MultiClass: TypeAlias = Literal["ovr", "ovo"]
 
 
 def check_multi_class(multi_class: Any, *, may_raise: bool = False) -> Any:
-    """Return the checked argument `multi_class`; functions of two classes also take "raise"."""
+    """Return the checked argument `multi_class`; functions for two classes also take "raise"."""
     options = {"ovr": "each class against the rest", "ovo": "each class against each other class"}
     if may_raise:
         options = {**options, "raise": "an error if there are several"}
@@ -28,14 +28,14 @@ def check_multi_class(multi_class: Any, *, may_raise: bool = False) -> Any:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class MulticlassCounts:
-    """Mergeable score counts of rows from three or more classes.
+    """Mergeable score counts for three or more classes.
 
     Make counts with `from_predictions`, and merge them with ``+`` or `merge`.
 
     Parameters
     ----------
     labels : tuple
-        Class labels, in the order of the columns of the scores.
+        Class labels, in the order of the score columns.
     multi_class : {"ovr", "ovo"}
         "ovr" compares each class with the rest, and "ovo" compares each class with each other
         class.
@@ -51,8 +51,8 @@ class MulticlassCounts:
 
     See Also
     --------
-    MulticlassGroupAUC : Report of these counts.
-    ScoreCounts : Counts of two classes.
+    MulticlassGroupAUC : Report from these counts.
+    ScoreCounts : Counts for two classes.
 
     Examples
     --------
@@ -99,19 +99,19 @@ class MulticlassCounts:
         missing: _input.Missing = "raise",
         disclosure: str | Bins | Disclosure = "exact",
     ) -> MulticlassCounts:
-        """Count the rows of a set of predictions.
+        """Count predictions.
 
         Parameters
         ----------
         y_true : array-like, shape (n_rows,)
-            Labels of three or more classes.
+            Labels from three or more classes.
         y_score : array-like, shape (n_rows, n_classes)
-            Finite scores of each class, such as probabilities or decision values. The scores of a
-            row need not add up to 1. The columns of a data frame are matched by name: each name is
+            Finite scores by class, such as probabilities or decision values. The scores in a
+            row need not add up to 1. A data frame's columns are matched by name: each name is
             a label, also as text. Columns with default names (0, 1, ... or column_0, column_1, ...)
             and the columns of an array are in the order of `labels`.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-            Group label of each row; see `ScoreCounts.from_predictions`.
+            Each row's group label; see `ScoreCounts.from_predictions`.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
         labels : array-like, shape (n_classes,), default=None
@@ -121,7 +121,7 @@ class MulticlassCounts:
         sample_weight : array-like, shape (n_rows,), default=None
             Weights, 0 or more.
         missing : {"raise", "drop", "group"}, default="raise"
-            Treatment of rows without a group label; see `ScoreCounts.from_predictions`.
+            What to do with rows without a group label; see `ScoreCounts.from_predictions`.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
             What is coarsened or withheld in each part; see `ScoreCounts.reduced`.
 
@@ -165,12 +165,12 @@ class MulticlassCounts:
 
     @classmethod
     def merge(cls, parts: Iterable[MulticlassCounts]) -> MulticlassCounts:
-        """Merge counts, such as the counts of many devices.
+        """Merge counts, such as those from many devices.
 
         Parameters
         ----------
         parts : iterable of MulticlassCounts
-            One or more counts of the same labels and the same `multi_class`.
+            One or more counts with the same labels and the same `multi_class`.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class MulticlassCounts:
 
 
 class MulticlassRows(NamedTuple):
-    """Validated rows of three or more classes.
+    """Validated rows from three or more classes.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ class MulticlassRows(NamedTuple):
         missing: Any,
         clusters: Any = None,
     ) -> MulticlassRows:
-        """Validate the arguments of `MulticlassCounts.from_predictions`."""
+        """Validate `MulticlassCounts.from_predictions`'s arguments."""
         multi_class, missing = check_multi_class(multi_class), _input.check_missing(missing)
         _input.check_row_order(
             {
@@ -286,18 +286,18 @@ class MulticlassRows(NamedTuple):
 
     @property
     def first(self) -> _input.Rows:
-        """Return all rows, with the scores of the first class."""
+        """Return all rows, with the first class's scores."""
         return next(iter(self.by_class.values()))
 
     def numbers(self, key: Any) -> NDArray[np.intp]:
-        """Return the positions of the rows of a comparison among all rows."""
+        """Return a comparison's row positions among all rows."""
         if self.multi_class == "ovr":
             return np.arange(self.first.positive.size)
         one, other = key
         return np.flatnonzero(self.by_class[one].positive | self.by_class[other].positive)
 
     def of(self, key: Any) -> _input.Rows:
-        """Return the rows of a comparison, with the names of both classes for messages and audits.
+        """Return a comparison's rows, with both class names for messages and audits.
 
         Parameters
         ----------
@@ -313,12 +313,12 @@ class MulticlassRows(NamedTuple):
 
 
 def keys_of(labels: Iterable[Any], multi_class: MultiClass) -> list[Any]:
-    """Return the labels, or all pairs of a positive and a negative label."""
+    """Return the labels, or all pairs with a positive and a negative label."""
     return list(labels) if multi_class == "ovr" else list(itertools.permutations(labels, 2))
 
 
 def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
-    """Return the class labels in the order of the columns of the scores."""
+    """Return the class labels in the order of the score columns."""
     n_missing = _input.count_missing(y)
     if n_missing:
         raise ValueError(f"y_true has {n_missing} missing labels of {y.size}; drop these rows.")
@@ -341,7 +341,7 @@ def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
 
 
 def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
-    """Return the number of each label's column: by name, or by position without names.
+    """Return each label's column number: by name, or by position without names.
 
     Labels as text also match, because some data frames have only text as names.
     """
@@ -406,7 +406,7 @@ def _rows_at(rows: _input.Rows, numbers: NDArray[np.intp]) -> _input.Rows:
 
 
 def _named(rows: _input.Rows, positive: str, negative: str) -> _input.Rows:
-    """Return the rows with the names of both classes, which messages and audits show."""
+    """Return the rows with both class names, which messages and audits show."""
     of_labels = ((negative, ~rows.positive), (positive, rows.positive))
     seen = [label for label, of_label in of_labels if of_label.any()]
     return rows._replace(classes=_input.Classes.of(seen, positive))

@@ -33,7 +33,7 @@ class OtherFileError(ValueError):
 
 
 class DamagedFileError(ValueError):
-    """Error for unreadable data, caused by an error of the reader."""
+    """Error for unreadable data, caused by the reader's error."""
 
 
 def damaged(name: str, error: Exception, kind: str = "ScoreCounts") -> DamagedFileError:
@@ -59,9 +59,9 @@ def pyarrow_parquet() -> Any:
 def read_file(
     path: str | os.PathLike[str], kind: str = "ScoreCounts", most: int | None = None
 ) -> bytes:
-    """Return the content of a Parquet file, or only the beginning of another file.
+    """Return a Parquet file's content, or only another file's beginning.
 
-    With `most`, the function reads only a few bytes more than this number of a larger file.
+    With `most`, it reads only a few bytes more than this from a larger file.
     """
     if isinstance(path, bytes | bytearray | memoryview):
         raise TypeError(
@@ -74,7 +74,7 @@ def read_file(
 
 
 def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
-    """Raise a TypeError unless the content of a file is bytes."""
+    """Raise a TypeError unless a file's content is bytes."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise TypeError(
             f"data must be the bytes that {kind}.to_bytes returned; got {described(data)}. "
@@ -94,13 +94,13 @@ def written(
     ----------
     schema : pyarrow.Schema
     tables : iterable of pyarrow.Table
-        Parts of the file, one after the other.
+        The file's parts, one after the other.
     metadata : mapping
         Metadata by key.
     rows : int
-        Largest number of rows of a row group.
+        Most rows in a row group.
     **options
-        Further arguments of `pyarrow.parquet.ParquetWriter`.
+        Further arguments for `pyarrow.parquet.ParquetWriter`.
     """
     import pyarrow as pa
 
@@ -117,9 +117,9 @@ def written(
 def digest(
     facts: Mapping[str, Any], texts: Iterable[list[Any]], arrays: Iterable[NDArray[Any]]
 ) -> str:
-    """Return the SHA-256 of the metadata, lists of texts and arrays, in hexadecimal.
+    """Return the SHA-256 over metadata, text lists and arrays, in hexadecimal.
 
-    Text is UTF-8. Numbers have the byte order of most processors, little-endian.
+    Text is UTF-8. Numbers are little-endian, as on most processors.
     """
     plain = {name: value for name, value in facts.items() if name != "sha256"}
     sha256 = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
@@ -138,7 +138,7 @@ def digest(
 
 
 def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
-    """Open a file, and read the columns `texts` as numbers of distinct texts."""
+    """Open a file, and read the columns `texts` as indices into distinct texts."""
     import pyarrow as pa
 
     return pyarrow_parquet().ParquetFile(
@@ -163,7 +163,7 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
     name : str
         Name of the file for messages.
     kind : str, default="ScoreCounts"
-        Name of the class that the file should hold, for messages.
+        The class that the file should hold, for messages.
     """
     pyarrow_parquet()  # raise the error for a missing package
     if _is_cut_off(data):
@@ -190,7 +190,7 @@ def _is_cut_off(data: Any) -> bool:
 
 
 def facts_in(file: Any) -> Any:
-    """Return the metadata of an opened file; None if the file has another writer."""
+    """Return an opened file's metadata; None if the file has another writer."""
     text = (file.metadata.metadata or {}).get(KEY)
     return None if text is None else json.loads(text)
 
@@ -205,24 +205,24 @@ def _check_declared_size(metadata: Any, data: Any) -> None:
 
 
 def row_numbers(metadata: Any) -> list[int]:
-    """Return the number of rows of each row group."""
+    """Return the row count by row group."""
     return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
 
 
 def size_declared(metadata: Any) -> int:
-    """Return the number of bytes of all pages in memory, by the metadata."""
+    """Return how many bytes all pages take in memory, by the metadata."""
     # Do not read the sizes of single columns: damaged sizes make pyarrow end the process.
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     return sum(abs(group.total_byte_size) for group in groups)
 
 
 def size_in_memory(metadata: Any) -> int:
-    """Return the number of bytes of the values, and of the pages that hold the values."""
+    """Return how many bytes the values take, with the pages that hold them."""
     return int(8 * metadata.num_rows * metadata.num_columns + size_declared(metadata))
 
 
 def is_too_large(metadata: Any, size: int) -> bool:
-    """Return whether the content of a file of this size would exhaust the memory."""
+    """Return whether the content would exhaust the memory, for a file this large."""
     return size_in_memory(metadata) > max(_SMALL, _MOST_EXPANDED * size)
 
 
@@ -248,12 +248,12 @@ _KINDS_OF_PAGES = {5: 2, 7: 2, 8: 4}
 
 
 def size_of_pages(data: Any) -> int:
-    """Return the number of bytes of all pages after decompression, by the headers of the pages.
+    """Return how many bytes all pages take after decompression, by their headers.
 
     Parameters
     ----------
     data : bytes-like
-        Content of a Parquet file.
+        A Parquet file's content.
     """
     view = memoryview(data)
     footer = len(view) - 8 - int.from_bytes(view[-8:-4], "little")
@@ -270,7 +270,7 @@ def size_of_pages(data: Any) -> int:
 
 
 def _chunks(thrift: _Thrift) -> Iterator[tuple[int, int]]:
-    """Yield the first byte and the end of the pages of each column in each row group."""
+    """Yield where each column's pages begin and end in each row group."""
     for _ in thrift.structures(_ROW_GROUPS):
         for _ in thrift.structures(_COLUMNS):
             found: dict[int, int] = {}
@@ -286,7 +286,7 @@ def _chunks(thrift: _Thrift) -> Iterator[tuple[int, int]]:
 
 
 def _sizes(view: memoryview, place: int, stop: int) -> Iterator[int]:
-    """Yield the size of each page between two places."""
+    """Yield each page's size between two places."""
     if not 0 <= place <= stop <= len(view):
         raise ValueError("its pages are not in the file")
     while place < stop:
@@ -311,7 +311,7 @@ def _sizes(view: memoryview, place: int, stop: int) -> Iterator[int]:
 
 
 class _Thrift:
-    """Reader of Thrift's compact protocol that keeps nothing it is not asked for."""
+    """Reader for Thrift's compact protocol that keeps nothing it is not asked for."""
 
     def __init__(self, view: memoryview, place: int) -> None:
         self._view, self.place = view, place
@@ -323,7 +323,7 @@ class _Thrift:
         return self._view[self.place - 1]
 
     def number(self) -> int:
-        """Read an unsigned integer of 7 bits per byte."""
+        """Read an unsigned integer with 7 bits per byte."""
         value = self.byte()
         if value < 128:  # most are
             return value
@@ -341,7 +341,7 @@ class _Thrift:
         return value >> 1 ^ -(value & 1)
 
     def fields(self) -> Iterator[tuple[int, int]]:
-        """Yield number and kind of each field; the caller reads or skips its value."""
+        """Yield each field's number and kind; the caller reads or skips its value."""
         field = 0
         while head := self.byte():
             field = field + (head >> 4) if head >> 4 else self.integer()
@@ -358,7 +358,7 @@ class _Thrift:
         return found
 
     def structures(self, wanted: int) -> Iterator[None]:
-        """Read a structure; yield for each item of its list `wanted`, which the caller reads."""
+        """Read a structure; yield for each item in its list `wanted`, which the caller reads."""
         for field, kind in self.fields():
             if field == wanted and kind == _LIST:
                 for _ in range(self._length()[0]):
@@ -367,18 +367,18 @@ class _Thrift:
                 self.skip(kind)
 
     def _length(self) -> tuple[int, int]:
-        """Read the number of items of a list, and their kind."""
+        """Read how many items a list has, and their kind."""
         head = self.byte()
         return self._items(self.number() if head >> 4 == 15 else head >> 4), head & 15
 
     def _items(self, number: int) -> int:
-        """Return a number of items, each of which has a byte or more."""
+        """Return a number of items, each with a byte or more."""
         if number > len(self._view):
             raise ValueError("a list has more items than the file has bytes")
         return number
 
     def skip(self, kind: int, is_item: bool = False) -> None:
-        """Skip a value; booleans take a byte only as items of lists."""
+        """Skip a value; booleans take a byte only as list items."""
         if _BYTE < kind < _DOUBLE:
             self.number()
         elif kind == _BINARY:

@@ -15,7 +15,7 @@ from skfedauc.counts.disclosure import Disclosure, DisclosureError
 
 
 class MergeError(ValueError):
-    """Parts of a merge that contradict each other.
+    """Merged parts that contradict each other.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ class MergeError(ValueError):
 
 
 class MergeTypeError(MergeError, TypeError):
-    """Parts whose group labels are of different kinds."""
+    """Parts whose group labels differ in kind."""
 
 
 class MergeDisclosureError(MergeError, DisclosureError):
-    """Parts whose levels of disclosure prevent merging."""
+    """Parts whose disclosure levels prevent merging."""
 
 
 class Source(NamedTuple):
-    """One counting of rows.
+    """One counting.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Source(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What a second counting of the same rows shares with the first."""
+        """What a second counting shares with the first if the rows are the same."""
         return (self.identifier,) if self.name is None else (self.name, self.model, self.period)
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def new_source(
     secret: bytes | None = None,
     digest: Callable[[], bytes] | None = None,
 ) -> Source:
-    """Check the arguments of `ScoreCounts.with_source`, and return a source."""
+    """Check `ScoreCounts.with_source`'s arguments, and return a source."""
     for argument, value in {"name": name, "model": model, "period": period}.items():
         if value is not None:
             if not isinstance(value, str):
@@ -143,7 +143,7 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 
 def identifier_of(sources: Sequence[Source]) -> str:
-    """Return an identifier of counts with these sources, which discloses nothing."""
+    """Return an identifier for counts with these sources, which discloses nothing."""
     found = sorted(source.identifier for source in sources)
     return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()[:32]
 
@@ -172,7 +172,7 @@ def wrong_sources(sources: Any) -> str | None:
 
 
 class Entry(NamedTuple):
-    """Part of a merge: its name in messages, its sources, and a function for its digest."""
+    """A merge's part: its name in messages, its sources, and a function for its digest."""
 
     name: str
     sources: tuple[Source, ...]
@@ -180,17 +180,17 @@ class Entry(NamedTuple):
 
     @property
     def keys(self) -> set[tuple[Any, ...]]:
-        """Keys of the sources."""
+        """The sources' keys."""
         return {source.key for source in self.sources}
 
     @property
     def identifiers(self) -> set[str]:
-        """Identifiers of the sources."""
+        """The sources' identifiers."""
         return {source.identifier for source in self.sources}
 
 
 class Register:
-    """Countings that a merge has seen, each of which counts once.
+    """Countings that a merge has seen; each counts once.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class Register:
         self._by_mark: dict[Any, int] = {}
 
     def add(self, number: int, entry: Entry) -> list[int] | None:
-        """Return the numbers of the parts that this one replaces, or None for a retry."""
+        """Return which parts this one replaces, by number, or None for a retry."""
         marks = entry.keys | entry.identifiers
         earlier = sorted({self._by_mark[mark] for mark in marks if mark in self._by_mark})
         replaced = [_is_replaced(self.kept[n], entry, self._repeated) for n in earlier]

@@ -1,7 +1,7 @@
-"""Ranges of scores of binned cells: merging, joining of cells, and suppression of small counts.
+"""Score ranges in binned cells: merging, joining cells, and suppressing small counts.
 
 Ranges have shape (2, n_cells): the lowest and the highest possible score of the rows in each cell.
-The score of a cell lies within its range.
+A cell's score lies within its range.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHARE = 0.5 + 0.01 / np.sqrt(2)
 def add_with_ranges(
     cells: Cells, ranges: Ranges | None, codes: NDArray[np.intp] | None, n_groups: int
 ) -> tuple[Cells, Ranges | None]:
-    """Add up cells with equal group and score, and return the smallest range of each sum."""
+    """Add up cells with equal group and score, and return each sum's smallest range."""
     added = add_cells(cells, codes, n_groups)
     return added, None if ranges is None else _hull(cells.scores, ranges, codes, added)
 
@@ -39,7 +39,7 @@ def merge_with_ranges(
     numbers: Sequence[NDArray[np.intp]],
     n_groups: int,
 ) -> tuple[Cells, Ranges | None]:
-    """Merge the cells of two or more score counts, and return the range of each merged cell."""
+    """Merge cells from two or more score counts, and return each merged cell's range."""
     merged = merge_cells(parts, numbers, n_groups)
     known = [of_part for of_part in ranges if of_part is not None]
     if not known:
@@ -54,7 +54,7 @@ def merge_with_ranges(
 def _hull(
     scores: NDArray[np.float64], ranges: Ranges, codes: NDArray[np.intp] | None, added: Cells
 ) -> Ranges:
-    """Return, for each cell in `added`, the smallest range that holds the ranges of its parts."""
+    """Return, for each cell in `added`, the smallest range that holds its parts' ranges."""
     numbers, _ = number_cells(scores, codes, added.starts.size - 1)
     hull = np.empty((2, added.scores.size))
     hull[0], hull[1] = np.inf, -np.inf
@@ -64,13 +64,13 @@ def _hull(
 
 
 def n_distinct(ranges: Ranges) -> int:
-    """Return the number of distinct ranges; different ranges may have the same score."""
+    """Return how many distinct ranges there are; different ones may have the same score."""
     low, high = ranges
     return int(np.unique(low + 1j * high).size)
 
 
 def score_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a score near the middle of each range."""
+    """Return a score near each range's middle."""
     between: NDArray[np.float64] = (1 - _SHARE) * low + _SHARE * high
     return between
 
@@ -78,7 +78,7 @@ def score_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArra
 def united_bins(
     bins: Bins, low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], Ranges]:
-    """Return the scores and the ranges of cells that each hold several neighboring bins."""
+    """Return scores and ranges for cells that each hold several neighboring bins."""
     scores = bins.scores_of(low)
     between = score_between(scores, bins.scores_of(high))
     ranges = np.stack([bins.ranges_of(low)[0], bins.ranges_of(high)[1]])
@@ -155,7 +155,7 @@ def wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None)
 
 
 def join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges, NDArray[np.intp]]:
-    """Join neighboring bins of each group and class until each count is at least `min_count`."""
+    """Join neighboring bins by group and class until each count is at least `min_count`."""
     numbers = bins.numbers_of(cells.scores)
     parts = [_of_class(cells, numbers, bins, min_count, of_class) for of_class in (0, 1)]
     (negatives, *_), (positives, *_) = parts
@@ -177,7 +177,7 @@ def join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges,
 def _of_class(
     cells: Cells, numbers: Integers, bins: Bins, min_count: int, of_class: int
 ) -> tuple[Integers, Floats, Ranges, NDArray[np.intp], Floats]:
-    """Return counts, scores, ranges, groups and weights of the joined cells of a class."""
+    """Return counts, scores, ranges, groups and weights for a class's joined cells."""
     counts = (cells.negatives, cells.positives)[of_class].astype(np.int64)
     used = np.flatnonzero(counts)
     counts, numbers, codes = counts[used], numbers[used], cells.groups[used]
@@ -199,7 +199,7 @@ def _of_class(
 
 
 def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Return the first item of each run within a group; every run has a sum of at least `least`."""
+    """Return each run's first item within a group; every run sums to at least `least`."""
     if not counts.size:  # without counts, `least` may be too large for an array
         return np.zeros(0, np.intp)
     upto = np.cumsum(counts)
@@ -220,7 +220,7 @@ def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDA
 def _rounded(
     first: Integers, last: Integers, codes: NDArray[np.intp], bins: Bins
 ) -> tuple[Integers, Integers]:
-    """Return the lowest and the highest bin of ranges, rounded outwards without overlap."""
+    """Return the ranges' lowest and highest bins, rounded outwards without overlap."""
     if bins.n_bins is None:
         least, most = bins.numbers_of([-sys.float_info.max, sys.float_info.max]).tolist()
     else:
@@ -239,7 +239,7 @@ def _rounded(
 
 
 def _bit_length(numbers: Integers) -> Integers:
-    """Return the number of bits of each nonnegative number below 2**53."""
+    """Return how many bits each nonnegative number below 2**53 has."""
     return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
 
 
@@ -251,7 +251,7 @@ _SAME_CLASS = 0.1
 
 
 def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[Cells, Ranges]:
-    """Join neighboring cells of each group until there are `max_cells`."""
+    """Join neighboring cells by group until there are `max_cells`."""
     chain = _Chain(cells, ranges)
     while chain.size > max_cells:
         chain.join(chain.size - max_cells)
@@ -269,7 +269,7 @@ def join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[C
 
 
 class _Chain:
-    """Chain of sorted cells that joins neighbors."""
+    """Sorted cells in a chain that joins neighbors."""
 
     def __init__(self, cells: Cells, ranges: Ranges | None) -> None:
         amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
@@ -295,7 +295,7 @@ class _Chain:
         return self.first.size
 
     def join(self, most: int) -> None:
-        """Join pairs of neighboring cells, at most `most`."""
+        """Join neighboring cells in pairs, at most `most`."""
         costs = self._costs()
         limit = np.partition(costs, most - 1)[most - 1]
         # Of two joins of a cell, make the join with the lower cost. Costs of the same binary order
@@ -326,7 +326,7 @@ class _Chain:
             self._in_group = np.add.reduceat(self._in_group, first, axis=1)
 
     def _costs(self) -> Floats:
-        """Return the cost of joining each cell with the next cell; infinite between groups."""
+        """Return what joining each cell with the next costs; infinite between groups."""
         left, right = slice(None, -1), slice(1, None)
         shares, low, high = self._shares, self.low, self.high
         is_range = low < high
@@ -357,7 +357,7 @@ class _Chain:
 
 
 def _shares(amounts: Floats, of_all: Floats) -> Floats:
-    """Return amounts by class as shares of all; 0 if there are none."""
+    """Return amounts by class as shares; 0 if there are none."""
     of_all = of_all.reshape(2, -1)
     return np.divide(amounts, of_all, out=np.zeros_like(amounts), where=of_all > 0)
 
@@ -365,7 +365,7 @@ def _shares(amounts: Floats, of_all: Floats) -> Floats:
 def _shares_before(
     shares: Floats, of_cells: Floats, ends: Floats, side: Literal["left", "right"]
 ) -> Floats:
-    """Return the sum of the shares of the cells before each end."""
+    """Return the summed cell shares before each end."""
     order = np.argsort(of_cells, kind="stable")
     upto = np.zeros((2, shares.shape[1] + 1))
     np.cumsum(shares[:, order], axis=1, out=upto[:, 1:])
@@ -373,13 +373,13 @@ def _shares_before(
 
 
 def _pairs(left: Floats, right: Floats) -> Floats:
-    """Return products of shares of different classes, plus a fraction of products of one class."""
+    """Return products of shares across classes, plus a fraction of those within a class."""
     of_other_class = left[0] * right[1] + left[1] * right[0]
     return np.asarray(of_other_class + _SAME_CLASS * (left * right).sum(axis=0))
 
 
 def _crossing(low: Floats, high: Floats) -> Floats:
-    """Return factors that raise the costs of joins whose range crosses a rounder score."""
+    """Return factors that make joins dearer if their range crosses a rounder score."""
     below, above = _in_order(low), _in_order(high)
     differing = (below ^ above).astype(np.float64)
     differing[differing < 0] = 2.0**63  # the range contains 0
@@ -388,13 +388,13 @@ def _crossing(low: Floats, high: Floats) -> Floats:
 
 
 def _in_order(scores: Floats) -> Integers:
-    """Return the bits of scores as integers in the order of the scores."""
+    """Return the scores' bits as integers in the same order."""
     bits = scores.view(np.int64)
     return bits ^ (bits >> 63 & np.iinfo(np.int64).max)
 
 
 def _hashed(numbers: NDArray[np.intp], seed: int) -> Integers:
-    """Return reproducible random numbers of 32 bits."""
+    """Return reproducible 32-bit random numbers."""
     mixed = (numbers.astype(np.uint64) + np.uint64(seed << 40)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
     return (mixed >> np.uint64(32)).astype(np.int64)

@@ -116,9 +116,9 @@ def _summarized(state: State) -> State:
 
 
 def common_level(one: Disclosure, other: Disclosure) -> Disclosure | None:
-    """Return the highest level to which counts of both levels can be reduced.
+    """Return the highest level to which counts with either level can be reduced.
 
-    None without such a level, or if it depends on the ranges of the counts.
+    None without such a level, or if it depends on the counts' ranges.
     """
     if "summary" in (one.level, other.level):
         return Disclosure("summary")
@@ -132,7 +132,7 @@ def common_level(one: Disclosure, other: Disclosure) -> Disclosure | None:
 
 
 def within(state: State, max_cells: int) -> State:
-    """Return counts with ranges of scores and at most `max_cells` cells."""
+    """Return counts with score ranges and at most `max_cells` cells."""
     max_cells = _input.check_whole_number(max_cells, "max_cells")
     needs(state.disclosure, Need.SCORES, "max_cells")
     if max_cells < state.n_groups:
@@ -160,7 +160,7 @@ def is_small(numbers: Sequence[NDArray[np.int64] | int], least: int) -> NDArray[
 
 
 def joined_label(label: Any) -> Any:
-    """Return the label of the joined small groups, with a part for each column of `label`."""
+    """Return the joined small groups' label, with a part for each column in `label`."""
     return (_input.MISSING,) * len(label) if isinstance(label, tuple) else _input.MISSING
 
 
@@ -209,9 +209,9 @@ def withheld_of(
     least: int,
     tell: str,
 ) -> Withheld:
-    """Return what is disclosed of withheld groups with these rows.
+    """Return what is disclosed about withheld groups with these rows.
 
-    A total below `least` times the number of groups could narrow down the rows of single groups:
+    A total below `least` times the group count could narrow down single groups' rows:
     only this limit is disclosed.
     """
     n_groups = n_negatives.size
@@ -232,7 +232,7 @@ def withheld_of(
 
 
 def with_groups(state: State, chosen: NDArray[np.intp]) -> State:
-    """Return the counts of the groups at increasing positions."""
+    """Return the groups' counts at increasing positions."""
     labels = None if state.labels is None else _input.some_labels(state.labels, chosen)
     if isinstance(state.content, Summary):
         return state._replace(content=state.content.take(chosen), labels=labels)
@@ -253,7 +253,7 @@ def with_groups(state: State, chosen: NDArray[np.intp]) -> State:
 
 
 def positions_of(numbers: ArrayLike, n_groups: int) -> NDArray[np.intp]:
-    """Return increasing positions of groups; raise an error for other positions."""
+    """Return increasing group positions; raise an error for other positions."""
     chosen = np.asarray(numbers)
     is_whole = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or chosen.size == 0)
     bounds = np.r_[-1, chosen, n_groups] if is_whole else np.zeros(2)
@@ -292,7 +292,7 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
 
 
 def by_period(state: State, name: str) -> State:
-    """Return the counts of one period with the period as the last group column.
+    """Return one period's counts with the period as the last group column.
 
     Counts that have such a column are returned unchanged.
     """
@@ -324,7 +324,7 @@ def by_period(state: State, name: str) -> State:
 def _order_of_renamed(
     state: State, numbers: NDArray[np.intp], old: Sequence[Any]
 ) -> NDArray[np.intp]:
-    """Return the old number of each new group of a summary, whose groups cannot be combined."""
+    """Return a summary's old group numbers by new group; its groups cannot be combined."""
     order = np.argsort(numbers, kind="stable")
     equal = np.flatnonzero(np.diff(numbers[order]) == 0)
     if equal.size:
@@ -334,7 +334,7 @@ def _order_of_renamed(
 
 
 def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) -> State:
-    """Return the counts after a function of the distinct scores."""
+    """Return the counts after a function is applied to the distinct scores."""
     if not callable(function):
         raise TypeError(f"function must be callable; got {_words.described(function)}.")
     needs(state.disclosure, Need.EXACT, "map_scores")

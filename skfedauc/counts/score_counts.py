@@ -34,13 +34,13 @@ _IDENTIFYING = threading.Lock()
 
 
 class View:
-    """What the other parts of the package read of score counts, computed once.
+    """What the package's other parts read from score counts, computed once.
 
     Parameters
     ----------
     state : State
     n_jobs : int or None
-        Number of threads that add up placement values.
+        Threads that add up placement values.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class View:
 
     @functools.cached_property
     def concordance(self) -> Concordance:
-        """Rows and concordant pairs of each group, as a named tuple of read-only arrays.
+        """Rows and concordant pairs by group, as a named tuple of read-only arrays.
 
-        `u2` is twice Mann-Whitney's U: the AUC of a group is ``u2 / (2 * negatives * positives)``.
+        `u2` is twice Mann-Whitney's U: a group's AUC is ``u2 / (2 * negatives * positives)``.
         """
         if self.summary is not None:
             return self.summary.concordance
@@ -122,7 +122,7 @@ class ScoreCounts:
 
     See Also
     --------
-    GroupAUC : AUCs, gaps and tables of counts.
+    GroupAUC : AUCs, gaps and tables from counts.
     Disclosure : What a site withholds or coarsens.
     MulticlassCounts : Counts for several classes.
     skfedauc.privacy.PrivateCounts : Counts with noise for differential privacy.
@@ -210,7 +210,7 @@ class ScoreCounts:
         n_jobs: int | None = None,
         disclosure: str | Bins | Disclosure = "exact",
     ) -> ScoreCounts:
-        """Count the rows of a set of predictions.
+        """Count predictions.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class ScoreCounts:
             Finite scores; higher means more likely positive. They are kept as float64: decimals,
             fractions and large integers are refused if two different numbers might become equal.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-            Group label of each row: booleans, integers, strings, dates, periods, intervals (of
+            Each row's group label: booleans, integers, strings, dates, periods, intervals (of
             `pandas.cut`), members of an `enum.Enum`, or categories of these. Floats that are whole
             numbers become integers. With several columns, each combination is a group, labeled by
             a tuple.
@@ -294,17 +294,17 @@ class ScoreCounts:
         score : array-like, shape (n_counts,), default=None
             Finite scores; required.
         n_negatives, n_positives : int array-like, shape (n_counts,), default=None
-            Required numbers of rows, 0 or more.
+            Required row counts, 0 or more.
         weight_negatives, weight_positives : array-like, shape (n_counts,), default=None
-            Sums of the sample weights by class. None means that each row has weight 1.
+            Summed sample weights by class. None means that each row has weight 1.
         squared_weight_negatives, squared_weight_positives : array-like, shape (n_counts,), \
 default=None
-            Sums of the squared weights; required with sums of the weights.
+            Summed squared weights; required with summed weights.
         score_low, score_high : array-like, shape (n_counts,), default=None
             Lowest and highest possible score of the rows, for counts by ranges of scores. `score`
             lies in the range, and represents it.
         **group_columns : array-like, shape (n_counts,)
-            Columns of group labels by name, in place of `group`. Reports show the names.
+            Group label columns by name, instead of `group`. Reports show the names.
 
         Returns
         -------
@@ -348,7 +348,7 @@ default=None
         max_cells: int = 10_000_000,
         disclosure: str | Bins | Disclosure = "exact",
     ) -> ScoreCounts:
-        """Count the rows of a table in memory, of a lazy table or of a table in a database.
+        """Count a table's rows, in memory, lazily or in a database.
 
         Databases and lazy tables count their rows by one query, ``SELECT group, score, label,
         COUNT(*) ... GROUP BY group, score, label``, and transfer only the counts. With bins, they
@@ -360,11 +360,11 @@ default=None
             Any table that narwhals reads: pandas, polars (also lazy), pyarrow, DuckDB, PySpark
             (also Spark Connect), Dask, SQLFrame, or Ibis, which reads PostgreSQL and others.
         label, score : str
-            Columns of the labels and of the scores.
+            Label and score columns.
         group : str or list of str, default=None
-            Column or columns of the groups.
+            Group column or columns.
         weight : str, default=None
-            Column of the sample weights.
+            Sample weight column.
         pos_label : int, float, bool or str, default=None
             As in `from_predictions`.
         missing : {"raise", "drop", "group"}, default="raise"
@@ -378,7 +378,7 @@ default=None
         Returns
         -------
         ScoreCounts
-            Equal to the counts of `from_predictions`, except for rounding with weights.
+            Equal to `from_predictions`'s counts, except for rounding with weights.
 
         Raises
         ------
@@ -432,7 +432,7 @@ default=None
             ``skfedauc[files]``); or functions without arguments that return a tuple or a DataFrame.
             Workers read files and call functions.
         label, score : str, default=None
-            Columns of the labels and of the scores. Required for DataFrames and files.
+            Label and score columns. Required for DataFrames and files.
         group : str or list of str, default=None
             As in `from_table`.
         weight : str, default=None
@@ -442,10 +442,10 @@ default=None
         missing : {"raise", "drop", "group"}, default="raise"
             As in `from_predictions`.
         n_jobs : int, default=None
-            Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
+            Workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. ``joblib.parallel_config("threading")`` sends no batches to processes.
         verbose : int, default=0
-            If 1 or more, print the number of finished batches to stderr after each round.
+            If 1 or more, print how many batches are finished to stderr after each round.
         checkpoint : str or os.PathLike, default=None
             File that keeps the counts if a batch fails, a worker dies or the process ends. To
             resume, call again with the same batches in the same order. Remove the file only after
@@ -454,7 +454,7 @@ default=None
             As in `from_predictions`. Workers count by bins, so that no scores leave them; a summary
             and `min_count` are applied to the sum, and the checkpoint holds the counts before.
         max_cells : int, default=None
-            Largest number of cells, for streams without end; see `reduced`.
+            Most cells to keep, for streams without end; see `reduced`.
 
         Returns
         -------
@@ -479,7 +479,7 @@ default=None
         In CSV files, columns are separated by commas, semicolons or tabs, group labels are text,
         and only empty cells are missing values.
 
-        A checkpoint has the format of `save`. A later call compares a checksum of the scores (or
+        A checkpoint has `save`'s format. A later call compares a checksum of the scores (or
         bins) of the batches before, the absolute path and size of files, and the name and arguments
         of functions.
 
@@ -1256,7 +1256,7 @@ default=None
 
 
 def left_out(n_missing: int) -> str:
-    """Return a phrase with the number of rows without a group label."""
+    """Return a phrase with the row count without a group label."""
     if not n_missing:
         return ""
     return f", {_words.counted(n_missing, 'row')} without a group label left out"
@@ -1343,7 +1343,7 @@ def _read(data: Any, name: str, limits: Limits) -> State:
 def select_groups(
     counts: ScoreCounts, numbers: ArrayLike, *, at_least: int | None = None
 ) -> ScoreCounts:
-    """Return the counts of some groups; counts without groups are returned unchanged.
+    """Return some groups' counts; counts without groups are returned unchanged.
 
     Parameters
     ----------
@@ -1363,7 +1363,7 @@ def select_groups(
 
 
 def merge_named(parts: Mapping[str, Any], **options: Any) -> tuple[ScoreCounts, tuple[str, ...]]:
-    """Merge named parts, and return the names of those that repeat other parts as well.
+    """Merge named parts, and also return which ones repeat other parts, by name.
 
     Parameters
     ----------
@@ -1376,7 +1376,7 @@ def merge_named(parts: Mapping[str, Any], **options: Any) -> tuple[ScoreCounts, 
 
 
 def with_n_missing(counts: ScoreCounts, n_missing: int) -> ScoreCounts:
-    """Return the counts with another number of rows without a group label."""
+    """Return the counts with another row count without a group label."""
     return counts._with(counts._state._replace(n_missing=n_missing))  # noqa: SLF001
 
 
@@ -1389,7 +1389,7 @@ def with_weights_over(counts: ScoreCounts, exponent: int) -> ScoreCounts:
 
 
 def view_of(counts: ScoreCounts) -> View:
-    """Return labels, classes, ranges and sums over the cells of score counts."""
+    """Return score counts' labels, classes, ranges and sums over cells."""
     return counts._view  # noqa: SLF001
 
 
@@ -1416,12 +1416,12 @@ def extremes_of(counts: ScoreCounts) -> tuple[ScoreCounts, ScoreCounts]:
 
 
 def identified_sources(counts: ScoreCounts) -> tuple[Source, ...]:
-    """Return the sources of all rows; rows without one get a random identifier, which is kept."""
+    """Return all rows' sources; rows without one get a random identifier, which is kept."""
     return counts._identified().sources  # noqa: SLF001
 
 
 def identifier_of(counts: ScoreCounts) -> str:
-    """Return a random identifier of the counts, which discloses nothing, and which `save` keeps."""
+    """Return the counts' random identifier, which discloses nothing, and which `save` keeps."""
     return provenance.identifier_of(identified_sources(counts))
 
 
