@@ -16,7 +16,6 @@ from skfedauc.audit import questions
 from skfedauc.audit.answers import answer
 from skfedauc.inference import rates as limits_of
 from skfedauc.inference.cross_gap import cross_gaps
-from skfedauc.plotting import ReliabilityDisplay
 
 # Cells of denominator and events, [negatives, positives] x [not selected, selected], and the same
 # from labels y and decisions d
@@ -203,22 +202,6 @@ def test_limits_of_calibration(shared):
         reach = stats.t.ppf(0.975, freedom) * error
         row = table.loc[g, ["calibration_slope_ci_low", "calibration_slope_ci_high"]].tolist()
         assert_allclose(row, [robust.params[-1] - reach, robust.params[-1] + reach], rtol=1e-5)
-
-
-def test_wilson_limits_of_reliability_bins():
-    rows = simulated(6)
-    report = GroupAUC.from_predictions(**rows)
-    found = ReliabilityDisplay.from_report(report, bins=3)
-    single = ReliabilityDisplay.from_report(
-        GroupAUC.from_predictions(**rows | {"clusters": np.arange(300)}), bins=3
-    )
-    blind = ReliabilityDisplay.from_report(
-        GroupAUC.from_predictions(**rows | {"clusters": None}), bins=3
-    )
-    for one, other in zip(single.low, blind.low, strict=True):
-        assert_allclose(one, other)
-    wider = np.concatenate(found.high) - np.concatenate(found.low)
-    assert (wider > np.concatenate(blind.high) - np.concatenate(blind.low)).all()
 
 
 # Ways to an audit --------------------------------------------------------------------------------

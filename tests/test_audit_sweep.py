@@ -2,7 +2,6 @@
 
 import warnings
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +17,6 @@ from fairlearn.metrics import (
 )
 from oracles import random_case
 from rules import without_small
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, precision_score
 
 from skfedauc import (
@@ -27,10 +25,8 @@ from skfedauc import (
     FairnessAudit,
     GroupAUC,
     ScoreCounts,
-    cross_validate_group_auc,
 )
 from skfedauc.counts import view_of
-from skfedauc.plotting import GroupRocCurveDisplay, GroupScoreDisplay
 
 METRICS = {
     "selection_rate": selection_rate,
@@ -135,17 +131,6 @@ def test_random_cases_with_ties_weights_and_groups_of_one_class():
                 assert gaps[f"{name}_difference"] == pytest.approx(gap, abs=1e-12, nan_ok=True)
 
 
-def test_the_order_of_rows_and_merging_change_nothing():
-    y, score, groups, _ = rows_of(2)
-    order = np.random.default_rng(0).permutation(y.size)
-    audit = FairnessAudit.from_predictions(y, score, groups=groups, threshold=0.3)
-    other = FairnessAudit.from_predictions(
-        y[order], score[order], groups=groups[order], threshold=0.3
-    )
-    pd.testing.assert_frame_equal(audit.sweep().rates, other.sweep().rates, check_exact=True)
-    pd.testing.assert_frame_equal(audit.sweep().gaps, other.sweep().gaps, check_exact=True)
-
-
 def test_many_scores_have_quantiles_as_thresholds():
     rng = np.random.default_rng(3)
     score, y = rng.random(5000) ** 3, rng.integers(0, 2, 5000)
@@ -183,42 +168,3 @@ def test_binned_scores_have_edges_as_thresholds():
 
 
 # Plots -----------------------------------------------------------------------------------------
-
-
-def test_the_threshold_is_marked_on_roc_curves_and_scores():
-    y, score, groups, weights = rows_of(9)
-    report = GroupAUC.from_predictions(y, score, groups=groups, sample_weight=weights)
-    audit = FairnessAudit(report, threshold=0.5)
-    display = GroupRocCurveDisplay.from_report(report, threshold=0.5)
-    rates = audit.by_group()[["false_positive_rate", "true_positive_rate"]].to_numpy()
-    for g, point in display.points_.items():
-        np.testing.assert_allclose(np.ravel(point.get_data()), rates[g])
-        # The point is a corner of the curve.
-        corners = np.column_stack(display.curves[g][:2])
-        assert np.abs(corners - rates[g]).max(axis=1).min() < 0.02
-    assert len(display.points_) == 3
-    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert "threshold 0.5" in legend
-    assert GroupRocCurveDisplay.from_report(report).points_ == {}
-    scores = GroupScoreDisplay.from_report(report, threshold=0.5)
-    assert set(scores.threshold_line_.get_xdata()) == {0.5}
-    beyond = GroupScoreDisplay.from_report(report, threshold=70)
-    assert beyond.threshold_line_ is None
-    assert "the threshold 70 is beyond these scores" in beyond.note_
-    bins = ScoreCounts.from_predictions(
-        y, score, disclosure=Bins.at([-1.0, 0.5, 2.0]), groups=groups
-    )
-    binned = GroupRocCurveDisplay.from_report(GroupAUC(bins), threshold=0.5)
-    exact = GroupRocCurveDisplay.from_predictions(y, score, groups=groups, threshold=0.5)
-    np.testing.assert_array_equal(binned.threshold_rates, exact.threshold_rates)
-    with pytest.raises(DisclosureError, match=r"threshold 0\.6 are unknown"):
-        GroupRocCurveDisplay.from_report(GroupAUC(bins), threshold=0.6)
-    for make in (GroupRocCurveDisplay.from_report, GroupScoreDisplay.from_report):
-        with pytest.raises(ValueError, match="threshold must be a finite number; got 'x'"):
-            make(report, threshold="x")
-    folds = cross_validate_group_auc(
-        LogisticRegression(), score[:, None], y, groups=groups, cv=3
-    ).within_folds
-    with pytest.raises(ValueError, match="within folds only"):
-        GroupRocCurveDisplay.from_report(folds, threshold=0.5)
-    plt.close("all")

@@ -4,10 +4,8 @@ import functools
 import gzip
 import os
 
-import joblib
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 from skfedauc import ScoreCounts
@@ -31,10 +29,6 @@ def make_rows(number, n=300):
     )
 
 
-def expected(arguments, numbers=range(4)):
-    return ScoreCounts.from_table(pd.concat(map(make_rows, numbers)), **arguments)
-
-
 def write(path, rows):
     if path.name.endswith(".parquet"):
         rows.to_parquet(path)
@@ -49,13 +43,6 @@ def files(tmp_path):
     for number, name in enumerate(names):
         write(tmp_path / name.lower(), make_rows(number)).rename(tmp_path / name)
     return [tmp_path / name for name in names]
-
-
-def test_relative_paths_are_of_the_callers_folder(files, monkeypatch):
-    joblib.Parallel(2)([joblib.delayed(os.getcwd)()] * 2)  # workers start in another folder
-    monkeypatch.chdir(files[0].parent)
-    names = [path.name for path in files]
-    assert ScoreCounts.from_batches(names, **BY_SITE, n_jobs=2) == expected(BY_SITE)
 
 
 # CSV --------------------------------------------------------------------------------------------
@@ -88,11 +75,6 @@ def test_labels_that_end_in_zero_decimals(tmp_path, cells, groups):
 # Files that cannot be read ----------------------------------------------------------------------
 
 
-def test_repeated_columns_of_csv(tmp_path):
-    with pytest.raises(ValueError, match=r"'risk', and the file has 2 columns of this name"):
-        counts_of_csv(tmp_path, "ill,risk,site,risk\n0,.1,a,.2\n")
-
-
 def test_files_that_cannot_be_read(tmp_path):
     absent = tmp_path / "absent.parquet"
     with pytest.raises(RuntimeError, match=r"^batch 0 \('.*absent\.parquet'\): FileNotFoundError"):
@@ -106,20 +88,6 @@ def test_files_that_cannot_be_read(tmp_path):
     cut.write_bytes(gzip.compress(make_rows(0).to_csv(index=False).encode())[:-20])
     with pytest.raises((ValueError, RuntimeError), match=r"^batch 0 \('.*cut\.csv\.gz'\): "):
         ScoreCounts.from_batches([cut], **BY_SITE)
-
-
-@pytest.mark.parametrize("arguments", [{}, BY_SITE])
-def test_functions_that_return_a_path_or_a_lazy_table(arguments):
-    with pytest.raises(TypeError, match=r"^batch 0: .*the path 'day\.csv'; pass the path itself"):
-        ScoreCounts.from_batches([lambda: "day.csv"], **arguments)
-    lazy = pl.from_pandas(make_rows(0)).lazy()
-    for batch in (lazy, lambda: lazy):
-        with pytest.raises(
-            TypeError, match=r"^batch 0: .*a polars LazyFrame .*\.collect\(\), .*\.from_table"
-        ):
-            ScoreCounts.from_batches([batch], **arguments)
-    with pytest.raises(TypeError, match=r"a single polars LazyFrame\. .*\.from_table"):
-        ScoreCounts.from_batches(lazy, **arguments)
 
 
 # Checkpoints ------------------------------------------------------------------------------------

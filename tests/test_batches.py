@@ -1,6 +1,5 @@
 """ScoreCounts.from_batches gives the counts of all rows, and reads few batches at a time."""
 
-import enum
 import errno
 import gc
 import itertools
@@ -13,11 +12,8 @@ from unittest import mock
 
 import joblib
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from oracles import STATISTICS, all_pairs, random_case, same_statistic
+from oracles import STATISTICS
 
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.counts import batches as batches_module
@@ -95,48 +91,7 @@ def test_many_distinct_scores_are_merged_on_the_way(n_jobs):
         assert ScoreCounts.from_batches(batches, n_jobs=n_jobs) == whole(rows)
 
 
-def test_every_number_is_that_of_all_pairs():
-    for seed in range(8):
-        case = random_case(seed, most_groups=8)
-        names = ["y", "scores", "groups", "weights"]
-        columns = dict(zip(names, case, strict=True))
-        present = names if case.weights is not None else names[:3]
-        n_batches = int(min(7, case.y.size))
-        merged = ScoreCounts.from_batches(
-            tuples(columns, present, cuts(case.y.size, n_batches, seed))
-        )
-        report, truth = GroupAUC(merged, undefined="ignore"), all_pairs(case)
-        assert list(merged.groups) == truth.labels
-        assert merged.n_positives.tolist() == truth.n_positives.tolist()
-        for name in STATISTICS:
-            assert same_statistic(name, report.statistic(name), truth.statistics[name]), name
-
-
-def test_batches_of_one_class_of_one_row_and_of_none(rows):
-    order = np.argsort(rows["ill"], kind="stable")
-    sorted_rows = {name: column[order] for name, column in rows.items()}
-    slices = [slice(0, 1), slice(1, 1), slice(1, 2000), slice(2000, 5000), slice(5000, 5000)]
-    batches = tuples(sorted_rows, ["ill", "risk", "site"], slices)
-    assert ScoreCounts.from_batches(batches) == whole(rows)
-
-
 # Tables --------------------------------------------------------------------------------------
-
-NAMES = {"label": "ill", "score": "risk"}
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_parquet_file_by_row_groups(rows, tmp_path, n_jobs):
-    path = tmp_path / "scores.parquet"
-    pq.write_table(pa.table(rows), path, row_group_size=700)
-    with pq.ParquetFile(path) as file, joblib.parallel_config("threading"):
-        merged = ScoreCounts.from_batches(
-            file.iter_batches(batch_size=300, columns=["ill", "risk", "site"]),
-            **NAMES,
-            group="site",
-            n_jobs=n_jobs,
-        )
-    assert merged == whole(rows)
 
 
 # Read lazily ---------------------------------------------------------------------------------
@@ -205,39 +160,10 @@ def failing(at, n_batches=10_000):
         yield [0, 0, 1, 1], score, ["a", "b", "a", "b"]
 
 
-def breaking(error, after=4):
-    for _ in range(after):
-        yield [0, 1], [0.1, 0.4], ["a", "b"]
-    raise error
-
-
-def test_failures_have_their_cause():
-    with pytest.raises(RuntimeError, match="batch 0") as failure:
-        ScoreCounts.from_batches(breaking(OSError("disk gone"), after=0))
-    assert isinstance(failure.value.__cause__, OSError)
-
-
 @pytest.mark.parametrize("batches", [[], (), iter([])], ids=["list", "tuple", "iterator"])
 def test_no_batches(batches):
     with pytest.raises(ValueError, match="batches is empty"):
         ScoreCounts.from_batches(batches)
-
-
-ROWS = ([0, 1, 1], [0.1, 0.4, 0.3])
-TABLE = pd.DataFrame({"ill": [0, 1], "risk": [0.1, 0.4], "site": ["a", "b"]})
-
-
-def test_tuples_where_columns_are_named():
-    with pytest.raises(TypeError, match=r"^batch 0: .*tuple") as failure:
-        ScoreCounts.from_batches([ROWS], **NAMES)
-    assert "scikit-learn" not in str(failure.value)
-
-
-def test_a_table_instead_of_batches():
-    """A DataFrame is refused, because iteration gives its column names."""
-    with pytest.raises(TypeError, match=r"batch") as failure:
-        ScoreCounts.from_batches(TABLE, **NAMES)
-    assert "scikit-learn" not in str(failure.value)
 
 
 # Progress ------------------------------------------------------------------------------------
@@ -359,21 +285,6 @@ def test_an_interrupt_keeps_what_was_counted(rows, tmp_path, error):
     assert ScoreCounts.from_batches(
         some_batches(rows), checkpoint=path
     ) == ScoreCounts.from_batches(some_batches(rows))
-
-
-class Stage(enum.Enum):
-    EARLY = 0
-    LATE = 1
-
-
-def test_labels_that_are_not_kept(tmp_path):
-    """The error is raised in the first round of batches."""
-    watched, path = Watched(9, n_rows=2), tmp_path / "counted.skfa"
-    rows = ((y, score, [Stage.EARLY, Stage.LATE]) for y, score, _ in watched)
-    with pytest.raises(TypeError, match=r"files keep groups labelled by .*got <Stage.EARLY: 0>"):
-        ScoreCounts.from_batches(rows, checkpoint=path)
-    assert watched.read == 1
-    assert not path.exists()
 
 
 @pytest.fixture

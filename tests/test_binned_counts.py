@@ -1,17 +1,15 @@
 """Binned ScoreCounts: ranges, merging and extremes, checked row by row."""
 
-import dataclasses
 import itertools
 import re
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pytest
 from oracles import comparisons, random_case
-from rules import restored, rule
+from rules import rule
 
-from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
+from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import Disclosure, MergeError, extremes_of, view_of
 
 KINDS = (
@@ -126,19 +124,6 @@ def test_extremes_bound_every_pair_of_rows(bins):
         assert (comparisons(high[is_positive], low[~is_positive]) >= exact).all()
 
 
-def test_extremes_of_weighted_counts():
-    bins = Bins.at([0.4, 0.6])
-    for seed in range(6):
-        case = case_of(seed, "integer")
-        low, high = ranges_of_rows(case, bins)
-        lowest, highest = extremes_of(counts_of(case, bins))
-        for extreme, scores in (
-            (lowest, np.where(case.y == 1, low, high)),
-            (highest, np.where(case.y == 1, high, low)),
-        ):
-            assert extreme == counts_of(case._replace(scores=scores), "exact")
-
-
 def test_exact_counts_have_no_ranges_and_are_their_own_extremes():
     counts = counts_of(case_of(0), "exact")
     assert (counts.disclosure, view_of(counts).ranges) == (Disclosure(), None)
@@ -178,52 +163,6 @@ def test_other_ranges_are_refused(low, high, error, message):
             score=[0.25, 0.5], n_negatives=[1, 1], n_positives=[1, 1],
             score_low=low, score_high=high,
         )  # fmt: skip
-
-
-def test_files_at_a_lower_level(tmp_path):
-    bins = Bins.of_probabilities(octaves=4, parts=4)
-    exact = counts_of(case_of(3, "integer"), "exact").with_source("north")
-    exact.reduced(bins).save(tmp_path / "binned.skfa")
-    loaded = ScoreCounts.load(tmp_path / "binned.skfa")
-    assert loaded == exact.reduced(bins) == ScoreCounts.from_bytes(exact.reduced(bins).to_bytes())
-    assert (loaded.disclosure.bins, loaded.sources) == (bins, exact.sources)
-    assert ScoreCounts.from_bytes(exact.to_bytes()) == exact
-    with pytest.raises(MergeError, match="both are the source 'north', with different counts"):
-        ScoreCounts.merge([exact, loaded], disclosure=bins)
-    with pytest.raises(ValueError, match="would disclose more than these counts hold"):
-        loaded.reduced("exact").save(tmp_path / "exact.skfa")
-    assert not (tmp_path / "exact.skfa").exists()
-    # A file holds no score of the rows, except the points 0 and 1.
-    table = pd.read_parquet(tmp_path / "binned.skfa")
-    assert set(table["score"]) & set(exact.cells.scores) <= {0.0, 1.0}
-
-
-def test_changed_pickles_are_noticed():
-    counts = counts_of(case_of(2, "integer"), Bins.at([0.25, 0.5]))
-    assert restored(counts, sealed=True) == counts
-    ranges = view_of(counts).ranges
-    lower = ranges.copy()
-    lower[0, 0] = np.nextafter(lower[0, 0], 0)
-    without = dataclasses.replace(counts.disclosure, bins=None)
-    for changed, message in (
-        ({"ranges": lower}, r"its range is no bin of Bins\.at"),
-        ({"disclosure": without, "ranges": ranges[:, :-1]}, "its ranges do not match its cells"),
-        ({"disclosure": without, "ranges": ranges[::-1]}, "its score .* is outside its range"),
-        ({"disclosure": without, "sealed": True}, "its checksum is another one"),
-        ({"disclosure": without, "ranges": lower, "sealed": True}, "its checksum is another one"),
-        ({"disclosure": "bins"}, "what it discloses is unknown"),
-        ({"ranges": None}, "it has bins, but no ranges of scores"),
-    ):
-        with pytest.raises(ValueError, match=f"the pickled ScoreCounts is damaged: {message}"):
-            restored(counts, **changed)
-
-
-def test_equality_compares_ranges():
-    exact = ScoreCounts.from_counts(score=[0.0, 1.0], n_negatives=[2, 0], n_positives=[1, 2])
-    points = exact.reduced(Bins.of_probabilities())
-    assert np.array_equal(points.cells.scores, exact.cells.scores)
-    assert points != exact
-    assert extremes_of(points) == (exact, exact)
 
 
 def test_other_levels_and_bins_are_not_merged():
@@ -305,23 +244,3 @@ def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
         ranges.reduced(coarse)
     with pytest.raises(MergeError, match="would disclose more than these counts hold"):
         ScoreCounts.merge([first, ranges], disclosure="exact")
-
-
-@pytest.mark.parametrize(
-    ("reduce", "message"),
-    [
-        (lambda c: c.reduced("summary").reduced("bins"), "they are a summary by group"),
-        (lambda c: c.reduced(Bins.at([0.5])).reduced("exact"), "disclosure='exact' would disclose"),
-        (lambda c: c.reduced(Bins.at([0.5])).reduced(Bins.at([0.3])), "cannot be reduced to"),
-        (lambda c: c.reduced(max_cells=1).reduced(Bins.at([0.5])), "not within one of its bins"),
-        (lambda c: c.reduced(rule("exact", min_count=3)), "min_count needs bins of one rule"),
-        (
-            lambda c: sum([c] * 3).reduced(max_cells=1).reduced(rule("bins", min_count=3)),
-            "not within",
-        ),
-        (lambda c: c.reduced("summary").reduced(max_cells=9), "max_cells needs disclosure="),
-    ],
-)
-def test_refusals_because_of_the_level_of_disclosure_are_disclosure_errors(reduce, message):
-    with pytest.raises(DisclosureError, match=message):
-        reduce(ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7]))

@@ -84,16 +84,6 @@ def test_probabilities_follow_the_definition(octaves, parts):
     assert bins.numbers_of(scores).tolist() == expected
 
 
-@pytest.mark.parametrize(("octaves", "parts"), PROBABILITIES)
-def test_probabilities_are_symmetric(octaves, parts):
-    bins = Bins.of_probabilities(octaves, parts)
-    upper = 1.0 - np.arange(1, 5000) * 2.0**-53  # the highest scores below 1
-    upper = np.concatenate([upper, 1.0 - np.random.default_rng(1).random(5000) / 2, [1.0]])
-    upper = upper[upper > 0.5]
-    mirrored = bins.numbers_of(1.0 - upper)
-    np.testing.assert_array_equal(bins.numbers_of(upper), bins.n_bins - 1 - mirrored)
-
-
 @pytest.mark.parametrize("parts", [1, 64, 1 << 16])
 def test_scores_follow_the_definition(parts):
     bins = Bins.of_scores(parts)
@@ -122,12 +112,6 @@ def test_scores_follow_the_definition(parts):
     np.testing.assert_array_equal(above, numbers[below_top] + 1)
     representative = bins.scores_of(numbers)
     assert ((low <= representative) & (representative <= high)).all()
-
-
-def test_scores_in_float32_are_converted_exactly():
-    bins = Bins.at([0.1])
-    assert bins.numbers_of(np.array([0.1], np.float32)).tolist() == [1]
-    assert bins.numbers_of(np.nextafter(np.array([0.1], np.float32), np.float32(0))).tolist() == [0]
 
 
 def smallest_limit(n_rows, n_bins):

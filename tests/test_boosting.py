@@ -1,8 +1,6 @@
 """Metrics for XGBoost and LightGBM; training with XGBoost is tested in tests/engines."""
 
-import copy
 import itertools
-import pickle
 import threading
 from types import SimpleNamespace
 
@@ -62,13 +60,6 @@ def test_every_round_of_lightgbm_has_the_statistic_of_its_predictions(statistic,
     ]
     assert history[f"auc_{statistic}"] == pytest.approx(expected, rel=1e-12)
     assert len(set(expected)) > 3
-
-
-def test_margins_and_probabilities_have_the_same_statistic():
-    metric = LightGBMMetric("worst", groups=[VALID[1:]])
-    booster, history = booster_and_history(metric)
-    margins = booster.predict(VALID[0], raw_score=True)
-    assert metric(VALID[1], margins) == ("auc_worst", history["auc_worst"][-1], True)
 
 
 @unnamed_features
@@ -173,14 +164,6 @@ def test_a_function_needs_the_dataset(make):
         metric(VALID[1], VALID[0][:, 0])
 
 
-def test_the_result_of_a_function_has_a_row_for_each_row(make):
-    data = SimpleNamespace(
-        params={}, get_label=lambda: VALID[1], get_weight=lambda: None, data_split_mode=lambda: 0
-    )
-    with pytest.raises(ValueError, match="the result of groups has 400 rows"):
-        make("macro", groups=lambda data: TRAIN[2])(VALID[0][:, 0], data)
-
-
 def test_predictions_of_several_classes_are_refused(make):
     with pytest.raises(ValueError, match=r"one score per row.*\(300, 4\)"):
         make("macro", groups=[VALID[1:]])(VALID[1], VALID[0])
@@ -199,16 +182,6 @@ def test_an_evaluation_set_of_one_class_has_no_value(make):
 
 
 # Pickles and copies ---------------------------------------------------------------------------
-
-
-def test_pickles_and_copies_give_the_same_value(make):
-    metric = make("worst", groups=[VALID[1:]], undefined=0.5)
-    scores = VALID[0][:, 0]
-    again = pickle.loads(pickle.dumps(metric))
-    assert again(VALID[1], scores) == metric(VALID[1], scores)
-    assert repr(again) == repr(metric)
-    assert repr(metric).endswith("('worst', groups=<1 evaluation set>, undefined=0.5)")
-    assert copy.deepcopy(metric) is metric
 
 
 # Workers of XGBoost ---------------------------------------------------------------------------

@@ -1,23 +1,19 @@
 """Certain intervals of binned scores, checked against all pairs of the exact rows."""
 
 import itertools
-import json
 import re
 
 import numpy as np
 import pytest
 from oracles import STATISTICS, Case, all_pairs, random_case
-from rules import rule, without_small
+from rules import rule
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
-from skfedauc.audit.samples import bin_of_threshold
-from skfedauc.cli.main import main
 from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.group_tests import nearest_to_equal
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import bounds as bounding
 from skfedauc.report.intervals import INTERVALS
 
 KINDS = (
@@ -154,13 +150,6 @@ def test_bounds_of_gaps_are_the_widest_over_all_ends_of_the_groups(seed):
     assert table.loc["cross_difference", "low"] <= min(cross)
 
 
-def test_a_gap_above_zero_is_certain_if_the_intervals_are_apart():
-    case = Case(np.array([0, 1, 0, 1]), np.array([0.1, 0.9, 0.9, 0.1]), list("aabb"), None)
-    table = GroupAUC(binned(case, Bins.at([0.5]))).bounds()
-    assert table.loc["difference"].tolist() == [1.0, 1.0, 1.0]
-    assert table.loc["ratio"].tolist() == [0.0, 0.0, 0.0]
-
-
 @pytest.mark.filterwarnings("ignore:y_score holds only 0 and 1")
 def test_bounds_of_exact_counts_and_of_points_are_the_values():
     case = case_of(3)
@@ -201,20 +190,6 @@ def test_pairs_within_folds_have_bounds():
             )
             n_wide += expected[1] - expected[0] > 1e-3
     assert n_wide > 10
-
-
-def test_a_number_for_undefined_aucs_has_no_width():
-    case = Case(np.array([0, 1, 1, 0, 1]), np.array([0.2, 0.3, 0.4, 0.6, 0.9]), list("aabcc"), None)
-    report = GroupAUC(binned(case, Bins.at([0.5, 0.8])), undefined=0.75)
-    table = report.bounds()
-    assert table.loc["macro", ["low", "high"]].tolist() == [1.75 / 3, 2.75 / 3]
-    assert table.loc["difference"].tolist() == [0.5, 0.25, 1.0]
-    with pytest.raises(ValueError, match=r"^of must be 'groups' or 'statistics'; got 'rows'\.$"):
-        report.bounds(of="rows")
-
-
-def test_every_statistic_has_bounds():
-    assert bounding.BOUNDS.keys() == set(STATISTICS)
 
 
 # Confidence limits and tests ---------------------------------------------------------------------
@@ -263,16 +238,6 @@ def test_limits_are_those_of_both_extremes(method, over):
             assert least - 1e-4 < ends[0] <= least <= value <= most <= ends[1] < most + 1e-4
             # Some statistics have no interval of this method.
             assert np.isnan(row["ci_low"]) or row["ci_low"] <= least <= most <= row["ci_high"]
-
-
-def test_notes_name_the_limit_that_they_are_about():
-    case = Case(
-        np.array([0, 0, 0, 1, 1, 1]), np.array([0.1, 0.2, 0.6, 0.7, 0.8, 0.9]), ["a"] * 6, None
-    )
-    (note,) = GroupAUC(binned(case, Bins.at([0.5]))).confidence_intervals()["note"]
-    assert note == (
-        "upper limit: perfect separation: exact; scores are binned: certainly 0.6666 to 1.0000"
-    )
 
 
 def test_the_interval_of_the_difference_covers_both_extremes():
@@ -398,14 +363,6 @@ def test_equivalence_holds_for_every_difference_that_the_bins_permit():
 # In words ----------------------------------------------------------------------------------------
 
 
-def test_without_both_classes_there_is_nothing_to_bound():
-    counts = ScoreCounts.from_predictions([1, 1], [0.2, 0.3], groups=["a", "a"], disclosure="bins")
-    report = GroupAUC(counts, undefined="ignore")
-    assert report.bounds().isna().all(axis=None)
-    assert repr(report).splitlines()[0].endswith("; scores are binned")
-    assert report.confidence_intervals()["note"].tolist() == ["no negatives"]
-
-
 # Audits, plots and the command line --------------------------------------------------------------
 
 
@@ -438,30 +395,6 @@ def test_thresholds_within_a_bin_are_refused():
     with pytest.raises(DisclosureError, match=message):
         FairnessAudit(report, threshold=0.3)
     assert FairnessAudit(report, threshold=None).decisions is None
-
-
-def test_thresholds_within_a_range_are_refused(tmp_path, capsys):
-    """Ranges that `min_count` joined are not bins: messages must not suggest their edges."""
-    pytest.importorskip("pyarrow")
-    counts = without_small(binned(wide_case(8), Bins.of_probabilities()), min_count=20)
-    report = GroupAUC(counts)
-    low, high = bin_of_threshold(counts, 0.5)
-    message = (
-        f"the decisions at threshold=0.5 are unknown: it is within a range of scores, from {low} "
-        f"to {high}. Pass counts by bins that were made without min_count and max_cells, "
-        "decisions= with counts of the decisions, or threshold=None to audit the ranking alone."
-    )
-    with pytest.raises(DisclosureError, match=f"^{re.escape(message)}$"):
-        FairnessAudit(report, threshold=0.5)
-    assert FairnessAudit(report).decisions is None
-    path = str(tmp_path / "ranges.skfa")
-    counts.save(path)
-    assert main(["report", path, "--json", "--threshold", "0.5"]) == 2
-    assert (
-        f"--threshold 0.5 is within a range of scores, from {low} to {high}, so the decisions are "
-        "unknown; count the rows by bins without --min-count, or pass none to audit the ranking "
-        "alone"
-    ) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("edges", [[0.0, 0.3, 0.7, np.nextafter(1.0, 2.0)], [0.5]])
@@ -499,72 +432,6 @@ def test_the_band_of_a_roc_curve_holds_the_curve_of_the_exact_scores():
             assert heights_at(lowest, x)[0] - 1e-12 <= y <= heights_at(highest, x)[1] + 1e-12
     plt.close(display.figure_)
     plt.close(exact.figure_)
-
-
-def test_the_command_prints_the_certain_interval(tmp_path, capsys):
-    pytest.importorskip("pyarrow")
-    counts = binned(wide_case(10), Bins.of_probabilities())
-    path = str(tmp_path / "binned.skfa")
-    counts.save(path)
-    assert main(["report", path]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    table = GroupAUC(counts).bounds()
-    low, high = table.loc["pooled", ["low", "high"]]
-    ends = re.search(r"the pooled AUC is certainly ([\d.]+) to ([\d.]+)", printed).groups()
-    assert low - 1e-3 < float(ends[0]) <= low
-    assert high <= float(ends[1]) < high + 1e-3
-    assert main(["report", path, "--json"]) == 0
-    (grouping,) = json.loads(capsys.readouterr().out)["groupings"]
-    assert grouping["bounds"]["pooled"] == table.loc["pooled", ["low", "high"]].to_dict()
-    assert grouping["bounds"]["tau"] == {"low": None, "high": None}
-    page = str(tmp_path / "page.html")
-    assert main(["report", path, "--html", page, "--threshold", "0.333"]) == 2
-    assert (
-        "--threshold 0.333 is within a bin of scores, from 0.33203125 to 0.3359375, so the "
-        "decisions are unknown; pass an edge of a bin, or none to audit the ranking alone"
-    ) in capsys.readouterr().err
-
-
-def test_the_bounds_of_a_summary_are_those_of_its_bins():
-    counts = binned(wide_case(11), COARSE)
-    found = GroupAUC(counts.reduced("summary")).bounds(of="groups")
-    expected = GroupAUC(counts).bounds(of="groups")
-    assert (found == expected).all(axis=None)
-    test, same = (GroupAUC(c).test_difference() for c in (counts, counts.reduced("summary")))
-    assert test == same
-
-
-@pytest.mark.parametrize(
-    ("tell", "min_count", "numbers", "labels"),
-    [
-        ("labels", 3, [2, None, 53, 5, 53], [["few", 1], ["few", 2]]),
-        ("rows", 3, [2, None, 53, 5, 53], None),
-        ("number", 3, [2, None, None, None, None], None),
-        ("labels", None, [0, 0, 0, 0, 0], []),
-    ],
-)
-def test_the_document_has_the_groups_that_were_withheld(
-    tmp_path, capsys, tell, min_count, numbers, labels
-):
-    pytest.importorskip("pyarrow")
-    rows = [("a", 1, 9, 9), ("few", 1, 2, 50), ("few", 2, 1, 3)]
-    groups = [(site, part) for site, part, m, n in rows for _ in range(m + n)]
-    y = np.concatenate([np.repeat([1, 0], sizes) for _, _, *sizes in rows])
-    counts = ScoreCounts.from_predictions(
-        y, np.linspace(0, 1, y.size), groups=np.array(groups, object), disclosure=COARSE
-    )
-    if min_count is not None:
-        counts = without_small(counts, min_count=min_count, tell_withheld=tell)
-    path = str(tmp_path / "counts.skfa")
-    counts.save(path)
-    assert main(["report", path, "--json"]) == 0
-    (*of_parts, whole) = json.loads(capsys.readouterr().out)["groupings"]
-    names = ["n_groups", "n_positives", "n_negatives", "most_positives", "most_negatives"]
-    for grouping in (*of_parts, whole):
-        found = grouping["withheld"]
-        assert [found[name] for name in names] == numbers
-        assert found["is_n_dropped_low"] is False
-    assert whole["withheld"]["labels"] == labels
 
 
 def test_values_of_overlapping_ranges_are_in_the_middle_of_their_intervals():

@@ -171,23 +171,6 @@ def test_size_of_the_test_and_coverage_of_limits():
 # Reliability curves ----------------------------------------------------------------------------
 
 
-def test_of_many_groups_those_that_deviate_most_have_colors():
-    rng = np.random.default_rng(6)
-    groups = np.repeat(np.arange(40), 100)
-    p = rng.random(4000)
-    y = rng.random(4000) < p
-    wrong = np.where(groups == 17, p**2, np.where(groups == 5, p**0.5, p))
-    display = ReliabilityDisplay.from_predictions(
-        y, wrong, groups=np.where(np.arange(4000) < 3, None, groups), missing="drop", max_groups=2
-    )
-    assert list(display.curves_) == [17, 5]
-    assert len(display.behind_) == 30
-    assert display.note_ == "30 of 38 other groups; 3 rows without a group label left out"
-    with pytest.raises(ValueError, match="max_groups must be at most 6"):
-        ReliabilityDisplay(display.report, max_groups=7).plot()
-    plt.close("all")
-
-
 def test_only_probabilities_have_reliability_curves():
     y, p, groups = rows_of(300)
     with pytest.raises(ValueError, match="needs scores that are probabilities"):

@@ -7,26 +7,16 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.naive_bayes import GaussianNB
 
 from skfedauc import (
     FairnessAudit,
     GroupAUC,
-    MulticlassCounts,
     ScoreCounts,
-    WithinGroupStratifiedKFold,
     compare_models,
     group_roc_auc_score,
 )
-from skfedauc.error_bounds import fit_with_error_bound
 
 SCORES = [0.2, 0.7]
-
-
-def device(*labels, pos_label=None, groups="a"):
-    scores = np.linspace(0.1, 0.9, len(labels))
-    names = None if groups is None else [groups] * len(labels)
-    return ScoreCounts.from_predictions(list(labels), scores, groups=names, pos_label=pos_label)
 
 
 def merged(parts, way):
@@ -37,10 +27,6 @@ def merged(parts, way):
     if way == "tree":
         return parts[0] if len(parts) == 1 else merged(parts[:-1], "+") + parts[-1]
     return ScoreCounts.merge([pickle.loads(pickle.dumps(part)) for part in parts])
-
-
-def test_equality_does_not_depend_on_labels():
-    assert device(0, 1) == device("no", "yes", pos_label="yes") == device(1, 0, pos_label=0)
 
 
 # Warnings about a possible misspelling ---------------------------------------------------------
@@ -82,16 +68,6 @@ def test_infinite_numbers_are_no_labels(entrance, sign, kind):
         entrance(np.zeros(8), scores, groups, np.inf)
 
 
-def test_infinite_labels_of_several_classes_folds_and_error_bounds():
-    y, scores, groups = [1, 2, 3, np.inf] * 3, np.ones((12, 4)), ["a"] * 12
-    with pytest.raises(ValueError, match="3 infinite labels of 12"):
-        MulticlassCounts.from_predictions(y, scores, groups=groups)
-    with pytest.raises(ValueError, match="3 infinite labels of 12"):
-        next(WithinGroupStratifiedKFold(3).split(np.zeros((12, 1)), y, groups))
-    with pytest.raises(ValueError, match="3 infinite labels of 12"):
-        fit_with_error_bound(GaussianNB(), np.arange(12)[:, None], y)
-
-
 # Batches ---------------------------------------------------------------------------------------
 
 
@@ -106,17 +82,3 @@ def test_batches_of_one_class(backend, n_jobs):
 
 
 # Reports ---------------------------------------------------------------------------------------
-
-
-def test_long_labels_are_not_quoted_whole():
-    labels, other = ["x" * 10**6, "y" * 10**6], "z" * 10**6
-    for fails in (
-        lambda: device(*labels),
-        lambda: device(*labels, pos_label=other),
-        lambda: device(*labels, other, pos_label=other),
-        lambda: device(labels[0], pos_label=other) + device(labels[1], pos_label=other),
-        lambda: device(labels[0], pos_label=labels[1]) + device(labels[0], pos_label=labels[0]),
-    ):
-        with pytest.raises(ValueError, match=r"'xxx.*\.\.\.") as caught:
-            fails()
-        assert len(str(caught.value)) < 1000

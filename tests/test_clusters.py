@@ -19,12 +19,10 @@ from skfedauc import (
     compare_models,
     rows_needed,
 )
-from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import extremes_of
 from skfedauc.inference import limits
 from skfedauc.inference.effects import Rows, cluster_effects
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import Variances
 from skfedauc.measures import PartialAUC
 from skfedauc.report import AVERAGES, null_difference_of, spread_of
 
@@ -270,57 +268,7 @@ def test_unknown_variance_of_a_group_may_be_correlated_with_the_others():
     assert compared.by_group["pvalue"].notna().tolist() == [True, True, False, True]
 
 
-def test_groups_of_one_class_do_not_change_comparisons_of_averages():
-    rows = simulated(0, shared=True)
-    rows["y_true"] &= rows["groups"] != 2
-    other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
-    kept = rows["groups"] != 2
-    tables = [
-        compare_models(
-            rows["y_true"][of],
-            {"a": rows["y_score"][of], "b": other[of]},
-            groups=rows["groups"][of],
-            clusters=rows["clusters"][of],
-            statistic="macro",
-        ).table.iloc[0]
-        for of in (np.full(240, True), kept)
-    ]
-    assert tables[0].statistic == pytest.approx(tables[1].statistic, rel=1e-9)
-
-
 # Reference values and identities -----------------------------------------------------------------
-
-
-def obuchowski(rows):
-    """Return Obuchowski's (1997) variance of the AUC of rows without groups."""
-    y, clusters = rows["y_true"], rows["clusters"]
-    placements = placements_of(rows, np.ones(y.size, bool))
-    auc = placements[y].mean()
-    x, z = (
-        np.bincount(clusters[of], (placements - auc)[of], clusters.max() + 1) / of.sum()
-        for of in (y, ~y)
-    )
-    n_positive, n_negative, n = (len(set(clusters[of])) for of in (y, ~y, y | ~y))
-    return (
-        n_positive / (n_positive - 1) * (x**2).sum()
-        + n_negative / (n_negative - 1) * (z**2).sum()
-        + 2 * n / (n - 1) * (x * z).sum()
-    )
-
-
-@pytest.mark.parametrize("is_mixed", [False, True])
-def test_variance_of_equal_clusters_equals_obuchowski(is_mixed):
-    """Clusters have rows of both classes, or of one class."""
-    rng = np.random.default_rng(0)
-    clusters = np.repeat(np.arange(12), 5)
-    y = np.tile(np.arange(5) < 2, 12) if is_mixed else clusters % 3 == 0
-    scores = (rng.normal(size=12)[clusters] + rng.normal(size=60) + y).round(1)
-    rows = {"y_true": y, "y_score": scores, "groups": ["all"] * 60, "clusters": clusters}
-    rows["sample_weight"] = None
-    report = report_of(rows)
-    assert_allclose(report._estimates.variances.delong, [obuchowski(rows)], rtol=1e-10)
-    assert report._estimates.pooled.fixed == pytest.approx(obuchowski(rows), rel=1e-10)
-    assert report._estimates.pairs.clusters.n_clusters == 12
 
 
 def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
@@ -353,35 +301,6 @@ def test_rows_as_clusters_give_delongs_variance(groups):
     assert fixed[0] == pytest.approx(fixed[1], rel=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_repeated_rows_as_clusters_give_the_variance_of_single_rows(seed):
-    """Five equal rows of a cluster have the information of one row."""
-    rows = simulated(seed)
-    other = np.random.default_rng(seed).normal(size=240)
-    once = independent(rows)
-    five = np.repeat(np.arange(240), 5)
-    often = GroupAUC.from_predictions(
-        rows["y_true"][five], rows["y_score"][five], groups=rows["groups"][five], clusters=five
-    )
-    assert_allclose(often._estimates.variances.delong, once._estimates.variances.delong, rtol=1e-10)
-    assert often._estimates.pooled.fixed == pytest.approx(once._estimates.pooled.fixed, rel=1e-10)
-    assert often._estimates.pairs.clusters.n_clusters == 240
-    two = [
-        compare_models(
-            rows["y_true"][of],
-            {"a": rows["y_score"][of], "b": other[of]},
-            groups=rows["groups"][of],
-            statistic=statistic,
-            **options,
-        )
-        for statistic in ("pooled", "macro")
-        for of, options in ((np.arange(240), {}), (five, {"clusters": five}))
-    ]
-    for one, other in (two[:2], two[2:]):
-        assert_allclose(one.table["statistic"], other.table["statistic"], rtol=1e-9)
-        assert_allclose(one.by_group["statistic"], other.by_group["statistic"], rtol=1e-9)
-
-
 def test_intervals_use_students_t():
     """With equal clusters, the degrees of freedom are the number of clusters minus one."""
     rng = np.random.default_rng(0)
@@ -402,40 +321,6 @@ def test_intervals_use_students_t():
     reach /= row.auc * (1 - row.auc)
     odds = np.log(row.auc / (1 - row.auc))
     assert logit.ci_low <= 1 / (1 + np.exp(reach - odds)) + 1e-12
-
-
-def test_unequal_clusters_have_fewer_degrees_of_freedom():
-    rows = simulated(0, n_groups=1)
-    variances = report_of(rows)._estimates.variances
-    y, clusters = rows["y_true"], rows["clusters"]
-    shares = np.array([np.bincount(clusters[of], minlength=40) / of.sum() for of in (y, ~y)])
-    squares = (shares**2).sum(axis=1)
-    satterthwaite = squares.sum() ** 2 / (squares**2 / (1 / squares - 1)).sum()
-    of_all = 1 / (shares.mean(axis=0) ** 2).sum() - 1
-    assert variances.degrees_of_freedom[0] == pytest.approx(min(satterthwaite, of_all))
-
-
-@pytest.mark.parametrize("freedom", [1.0, 1.5, 2.0, 3.306, 5.0, 10.0, 1e6, np.inf])
-def test_quantiles_increase_up_to_the_smallest_tails(freedom):
-    deviates = np.linspace(0.0, 40.0, 401)
-    found = limits.AUCSpread(*[np.ones(1)] * 5, np.array([freedom])).quantile(deviates)
-    assert (np.diff(found) >= 0).all()
-    assert (found >= np.minimum(deviates, 37) - 1e-4).all()
-    if freedom == 2.0:
-        # The quantiles of scipy 1.13 lose digits for tails below 1e-156.
-        tail = stats.norm.sf(deviates[:260])
-        expected = (1 - 2 * tail) / np.sqrt(2 * tail * (1 - tail))
-        assert_allclose(found[:260], expected, rtol=1e-6, atol=1e-12)
-
-
-def test_few_clusters_of_positives_have_few_degrees_of_freedom():
-    rng = np.random.default_rng(0)
-    clusters, y = np.repeat(np.arange(40), 5), np.repeat(np.arange(40) < 4, 5)
-    scores = rng.normal(size=40)[clusters] + rng.normal(size=200) + y
-    report = GroupAUC.from_predictions(y, scores, groups=["all"] * 200, clusters=clusters)
-    # Welch's degrees of freedom for equal variances of 4 and of 36 clusters
-    expected = (1 / 4 + 1 / 36) ** 2 / (1 / 4**2 / 3 + 1 / 36**2 / 35)
-    assert report._estimates.variances.degrees_of_freedom[0] == pytest.approx(expected)
 
 
 def test_shared_clusters_change_the_test_of_a_difference():
@@ -570,16 +455,6 @@ def test_messages_of_from_estimator_name_clusters():
     assert message(indexed, other, ValueError).startswith("clusters has no label for 1 of 240")
 
 
-def test_a_column_of_clusters_alone_gives_a_report_without_groups():
-    counts = ScoreCounts.from_predictions(Y, S1, groups=CLUSTERS)
-    report = GroupAUC(counts, group_names="patient", clusters="patient")
-    assert report.counts.groups is None
-    rows = GroupAUC.from_predictions(Y, S1, groups=["all"] * 20, clusters=CLUSTERS)
-    assert_allclose(
-        report._estimates.variances.delong, rows._estimates.variances.delong, rtol=1e-12
-    )
-
-
 def test_intervals_of_binned_scores_contain_those_of_both_extremes():
     rows = simulated(0)
     rows["y_score"] = 1 / (1 + np.exp(-rows["y_score"]))
@@ -600,24 +475,6 @@ def test_a_summary_by_cluster_is_refused():
 
 
 # Results that need independent rows or groups ---------------------------------------------------
-
-
-def test_more_dependent_rows_have_larger_p_values():
-    """With five copies of each row as a cluster, tests reject as often as without copies."""
-    rows = simulated(3)
-    five = np.repeat(np.arange(240), 5)
-    often = {
-        "y_true": rows["y_true"][five],
-        "y_score": rows["y_score"][five],
-        "groups": rows["groups"][five],
-    }
-    blind, aware = (
-        GroupAUC.from_predictions(**often),
-        GroupAUC.from_predictions(**often, clusters=five),
-    )
-    assert aware.test_equal_groups().pvalue > blind.test_equal_groups().pvalue
-    assert aware.test_difference().pvalue > blind.test_difference().pvalue
-    assert null_difference_of(aware) > 1.8 * null_difference_of(blind)
 
 
 REFUSED = {
@@ -697,29 +554,3 @@ def test_no_rows_and_one_class():
         assert len(table)
     only = report_of(rows, y_true=np.zeros(240, bool), undefined="ignore")
     assert only.confidence_intervals(of="statistics")["ci_low"].isna().all()
-
-
-def test_variances_of_independent_rows_have_no_covariance():
-    found = independent(simulated(0))._estimates.variances
-    assert isinstance(found, Variances)
-    assert found.clusters is None
-    assert found.of_average(np.full(4, 0.25)) == pytest.approx(found.delong.sum() / 16)
-    assert np.isinf(found.interval_freedom).all()
-
-
-def test_units_of_rows_are_those_of_counts():
-    rows = simulated(0, shared=True)
-    of_rows = report_of(rows)._estimates.pairs.clusters
-    _, of_counts = ClusterCounts.of_counts(counts_of(rows), 1)
-    assert of_rows.n_shared == of_counts.n_shared > 0
-    assert_allclose(of_rows.group_of, of_counts.group_of)
-    assert of_rows.units.cells.scores.tolist() == of_counts.units.cells.scores.tolist()
-
-
-def test_displays_draw_the_intervals_of_clusters():
-    pytest.importorskip("matplotlib")
-    from skfedauc.plotting import GroupAUCDisplay
-
-    rows = simulated(0)
-    display = GroupAUCDisplay.from_predictions(**rows)
-    assert_allclose(display.table["ci_low"], report_of(rows).confidence_intervals()["ci_low"])

@@ -6,10 +6,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, stats
 from sklearn.metrics import average_precision_score, roc_auc_score
-from test_inference import CLUSTERS, S1, S2, WEIGHTS, Y, placement
+from test_inference import CLUSTERS, S1, S2, Y, placement
 
 from skfedauc import GroupAUC, compare_models
-from skfedauc.inference.differences import adjusted
 from skfedauc.inference.quantiles import LargestDifference
 from skfedauc.measures import (
     AveragePrecision,
@@ -217,69 +216,6 @@ def test_each_of_several_pairs_is_compared_as_two_models(statistic, clustered):
     assert (found.estimate, found.pvalue) == (clearest.difference, clearest.pvalue_adjusted)
 
 
-def test_clusters_of_equal_rows_are_compared_as_single_rows():
-    """Five copies of each row in a cluster have the variance of one row."""
-    y, scores, *_ = rows(0, n=80)
-    five = np.repeat(np.arange(80), 5)
-    once = compare_models(y, scores).table
-    copies = {name: values[five] for name, values in scores.items()}
-    often = compare_models(y[five], copies, clusters=five).table
-    assert_allclose(often["statistic"], once["statistic"], rtol=1e-9)
-    lone = compare_models(y, scores, clusters=np.zeros(80)).table
-    assert lone[["pvalue", "pvalue_adjusted", "ci_low"]].isna().all(axis=None)
-
-
-def test_models_that_agree_on_nearly_all_rows():
-    """A single swapped pair of rows is the difference of the models."""
-    y = np.repeat([0, 1], 20_000)
-    score = np.arange(y.size) % 20_000 + 0.5 * y
-    other = score.copy()
-    other[[100, 20_100]] = score[[20_100, 100]]
-    found = compare_models(y, {"a": score, "b": other, "c": -score})
-    expected = compare_two(y, score, other)
-    row = found.table.loc[("a", "b")]
-    assert row["statistic"] == pytest.approx(expected.statistic, rel=1e-6)
-    assert row["pvalue"] == pytest.approx(expected.pvalue, rel=1e-6)
-
-
-def test_p_values_by_group_are_adjusted_for_all_groups_and_comparisons():
-    y, scores, groups, _ = rows(2, n_models=3)
-    table = compare_models(y, scores, groups=groups).by_group
-    assert len(table) == 9
-    assert_allclose(table["pvalue_adjusted"], adjusted(table["pvalue"].to_numpy())[0])
-    assert set(table["adjustment"]) == {"Holm"}
-    many = compare_models(y, scores, groups=groups[np.argsort(groups)] * 10 + np.arange(240) % 8)
-    assert set(many.by_group["adjustment"]) == {"Benjamini-Hochberg"}
-
-
-def test_order_scale_and_names_do_not_matter():
-    y, scores, groups, _ = rows(1, n_models=2)
-    a, b = scores.values()
-    found = compare_two(y, a, b, groups=groups)
-    order = np.random.default_rng(0).permutation(y.size)
-    again = compare_two(
-        np.where(y, "sick", "well")[order],
-        pd.Series(np.exp(a))[order],
-        2 * b[order] - 7,
-        groups=groups[order],
-        pos_label="sick",
-    )
-    pd.testing.assert_frame_equal(found.table, again.table)
-    pd.testing.assert_frame_equal(found.by_group, again.by_group)
-    turned = compare_two(y, b, a, groups=groups)
-    assert turned.statistic == pytest.approx(-found.statistic, rel=1e-9)
-    assert turned.pvalue == pytest.approx(found.pvalue, rel=1e-9)
-
-
-def test_weights_of_zero_are_rows_left_out():
-    kept = np.array(WEIGHTS) > 1
-    found = compare_two(Y, S1, S2, groups=CLUSTERS, sample_weight=kept.astype(float))
-    expected = compare_two(
-        Y[kept], np.array(S1)[kept], np.array(S2)[kept], groups=np.array(CLUSTERS)[kept]
-    )
-    pd.testing.assert_frame_equal(found.table, expected.table)
-
-
 @pytest.mark.parametrize("groups", [None, CLUSTERS])
 def test_identical_scores_have_a_p_value_of_one(groups):
     options = {"groups": groups, "statistic": "macro"} if groups else {}
@@ -293,49 +229,6 @@ def test_models_without_variation_have_no_p_value():
     assert found.estimate == -1.0
     assert np.isnan(found.pvalue)
     assert repr(found) == "ModelComparison(pooled AUC of 2 models: no p value, over new rows)"
-
-
-def test_repr_tells_the_result():
-    assert repr(compare_two(Y, S1, S2)) == (
-        "ModelComparison(pooled AUC of 2 models: 'b' minus 'a' -0.0758 [-0.3079, 0.1564], "
-        "p = 0.4999, over new rows)"
-    )
-    several = repr(compare_models(Y, {"a": S1, "b": S2, "c": -Y}))
-    assert ", smallest of 3 adjusted p = " in several
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "kind"), [(8, "of ratio 100"), (40, "of ratio 100"), (40, "lognormal")]
-)
-def test_unequally_weighted_rows_keep_the_level(n_rows, kind):
-    """Random scores: with normal quantiles, the error rates were 24, 9 and 20 %."""
-    pvalues = []
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        y, (a, b) = np.tile([0, 1], n_rows // 2), rng.normal(size=(2, n_rows))
-        weights = rng.lognormal(0, 3, n_rows)
-        if kind == "of ratio 100":
-            weights = np.where(rng.random(n_rows) < 0.3, 100.0, 1.0)
-        found = compare_two(y, a, b, sample_weight=weights)
-        squares = [weights[y == k].sum() ** 2 / (weights[y == k] ** 2).sum() for k in (0, 1)]
-        assert np.isnan(found.pvalue) == (min(squares) < 1.5)
-        pvalues.append(found.pvalue)
-    kept = np.array(pvalues)[~np.isnan(pvalues)]
-    assert kept.size > 50
-    # Three standard errors above 5 %, and one more because the sample is small
-    assert (kept < 0.05).mean() < 0.05 + 4 * np.sqrt(0.05 * 0.95 / kept.size)
-    assert (kept < 1e-6).sum() <= 1
-
-
-def test_equal_weights_are_compared_as_no_weights():
-    rng = np.random.default_rng(0)
-    y, a, b = rng.integers(0, 2, 60), rng.normal(size=60), rng.normal(size=60)
-    plain = compare_two(y, a, b)
-    assert compare_two(y, a, b, sample_weight=np.ones(60)).pvalue == plain.pvalue
-    # With equal weights of 3, the degrees of freedom follow from 60 rows.
-    assert compare_two(y, a, b, sample_weight=np.full(60, 3.0)).pvalue == pytest.approx(
-        plain.pvalue, rel=0.1
-    )
 
 
 def opposite_shifts(rng, shift):
@@ -445,16 +338,6 @@ def test_intervals_and_p_values_agree():
             y, scores, groups=groups, sample_weight=weights, confidence_level=0.9
         )
         pd.testing.assert_frame_equal(found.table, again.table)
-
-
-def test_the_order_of_models_only_changes_signs():
-    y, scores, groups, _ = rows(0)
-    one = compare_models(y, scores, groups=groups, reference="model 2")
-    other = compare_models(y, dict(reversed(scores.items())), groups=groups, reference="model 2")
-    assert list(one.table.index.get_level_values("model_a").unique()) == ["model 2"]
-    other_table = other.table.loc[one.table.index]
-    assert_allclose(one.table, other_table, rtol=0.03, atol=1e-3)
-    assert_allclose(one.table["statistic"], other_table["statistic"], rtol=1e-9)
 
 
 # Unusual models -------------------------------------------------------------------------------

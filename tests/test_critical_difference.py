@@ -12,16 +12,13 @@ import pytest
 from scipy import integrate, stats
 from sklearn.dummy import DummyClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     GroupShuffleSplit,
-    HalvingGridSearchCV,
     KFold,
     LeaveOneGroupOut,
     PredefinedSplit,
-    RandomizedSearchCV,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -33,13 +30,10 @@ from sklearn.model_selection import (
 )
 
 from skfedauc import (
-    GroupAUC,
-    ScoreCounts,
     WithinGroupStratifiedKFold,
     auc_critical_difference,
     compare_candidates,
 )
-from skfedauc.inference.pair_moments import binormal_moments
 
 Z = statistics.NormalDist().inv_cdf(0.975)
 NAN = np.nan
@@ -120,19 +114,6 @@ def test_critical_difference_of_correlated_aucs_by_simulation(correlation, m, n)
     # At .95, nearly all of ten positives have equal scores in both models: not normal.
     low, high = (0.95, 1.06) if correlation < 0.9 else (0.97, 1.3)
     assert low < critical / exact < high
-
-
-@pytest.mark.parametrize(("correlation", "m", "n"), [(0.9, 1, 5), (0.3, 30, 10)])
-def test_correlation_of_models_that_share_some_scores(correlation, m, n):
-    """Simulate the correlation that the share of equal scores is chosen for, in plain numpy."""
-    rng = np.random.default_rng(5)
-    same = binormal_moments(0.8).share_of_same_scores(m, n, correlation)
-    models = []
-    for positive, size in ((True, m), (False, n)):
-        first, fresh = (draw(rng, 0.8, positive, (20_000, size)) for _ in range(2))
-        models.append((first, np.where(rng.random(first.shape) < same, first, fresh)))
-    one, other = (aucs(models[0][i], models[1][i]) for i in (0, 1))
-    assert np.corrcoef(one, other)[0, 1] == pytest.approx(correlation, abs=0.02)
 
 
 def test_seeds_and_numbers_of_simulations():
@@ -276,15 +257,6 @@ def test_failed_candidates_are_left_out_and_not_counted(failed):
     )
 
 
-def test_candidates_that_are_worse_by_the_same_in_each_split():
-    report = compare_candidates(
-        results([[0.5, 0.75, 1.0], [0.25, 0.5, 0.75]]), "score", test_fraction=0.3
-    )
-    assert report["standard_error"].tolist() == [0, 0]
-    assert report["pvalue"].tolist() == [1, 0]
-    assert report["tied"].tolist() == [True, False]
-
-
 # The share of test rows --------------------------------------------------------------------------
 
 RNG = np.random.default_rng(0)
@@ -319,20 +291,6 @@ def groups_for(cv):
 
 
 # Two observed AUCs ------------------------------------------------------------------------------
-
-
-def test_critical_difference_of_the_mean_of_two_observed_aucs_errs_in_5_percent():
-    rng, n_sets = np.random.default_rng(0), 2000
-    y = np.tile(np.arange(120) < 20, n_sets)
-    counts = ScoreCounts.from_predictions(
-        y, rng.normal(size=y.size) + 1.2 * y, groups=np.repeat(np.arange(n_sets), 120)
-    )
-    auc = GroupAUC(counts).by_group["auc"].to_numpy()
-    errs = [
-        abs(a - b) > auc_critical_difference((a + b) / 2, 20, 100)
-        for a, b in zip(auc[::2], auc[1::2], strict=True)
-    ]
-    assert 0.025 < np.mean(errs) < 0.065
 
 
 def searched(cv, search=GridSearchCV, **settings):
@@ -379,19 +337,6 @@ def test_share_of_test_rows_has_to_be_given_where_it_is_not_certain(name):
     assert compare_candidates(search, "score", test_fraction=0.3).attrs["test_fraction"] == 0.3
 
 
-def test_share_of_test_rows_is_not_in_the_results():
-    with pytest.raises(ValueError, match=r"do not contain the share of the rows .*0\.2 for 5"):
-        compare_candidates(searched(3).cv_results_, "score")
-
-
-def test_randomized_search_with_several_scores():
-    search = searched(4, RandomizedSearchCV, n_iter=2, scoring=["roc_auc", "accuracy"])
-    for score in ("roc_auc", "accuracy"):
-        report = compare_candidates(search, score)
-        assert report[score].iloc[0] == search.cv_results_[f"mean_test_{score}"].max()
-        assert report.index[0] == np.argmin(search.cv_results_[f"rank_test_{score}"])
-
-
 @pytest.mark.parametrize(
     ("table", "arguments", "error", "message"),
     [
@@ -415,60 +360,4 @@ def test_reports_that_cannot_be(table, arguments, error, message):
         compare_candidates(results(table), **{"score": "score", "test_fraction": 0.2, **arguments})
 
 
-def test_halving_search():
-    search = HalvingGridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=3, random_state=0)
-    with pytest.raises(ValueError, match=r"halving search scores its candidates on different"):
-        compare_candidates(search.fit(X[["x"]], Y), "score")
-
-
 # Error rates with equally good pipelines ----------------------------------------------------------
-
-
-def table_of_equal_pipelines(rng, n_candidates, cv, n_rows=120, n_features=4):
-    """Return results of linear classifiers, each with its own, equally informative features."""
-    y = np.repeat([0, 1], n_rows // 2)
-    common = rng.normal(size=(n_rows, 1, n_features))
-    own = rng.normal(size=(n_rows, n_candidates, n_features))
-    features = 0.35 * y[:, None, None] + np.sqrt(0.7) * common + np.sqrt(0.3) * own
-    columns = []
-    for train, test in cv.split(y, y):
-        seen, labels = features[train], y[train]
-        direction = seen[labels == 1].mean(axis=0) - seen[labels == 0].mean(axis=0)
-        scored = np.einsum("nkp,kp->kn", features[test], direction)
-        columns.append(aucs(scored[:, y[test] == 1], scored[:, y[test] == 0]))
-    return results(np.array(columns).T)
-
-
-def told_apart(n_candidates, cv, test_fraction, n_searches):
-    """Return the share of searches with an untied candidate: adjusted, unadjusted, plain t test."""
-    rng = np.random.default_rng(0)
-    counts = np.zeros(3)
-    for _ in range(n_searches):
-        table = table_of_equal_pipelines(rng, n_candidates, cv)
-        report = compare_candidates(table, "score", test_fraction=test_fraction)
-        scores = np.array([table[f"split{i}_test_score"] for i in range(cv.get_n_splits())]).T
-        best = report.index[0]
-        plain = [stats.ttest_rel(row, scores[best]).pvalue for row in np.delete(scores, best, 0)]
-        counts += (
-            not report["tied"].all(),
-            (report["pvalue"] < 0.05).any(),
-            np.nanmin(plain) < 0.05,
-        )
-    return counts / n_searches
-
-
-def test_two_equal_pipelines_are_seldom_told_apart():
-    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)
-    adjusted, not_adjusted, plain = told_apart(2, cv, 0.2, 100)
-    assert adjusted <= not_adjusted <= 0.06
-    assert adjusted <= 0.05
-    assert plain > 0.2
-
-
-def test_unadjusted_exclusion_drops_equal_pipelines():
-    adjusted, not_adjusted, plain = told_apart(
-        12, StratifiedKFold(5, shuffle=True, random_state=0), 0.2, 50
-    )
-    assert adjusted <= 0.08
-    assert not_adjusted > 0.2
-    assert plain > not_adjusted

@@ -18,7 +18,6 @@ from oracles import (
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
@@ -36,7 +35,6 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
 
 from skfedauc import (
     ScoreCounts,
@@ -256,29 +254,6 @@ def test_splitters_by_groups_get_these(data, cv):
                 assert by_group.loc[group, "auc"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_leave_one_group_out(data):
-    """Each fold holds one group, so a fold has neither gaps nor pairs of different groups."""
-    X, y, site = data
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=LeaveOneGroupOut())
-    assert result.by_fold["difference"].isna().all()
-    assert result.by_fold["pooled"].tolist() == result.over_folds.by_group["auc"].tolist()
-    assert not np.isnan(result.over_folds.difference)
-    assert result.within_folds.pooled == pytest.approx(
-        result.over_folds.average("within"), abs=1e-12
-    )
-    assert result.within_folds.difference == pytest.approx(result.over_folds.difference, abs=1e-12)
-    assert result.within_folds.decomposition().share_within == 1
-    with pytest.warns(UndefinedMetricWarning, match="pair"):
-        assert np.isnan(result.within_folds.statistic("cross"))
-
-
-def test_gap_across_groups_that_share_no_fold_is_told(data):
-    X, y, site = data
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=LeaveOneGroupOut())
-    with pytest.warns(UndefinedMetricWarning):
-        assert np.isnan(result.within_folds.statistic("cross_difference"))
-
-
 def test_gap_across_groups_is_that_of_the_pairs_of_groups_that_share_a_fold(data):
     X, y, site = data
     fold = np.where(site < 2, 0, 1)
@@ -289,39 +264,6 @@ def test_gap_across_groups_is_that_of_the_pairs_of_groups_that_share_a_fold(data
     assert result.within_folds.statistic("cross_difference") == max(
         abs(matrix[g, h] - matrix[h, g]) for g, h in [(0, 1), (2, 3)]
     )
-
-
-def test_splitter_that_names_columns_is_given_no_groups(data):
-    X, y, site = data
-    frame = pd.DataFrame(X, columns=["a", "b"]).assign(site=site)
-    result = cross_validate_group_auc(
-        MODEL,
-        frame,
-        y,
-        groups=np.arange(y.size) % 3,
-        cv=WithinGroupStratifiedKFold(4, groups="site"),
-    )
-    splits = WithinGroupStratifiedKFold(4).split(X, y, site)
-    cases = cases_of(plain_loop(MODEL, frame, y, splits), y, np.arange(y.size) % 3)
-    check_result(result, cases)
-
-
-class OneFold:
-    """A splitter without a base class, with groups in its signature."""
-
-    def split(self, X, y=None, groups=None):
-        assert groups is not None
-        yield np.flatnonzero(groups > 0), np.flatnonzero(groups == 0)
-
-    def get_n_splits(self, X=None, y=None, groups=None):
-        return 1
-
-
-def test_splitter_of_nobody_gets_groups_by_its_signature(data):
-    X, y, site = data
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=OneFold())
-    assert result.over_folds.counts.groups == (0,)
-    assert result.fold_effect.share_within == 1
 
 
 # Groups that lack a class ------------------------------------------------------------------------
@@ -353,12 +295,6 @@ def test_undefined_groups_are_skipped_with_one_warning(rare):
         result.within_folds._estimates.pairs.n_undefined
         > result.over_folds._estimates.pairs.n_undefined
     )
-
-
-def test_undefined_groups_are_ignored(rare):
-    X, y, site, splits, cases = rare
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, undefined="ignore")
-    check_result(result, cases)
 
 
 def test_undefined_groups_raise(rare):
@@ -398,35 +334,6 @@ def test_folds_of_one_class(data):
 
 # Weights -----------------------------------------------------------------------------------------
 
-WEIGHTS = {
-    "float": lambda n: np.random.default_rng(1).uniform(0.1, 3, n),
-    "some zero": lambda n: np.random.default_rng(2).integers(0, 3, n).astype(float),
-    "integer": lambda n: np.random.default_rng(3).integers(1, 4, n),
-}
-
-
-@pytest.mark.parametrize("kind", WEIGHTS)
-def test_weights_of_a_plain_estimator(data, kind):
-    X, y, site = data
-    weights = WEIGHTS[kind](y.size)
-    splits = list(WithinGroupStratifiedKFold(3).split(X, y, site))
-    folds = plain_loop(MODEL, X, y, splits, sample_weight=weights)
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, sample_weight=weights)
-    check_result(result, cases_of(folds, y, site, weights))
-    score = np.concatenate([score for _, score in folds])
-    rows = np.concatenate([test for test, _ in folds])
-    expected = roc_auc_score(y[rows], score, sample_weight=weights[rows])
-    assert result.over_folds.pooled == pytest.approx(expected, abs=1e-12)
-
-
-def test_weights_of_other_kinds(data):
-    X, y, site = data
-    weights = WEIGHTS["float"](y.size)
-    expected = cross_validate_group_auc(MODEL, X, y, groups=site, sample_weight=weights)
-    for kind in (list, pd.Series, pl.Series, pa.array):
-        result = cross_validate_group_auc(MODEL, X, y, groups=site, sample_weight=kind(weights))
-        assert result.counts == expected.counts
-
 
 # Parameters of fit -------------------------------------------------------------------------------
 
@@ -450,77 +357,7 @@ def expected(smooth):
     return cross_validate_group_auc(model, X, y, groups=site, cv=splits), splits
 
 
-def same_results(result, expected):
-    """Check that two results are equal except for the group labels."""
-    pd.testing.assert_frame_equal(result.by_fold, expected.by_fold)
-    pd.testing.assert_series_equal(result.over_folds.statistics(), expected.over_folds.statistics())
-    pd.testing.assert_series_equal(
-        result.within_folds.statistics(), expected.within_folds.statistics()
-    )
-    assert result.fold_effect == expected.fold_effect
-
-
-LABELS = {
-    "list": lambda site: [f"site {code}" for code in site],
-    "booleans and ints": lambda site: np.column_stack([site // 2, site % 2]),
-    "dates": lambda site: pd.Series(pd.Timestamp(2024, 1, 1) + pd.to_timedelta(site, "D")),
-    "categorical": lambda site: pd.Categorical([f"{code}" for code in site]),
-    "polars": lambda site: pl.Series([f"{code}" for code in site]),
-    "pyarrow": lambda site: pa.array([f"{code}" for code in site]),
-    "frame": lambda site: pd.DataFrame({"region": site // 2, "ward": site % 2}),
-    "tuples": lambda site: [("ab"[code // 2], bool(code % 2)) for code in site],
-}
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_labels_of_every_kind(smooth, expected, kind):
-    X, y, site = smooth
-    model = make_pipeline(StandardScaler(), LogisticRegression())
-    result = cross_validate_group_auc(model, X, y, groups=LABELS[kind](site), cv=expected[1])
-    same_results(result, expected[0])
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda y: np.where(y == 1, "yes", "no"),
-        lambda y: np.where(y == 1, "yes", "no").astype(object),
-        lambda y: pd.Series(np.where(y == 1, "yes", "no"), index=np.arange(y.size)[::-1]),
-        lambda y: pl.Series(np.where(y == 1, "yes", "no")),
-        lambda y: pa.array(y),
-        lambda y: y == 1,
-        lambda y: y.tolist(),
-        lambda y: 2 * y - 1,
-        lambda y: y + 5,
-    ],
-    ids=["str", "object", "series", "polars", "pyarrow", "bool", "list", "signs", "5 and 6"],
-)
-def test_y_of_every_kind(smooth, expected, make):
-    """The positive class is ``classes_[1]``."""
-    X, y, site = smooth
-    model = make_pipeline(StandardScaler(), LogisticRegression())
-    result = cross_validate_group_auc(model, X, make(y), groups=site, cv=expected[1])
-    same_results(result, expected[0])
-
-
 # The AUC of pooled out-of-fold scores ------------------------------------------------------------
-
-
-def test_pooling_scores_of_different_models_is_below_chance_on_noise():
-    """Check the numbers in the docstring: 30 rows of each class in ten folds."""
-    effects = []
-    for seed in range(15):
-        rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(60, 1)), rng.permutation([0, 1] * 30)
-        effects.append(
-            cross_validate_group_auc(
-                MODEL, X, y, groups=np.zeros(60, int), cv=KFold(10)
-            ).fold_effect
-        )
-    over_folds, within, _, _, difference = np.mean(effects, axis=0)
-    assert over_folds == pytest.approx(0.39, abs=0.06)
-    assert within == pytest.approx(0.51, abs=0.07)
-    assert difference < -0.07
 
 
 # Errors ------------------------------------------------------------------------------------------
@@ -638,13 +475,6 @@ def test_row_numbers_are_kept_if_asked_for(data):
         assert [part.tolist() for part in indices[key]] == [part.tolist() for part in rows]
 
 
-def test_kernel_between_rows_is_cut_both_ways(data):
-    X, y, site = data
-    expected = cross_validate_group_auc(SVC(kernel="linear"), X, y, groups=site)
-    result = cross_validate_group_auc(SVC(kernel="precomputed"), X @ X.T, y, groups=site)
-    pd.testing.assert_frame_equal(result.by_fold, expected.by_fold, atol=1e-6)
-
-
 FRAME = pd.DataFrame({"x": np.arange(12.0), "site": np.repeat([1, 2], 6)})
 Y = np.tile([0, 1], 6)
 HOLES = FRAME["site"].where(FRAME.index != 4)
@@ -680,11 +510,6 @@ def test_arguments_that_cannot_be(changed, error, message):
     arguments = {"X": FRAME, "y": Y, "groups": "site", "cv": 3, **changed}
     with pytest.raises(error, match=message):
         cross_validate_group_auc(MODEL, arguments.pop("X"), arguments.pop("y"), **arguments)
-
-
-def test_groups_are_required():
-    with pytest.raises(TypeError, match="groups"):
-        cross_validate_group_auc(MODEL, FRAME, Y)
 
 
 @pytest.fixture(scope="module")
@@ -786,18 +611,6 @@ def test_what_cannot_rank_is_refused_before_it_is_fitted(estimator, message):
         cross_validate_group_auc(estimator, X, y, groups=np.arange(20) // 2 % 2, cv=2)
 
 
-def test_what_ranks_once_it_is_fitted_is_not_refused():
-    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
-    groups = np.arange(20) // 2 % 2
-    for estimator in (StackingClassifier([("a", LogisticRegression())]), LinearSVC()):
-        result = cross_validate_group_auc(estimator, X, y, groups=groups, cv=2)
-        assert result.n_folds == 2
-    ranked = cross_validate_group_auc(
-        LinearRegression(), X, y, groups=groups, cv=2, response_method="predict"
-    )
-    assert np.isfinite(ranked.within_folds.pooled)
-
-
 def folds_result(n_folds, scores_of, n_groups=2):
     """Return a result with 6 positives and 12 negatives per group and fold."""
     y = np.tile(np.arange(18) < 6, n_folds * n_groups)
@@ -827,14 +640,6 @@ def test_perfect_folds_have_the_limits_of_their_independent_pairs():
     assert (wrong["value"] == 0.0).all()
     assert (wrong["ci_low"] == 0.0).all()
     assert (wrong["ci_high"] > 0.0).all()
-
-
-def test_folds_of_one_group_have_one_interval():
-    rng = np.random.default_rng(0)
-    result = folds_result(4, lambda y: rng.normal(size=y.size) + 2 * y, 1)
-    for method in ("logit", "delong"):
-        table = result.confidence_intervals(method=method)[["value", "ci_low", "ci_high"]]
-        assert_allclose(table, np.tile(table.iloc[:1], (len(table), 1)), rtol=1e-12)
 
 
 def test_a_single_fold_has_the_limits_of_its_report():

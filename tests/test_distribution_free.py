@@ -1,7 +1,5 @@
 """Limits that hold for any number of rows: AUCs, error rates, and classifiers of few rows."""
 
-import itertools
-import math
 import pickle
 
 import numpy as np
@@ -18,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
-from statsmodels.stats.proportion import proportion_confint
 
 from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc
 from skfedauc.counts import extremes_of
@@ -41,15 +38,6 @@ def simulated(seed, n_groups=1, m=20, n=30, apart=1.0, decimals=9):
 # Binomial limits -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 40, 1000])
-@pytest.mark.parametrize("tail", [0.4, 0.025, 1e-9])
-def test_binomial_limits_are_clopper_and_pearsons(n, tail):
-    events = np.unique(np.linspace(0, n, 9).astype(int))
-    low, high = proportion_confint(events, n, alpha=2 * tail, method="beta")
-    assert_allclose(lower_limit(events, n, tail), low, rtol=1e-9, atol=1e-15)
-    assert_allclose(upper_limit(events, n, tail), high, rtol=1e-9)
-
-
 def test_binomial_limits_invert_the_tails():
     low, high = lower_limit(3, 20, 0.05), upper_limit(3, 20, 0.05)
     assert stats.binom.sf(2, 20, low) == pytest.approx(0.05)
@@ -59,24 +47,6 @@ def test_binomial_limits_invert_the_tails():
 
 
 # Disjoint pairs --------------------------------------------------------------------------------
-
-
-def test_bounds_are_ordered_by_width():
-    # Hoeffding's bound is the bound of min(m, n) pairs. McDiarmid's bound is the bound of Agarwal
-    # et al. (2005).
-    y, scores, groups = simulated(3, n_groups=30, m=50, n=200)
-    report = report_of(y, scores, groups)
-    widths = {}
-    for method in ("logit", "exact"):
-        table = report.confidence_intervals(method=method)
-        widths[method] = table["ci_high"] - table["ci_low"]
-    auc = report.by_group["auc"].to_numpy()
-    for name, share in (("hoeffding", 1 / 50), ("mcdiarmid", 1 / 50 + 1 / 200)):
-        reach = np.sqrt(np.log(2 / 0.05) * share / 2)
-        widths[name] = np.minimum(auc + reach, 1) - np.maximum(auc - reach, 0)
-    assert (widths["exact"] <= widths["hoeffding"] + 1e-12).all()
-    assert (widths["hoeffding"] <= widths["mcdiarmid"]).all()
-    assert widths["logit"].mean() < widths["exact"].mean()
 
 
 def test_intervals_of_statistics_say_why_they_are_missing():
@@ -119,38 +89,7 @@ def test_limits_for_few_rows_refuse_out_of_fold_scores():
         found.confidence_intervals(method="exact")
 
 
-def test_exact_limits_of_weighted_rows_cover():
-    rng, inside = np.random.default_rng(1), []
-    y = np.arange(40) < 15
-    for _ in range(100):
-        weights = rng.gamma(0.5, size=y.size) + 1e-6
-        report = report_of(y, rng.normal(size=y.size) + y, sample_weight=weights)
-        table = report.confidence_intervals(confidence_level=0.9, method="exact").iloc[0]
-        sizes = [weights[own].sum() ** 2 / (weights[own] ** 2).sum() for own in (y, ~y)]
-        reach = math.sqrt(math.log(2 / 0.1) * (1 / sizes[0] + 1 / sizes[1]) / 2)
-        assert table["ci_low"] == pytest.approx(max(table["auc"] - reach, 0))
-        inside.append(table["ci_low"] <= 0.7602 <= table["ci_high"])
-    assert np.mean(inside) > 0.9
-
-
 # Error rates of several folds --------------------------------------------------------------------
-
-
-def test_limits_by_fold_hold_where_limits_of_pooled_out_of_fold_errors_do_not():
-    """The classifier predicts whether the training rows have an odd number of positives.
-
-    The true error rate is 1/2, because labels are coins without features. In leave-one-out,
-    however, all rows are errors, or no row is an error.
-    """
-    rng = np.random.default_rng(0)
-    by_fold, pooled, n_runs = 0, 0, 200
-    for _ in range(n_runs):
-        y = rng.integers(0, 2, 40)
-        pooled += error_rate_bound(int(((y.sum() - y) % 2 != y).sum()), 40) < 0.5
-        errors = [int(((y.sum() - fold.sum()) % 2 != fold).sum()) for fold in np.split(y, 4)]
-        by_fold += error_rate_bound(errors, [10] * 4) < 0.5
-    assert pooled > 0.4 * n_runs
-    assert by_fold <= n_runs * 0.05 + 3 * math.sqrt(n_runs * 0.05 * 0.95)
 
 
 # Classifiers that learn from few rows ----------------------------------------------------------
@@ -242,30 +181,6 @@ def test_classifiers_count_their_errors_on_rows_they_did_not_see(resampling, n_r
     assert f"{len(both.members)} member" in repr(both)
 
 
-def test_the_default_bounds_a_classifier_well_below_a_coin():
-    others, truth = drawn(1, 20_000)
-    errors, bounds = [], []
-    for seed in range(10):
-        found = fit_with_error_bound(GaussianNB(), *drawn(seed + 2, 200), random_state=seed)
-        errors.append((found.predict(others) != truth).mean())
-        bounds.append(found.error_bound)
-    assert np.mean(errors) == pytest.approx(0.23, abs=0.02)
-    assert np.mean(bounds) < 0.33  # ten folds: .54
-
-
-def test_bounds_hold_in_repeated_draws():
-    others, truth = drawn(1, 4000)
-    broken = 0
-    for seed in range(60):
-        X, y = drawn(100 + seed, 60)
-        found = fit_with_error_bound(
-            GaussianNB(), X, y, resampling="train_test", test_size=0.5, random_state=seed,
-            confidence_level=0.8,
-        )  # fmt: skip
-        broken += (found.predict(others) != truth).mean() > found.error_bound
-    assert broken <= 60 * 0.2 + 3 * math.sqrt(60 * 0.16)
-
-
 def test_fitting_refuses_classifiers_that_are_not_fitted_again():
     X, y = drawn(0, 30)
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
@@ -307,21 +222,3 @@ def test_bounded_classifiers_are_classifiers_of_scikit_learn():
     # Each row has the prediction of one of the members.
     of_members = np.stack([member.predict(others) for member in random.members])
     assert (of_members == random.predict(others)).any(axis=0).all()
-
-
-@pytest.mark.parametrize("level", [0.8, 0.95])
-def test_bounds_of_summed_errors_cover_the_average_of_unequal_groups(level):
-    """Exact coverage: the sum of two binomial numbers of errors, by convolution."""
-    for m, n in ((10, 10), (5, 30), (40, 12)):
-        bounds = np.array(
-            [error_rate_bound(k, m + n, confidence_level=level) for k in range(m + n)]
-        )
-        for p, q in itertools.product((0.0, 0.02, 0.1, 0.3, 0.5, 0.9), repeat=2):
-            total = np.convolve(
-                stats.binom.pmf(range(m + 1), m, p), stats.binom.pmf(range(n + 1), n, q)
-            )
-            average = (m * p + n * q) / (m + n)
-            assert total[:-1][bounds < average - 1e-12].sum() <= 1.0 - level + 1e-12
-    for errors, rows in (([20, 20], [100, 100]), ([33, 36], [174, 195])):
-        summed = error_rate_bound(sum(errors), sum(rows))
-        assert summed < min(error_rate_bound(k, m) for k, m in zip(errors, rows, strict=True))

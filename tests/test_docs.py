@@ -6,7 +6,6 @@ import doctest
 import importlib.util
 import inspect
 import io
-import json
 import re
 import shlex
 import shutil
@@ -17,11 +16,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from colors import contrast
 from joblib.externals.loky import get_reusable_executor
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
-from scipy.stats import norm
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
@@ -29,7 +26,6 @@ import skfedauc
 from benchmarks.calibration import PAGES as CALIBRATION_PAGES
 from benchmarks.calibration import TABLES
 from benchmarks.calibration.__main__ import replaced
-from benchmarks.calibration.table import Plot
 from skfedauc import GroupAUC
 from skfedauc.cli.main import main
 
@@ -469,104 +465,9 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
     ]
 
 
-def test_plots_of_densities_show_what_is_simulated():
-    plots = load("density_plots")
-    names = ["identical", "same_negatives", "same_positives", "different"]
-    panels = ElementTree.fromstring(plots.cases()).findall("figure")
-    for name, case, panel in zip(names, plots.CASES, panels, strict=True):
-        _, positives, negatives = plots.CASES[case]
-        expected = norm.cdf((positives[:, None] - negatives) / np.sqrt(2))
-        known = skfedauc.datasets.make_group_scores(name).population["cross_matrix"]
-        np.testing.assert_allclose(known, expected)
-        assert panel.find("figcaption/strong").text == f"{case}:"
-        # A curve of each distribution, and the axis
-        n_curves = np.unique(positives).size + np.unique(negatives).size
-        assert len(panel.findall("svg/path")) == n_curves + 1
-
-
-def test_formulas_are_written_as_mathml():
-    formula = ElementTree.fromstring(load("mathml").mathml(r"\frac{W^+_g}{W^+}", block=True))
-    tags = [element.tag.split("}")[1] for element in formula.iter()]
-    assert formula.get("display") == "block"
-    assert tags[:3] == ["math", "mfrac", "msubsup"]
-
-
-def test_plots_of_the_dark_theme_have_the_contrast_of_the_light_theme():
-    gallery_images = load("gallery_images")
-    rng = np.random.default_rng(0)
-    light = np.vstack([[255, 255, 255], [0, 114, 178], rng.integers(0, 256, size=(200, 3))])
-    dark = gallery_images.dark(light)
-    assert tuple(dark[0]) == gallery_images.DARK
-    for before, after in zip(light, dark, strict=True):
-        expected = contrast(before, (255, 255, 255))
-        # White on the dark background has a contrast of 17.8. Black on white has a contrast of 21.
-        reached = contrast(after, gallery_images.DARK)
-        assert reached == pytest.approx(min(expected, contrast(dark.max(0), dark[0])), rel=0.05)
-    # Blue remains blue.
-    assert dark[1].argmax() == 2
-
-
 def test_each_example_has_a_place_in_the_gallery():
     names = {path.stem.removeprefix("plot_") for path in DOCS.glob("examples/plot_*.py")}
     assert sorted(load("gallery_images").ORDER) == sorted(names)
-
-
-PAGE_OF_PLOTS = """# Title
-
-## Intervals
-
-Coverage of two methods. 2,000 runs per line.
-
-| rows | logit | exact | width |
-| --- | --- | --- | --- |
-| 5 < 6 | 94.0 | 100.0 | .1 |
-| many | 71.5 |  | .2 |
-
-## Not drawn
-
-| a | b |
-"""
-
-
-def test_plots_of_calibration_have_a_mark_for_each_cell():
-    plots = load("calibration_plots")
-    drawn = plots.with_plots(PAGE_OF_PLOTS, coverage_of("logit", "exact"))
-    assert drawn.endswith("## Not drawn\n\n| a | b |\n")
-    assert ":::{dropdown} Table\n| rows | logit | exact | width |\n" in drawn
-    both = re.findall(r"<svg.*</svg>", drawn)
-    for svg, layout in zip(both, (plots.WIDE, plots.NARROW), strict=True):
-        root = ElementTree.fromstring(svg)
-        titles = [title.text for group in root.iter("g") for title in group.iter("title")]
-        assert titles == ["5 < 6, logit: 94 %", "5 < 6, exact: 100 %", "many, logit: 71.5 %"]
-        assert "Coverage in % (nominal 95)" in svg
-        (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
-        # The band has two standard errors on each side of 95 %, on an axis from 70 to 100 %.
-        width = 4 * np.sqrt(0.95 * 0.05 / 2000) * 100 / 30 * layout.strip
-        assert float(band.get("width")) == pytest.approx(width, abs=0.1)
-    with pytest.raises(ValueError, match=r"'Intervals' has no columns \['other'\]"):
-        plots.with_plots(PAGE_OF_PLOTS, coverage_of("other"))
-
-
-def coverage_of(*columns):
-    return {"Intervals": [Plot("Coverage in %", columns, 95.0, True)]}
-
-
-def test_plots_of_other_numbers_than_rates_have_no_band():
-    plots = load("calibration_plots")
-    drawn = plots.with_plots(PAGE_OF_PLOTS, {"Intervals": [Plot("Mean width", ["width"])]})
-    for svg, layout in zip(
-        re.findall(r"<svg.*</svg>", drawn), (plots.WIDE, plots.NARROW), strict=True
-    ):
-        root = ElementTree.fromstring(svg)
-        marks = [group for group in root.iter("g") if group.find("title") is not None]
-        assert [mark.find("title").text for mark in marks] == [
-            "5 < 6, width: 0.1",
-            "many, width: 0.2",
-        ]
-        assert not {"band", "nominal"} & {shape.get("class") for shape in root.iter()}
-        # The axis is from 0 to .2, because every axis of error rates includes 0.
-        places = [float(mark.find("circle").get("cx")) for mark in marks]
-        assert places == [layout.left + layout.strip / 2, layout.left + layout.strip]
 
 
 def test_every_table_of_the_page_on_calibration_is_drawn():
@@ -631,20 +532,6 @@ def test_each_table_on_calibration_is_on_the_page_of_its_topic(monkeypatch, tmp_
     assert {path.stem for path in tmp_path.iterdir()} == set(parts) - {""}
 
 
-def test_links_to_headings_on_calibration_lead_to_their_pages(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS / "build_tools")
-    pages = load("calibration_pages")
-    places = pages.places(pages.SOURCE.read_text(encoding="utf-8"))
-    text = "[a](../reference/calibration.md#pooled-auc) [b](#pooled-auc) [c](calibration.md)"
-    on_page = "../reference/calibration/averages_and_the_pooled_auc.md#pooled-auc"
-    assert pages.with_links(text, places) == text.replace(
-        "../reference/calibration.md#pooled-auc", on_page
-    )
-    assert "[b](averages_and_the_pooled_auc.md#pooled-auc)" in pages.with_links(text, places, "")
-    unknown = "[d](calibration.md#unknown) [e](calibration.md#calibration-of-intervals-and-tests)"
-    assert pages.with_links(unknown, places) == unknown
-
-
 def test_a_new_simulation_of_a_table_keeps_the_other_parts_of_calibration():
     source = (DOCS / "reference" / "calibration.md").read_text(encoding="utf-8")
     assert replaced(source, {}) == source
@@ -653,107 +540,3 @@ def test_a_new_simulation_of_a_table_keeps_the_other_parts_of_calibration():
     after = replaced(source, {"Worst and difference": section})
     before, old = source.split("## Worst and difference\n")
     assert after == before + section + "\n# " + old.split("\n# ", 1)[1]
-
-
-def test_heat_maps_have_the_coverage_of_the_table_by_size_and_auc():
-    plots = load("calibration_plots")
-    page = (DOCS / "reference" / "calibration.md").read_text(encoding="utf-8")
-    assert page.count(plots.HEAT_MAPS) == 1
-    section = next(part for part in page.split("\n## ") if part.startswith(plots.OF_ONE_AUC))
-    table = plots.read_table(section, plots.OF_ONE_AUC)
-    drawn = plots.with_plots(page, {})
-    maps = [ElementTree.fromstring(one) for one in re.findall("<table class=.*?</table>", drawn)]
-    assert len(maps) == len(plots.METHODS) == 2
-    by_label = {line[0]: line for line in table.lines}
-    kinds = set()
-    for method, one in zip(plots.METHODS, maps, strict=True):
-        column = table.columns.index(method)
-        aucs = [head.text for head in one.find("thead").iter("th")][1:]
-        for row in one.find("tbody"):
-            size = row.find("th").text
-            for auc, cell in zip(aucs, row.findall("td"), strict=True):
-                assert cell.text == by_label[f"{size}, {auc}, 1.0"][column]
-                # Two standard errors of a share of 95 % in 2,000 runs are .97 percentage points.
-                away = float(cell.text) - 95
-                kinds.add(cell.get("class"))
-                expected = "low" if away < -0.975 else "high" if away > 0.975 else ""
-                assert cell.get("class") == expected
-    assert kinds == {"low", "high", ""}
-
-
-def test_the_last_cell_of_a_line_in_a_plot_may_be_empty():
-    plots = load("calibration_plots")
-    page = "\n## Tests\n\n50 runs per line.\n\n| rows | a |\n| --- | --- |\n| 5 | 4.0 |\n| 7 |  |\n"
-    drawn = plots.with_plots(page, {"Tests": [Plot("Error rate in %", ["a"], 5.0, True)]})
-    for svg in re.findall(r"<svg.*</svg>", drawn):
-        groups = ElementTree.fromstring(svg).iter("g")
-        titles = [title.text for group in groups for title in group.iter("title")]
-        assert titles == ["5, a: 4 %"]
-        # The plot leaves out the line without a value.
-        labels = [text.text for text in ElementTree.fromstring(svg).iter("text")]
-        assert "5" in labels
-        assert "7" not in labels
-
-
-def test_long_labels_of_plots_fit_beside_the_marks():
-    plots = load("calibration_plots")
-    table = plots.Section("Tests", 500, ["rows " * 13, "a"], [["5 " * 30, "95.0"]])
-    plot = Plot("Coverage in %", ["a"], 95.0, True)
-    root = ElementTree.fromstring(plots.svg(table, plot, plots.WIDE))
-    labels = [text for text in root.iter("text") if "label" in text.get("class", "")]
-    assert all(len(text.text) <= plots.LONGEST_LABEL for text in labels)
-    assert " ".join(text.text for text in labels[1:]).split() == ["rows"] * 13
-    assert labels[0].find("title").text == "5 " * 30
-
-
-def test_long_legends_of_plots_have_several_lines_above_the_marks():
-    plots = load("calibration_plots")
-    columns = [f"partial AUC, method {k}" for k in range(9)]
-    table = plots.Section("Tests", 500, ["rows", *columns], [["5", *["95.0"] * 9]])
-    plot = Plot("Coverage in %", columns, 95.0, True)
-    root = ElementTree.fromstring(plots.svg(table, plot, plots.WIDE))
-    legend = [text for text in root.iter("text") if text.text in columns]
-    assert [text.text for text in legend] == columns
-    assert len({text.get("y") for text in legend}) > 1
-    # About 7 units per character
-    assert all(float(text.get("x")) + 7 * len(text.text) < plots.WIDE.width for text in legend)
-    (band,) = (rect for rect in root.iter("rect") if rect.get("class") == "band")
-    assert max(float(text.get("y")) for text in legend) < float(band.get("y"))
-    # No two series have the same shape and color.
-    marks = [group for group in root.iter("g") if group.find("title") is not None]
-    assert len({(mark[0].tag, mark[0].get("d"), mark.get("class")) for mark in marks}) == 9
-
-
-def test_plots_of_benchmarks_have_a_mark_for_each_figure(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS / "build_tools")
-    plots = load("benchmark_plots")
-    measured = json.loads((ROOT / "benchmarks/results/latest.json").read_text(encoding="utf-8"))
-
-    def titles(drawn):
-        return [title.text for title in ElementTree.fromstring(drawn).iter("title")]
-
-    cases = [
-        f"{n_rows} rows, {kind}no ties"
-        for kind in ("", "1,000 equal groups, ")
-        for n_rows in ("1e5", "1e6", "1e7")
-    ]
-    found = {result["case"]: result["seconds"] for result in measured["results"]}
-    expected = sorted(f"{seconds:.3g} s" for case in cases for seconds in found[case].values())
-    assert sorted(title.split(": ")[-1] for title in titles(plots.times())) == expected
-    assert measured["machine"]["processor"].replace("(R)", "") in plots.times()
-    expected = [
-        f"{case[key]:.1f} bytes"
-        for case in measured["memory"]
-        for key in ("peak_per_row", "state_per_cell")
-    ]
-    assert [title.split(": ")[-1] for title in titles(plots.memory())] == expected
-    # Slower is higher.
-    marks = [
-        (float(title.text.split(": ")[-1].split()[0]), float(circle.get("cy")))
-        for circle, title in (
-            (group.find("circle"), group.find("title"))
-            for group in ElementTree.fromstring(plots.times()).iter("g")
-        )
-        if circle is not None and title is not None
-    ]
-    assert [y for _, y in sorted(marks[:3])] == sorted((y for _, y in marks[:3]), reverse=True)

@@ -6,7 +6,6 @@ import itertools
 import pickle
 import re
 import zoneinfo
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
     FairnessAudit,
@@ -29,7 +28,6 @@ from skfedauc import (
     group_roc_auc_score,
     make_group_auc_scorer,
 )
-from skfedauc.counts import view_of
 from skfedauc.plotting import (
     GroupAUCDisplay,
 )
@@ -126,18 +124,6 @@ def test_bands_of_every_flavour(column, kind):
     assert audit.by_group().index.tolist() == KINDS[kind]
 
 
-@pytest.mark.parametrize("flavour", [pd.Series, pl.Series, pa.array])
-def test_instants_of_every_flavour(flavour):
-    column = rows_of([date.to_pydatetime() for date in KINDS["instant"]])
-    counts = ScoreCounts.from_predictions(LABEL, SCORE, groups=flavour(column.tolist()))
-    assert list(counts.groups) == KINDS["instant"]
-    assert str(counts.groups[0].tz) == "Europe/Oslo"
-    # The same instants in another zone are the same groups.
-    in_utc = [date.astimezone(datetime.UTC) for date in column]
-    other = ScoreCounts.from_predictions(LABEL, SCORE, groups=flavour(in_utc))
-    assert (counts + other).groups == counts.groups
-
-
 def test_the_hour_that_comes_twice_is_two_hours():
     twice = [datetime.datetime(2020, 10, 25, 2, 30, tzinfo=OSLO, fold=fold) for fold in (0, 1)]
     assert twice[0] == twice[1]  # equal in Python
@@ -187,24 +173,6 @@ def test_whole_floats_are_integers(flavour):
         ScoreCounts.from_predictions(LABEL, SCORE, groups=odd)
 
 
-def test_float_codes_in_a_search():
-    X = pd.DataFrame({"x": SCORE, "sex": np.array([1.0, 2.0])[PLACE % 2]})
-    scoring = group_auc_scoring(["worst"], groups="sex", each_group=[1.0, 2])
-    assert list(scoring) == ["worst", "auc_1", "auc_2"]
-    found = [
-        cross_validate(
-            LogisticRegression(),
-            X.astype({"sex": kind}),
-            LABEL,
-            scoring=scoring,
-            cv=WithinGroupStratifiedKFold(3, groups="sex"),
-            error_score="raise",
-        )["test_worst"]
-        for kind in (float, int)
-    ]
-    np.testing.assert_array_equal(*found)
-
-
 # Rows without a label ---------------------------------------------------------------------------
 
 
@@ -232,49 +200,6 @@ def test_states_merge_wherever_labels_are_missing(kind, missing):
         counted = ScoreCounts.from_batches(batches, missing=missing)
         assert counted == whole
         assert counted.n_missing == whole.n_missing
-
-
-def test_groups_without_the_missing_one_are_as_if_it_never_was():
-    column = rows_of([1, 2, 10], LACKING)
-    grouped = GroupAUC.from_predictions(LABEL, SCORE, groups=column, missing="group")
-    dropped = ScoreCounts.from_predictions(LABEL, SCORE, groups=column, missing="drop")
-    few = GroupAUC(grouped._estimates.pairs, min_per_class=15).counts
-    assert few == dropped
-    assert view_of(few).labels.dtype == np.int64
-    weightless = ScoreCounts.from_predictions(
-        LABEL, SCORE, groups=column, missing="group", sample_weight=(~LACKING).astype(float)
-    )
-    assert weightless == dropped
-    # Rows of weight 0 do not count as rows without a label.
-    quiet = ScoreCounts.from_predictions(
-        LABEL, SCORE, groups=column, missing="drop", sample_weight=(~LACKING).astype(float)
-    )
-    assert (quiet == dropped, quiet.n_missing) == (True, 0)
-
-
-def test_of_several_columns_the_missing_part_alone_is_named():
-    sex = np.where(LACKING, np.nan, np.array([1.0, 2.0])[PLACE % 2])
-    band = rows_of(["old", "young"], np.arange(N) % 15 == 2)
-    frame = pd.DataFrame({"sex": sex, "band": band})
-    grouped = ScoreCounts.from_predictions(LABEL, SCORE, groups=frame, missing="group")
-    expected = {
-        ("(missing)" if np.isnan(s) else int(s), "(missing)" if b is None else b)
-        for s, b in zip(sex, band, strict=True)
-    }
-    assert set(grouped.groups) == expected
-    assert grouped.groups[-1][0] == "(missing)"
-    assert grouped.regroup(lambda label: label[0]).groups == (1, 2, "(missing)")
-    lacking = np.isnan(sex) | pd.isna(band)
-    dropped = GroupAUC.from_predictions(LABEL, SCORE, groups=frame, missing="drop")
-    assert dropped.counts.n_missing == lacking.sum()
-    assert dropped.counts == ScoreCounts.from_predictions(
-        LABEL[~lacking], SCORE[~lacking], groups=frame[~lacking]
-    )
-    with pytest.raises(ValueError, match=rf"{lacking.sum()} missing labels of {N}"):
-        GroupAUC.from_predictions(LABEL, SCORE, groups=frame)
-    audit = FairnessAudit.from_predictions(LABEL, SCORE, groups=frame, missing="group")
-    sample = audit.samples["sex"]
-    assert {*sample.groups, *(group for group, *_ in sample.left_out)} == {1, 2, "(missing)"}
 
 
 def test_a_group_that_has_the_name_already():
@@ -480,24 +405,6 @@ def test_surrogates_are_refused(kind, bad):
         ScoreCounts.from_batches([(Y, SCORES, groups)], missing="group")
 
 
-def test_surrogates_are_refused_wherever_labels_and_names_are_given():
-    counts = ScoreCounts.from_predictions(Y, SCORES, groups=["a", "b"] * 2)
-    named = pd.Series(["a", "b"] * 2, name=BAD)
-    for refused in (
-        lambda: counts.regroup({"a": BAD, "b": "b"}),
-        lambda: counts.regroup(lambda label: (label, BAD)),
-        lambda: ScoreCounts.from_counts([BAD], [0.5], [1], [1]),
-        lambda: ScoreCounts.from_counts(
-            **{BAD: ["a"]}, score=[0.5], n_negatives=[1], n_positives=[1]
-        ),
-        lambda: ScoreCounts.from_predictions(Y, SCORES, groups=named),
-        lambda: GroupAUC(counts, group_names=BAD),
-        lambda: GroupAUC(counts, group_names=["site", BAD][1:]),
-    ):
-        with pytest.raises(ValueError, match=r"holds 'a\\ud800', which is not valid Unicode"):
-            refused()
-
-
 @pytest.mark.parametrize("labels", [[BAD, "b"] * 2, [BAD] * 4], ids=ascii)
 def test_surrogates_in_labels_of_classes_are_refused(labels):
     named = r"holds 'a\\ud800', which is not valid Unicode"
@@ -540,21 +447,6 @@ def test_empty_states_of_any_type_are_equal_and_merge(left, right):
     assert pickle.loads(pickle.dumps(both)) == both
     assert both.to_counts().empty
     assert GroupAUC(both, undefined="ignore").by_group.empty
-
-
-@pytest.mark.parametrize(
-    ("numbers", "labels"),
-    [
-        (["1", "2.00"], (1, 2)),
-        (["-3", "18014398509481985"], (-3, 18014398509481985)),
-        (["NaN", "2"], (2,)),
-    ],
-)
-def test_whole_decimals_are_integers(numbers, labels):
-    groups = pd.Series(list(map(Decimal, numbers)), dtype=object)
-    found = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups, missing="drop")
-    assert found.groups == labels
-    assert all(type(label) is int for label in found.groups)
 
 
 # Ordered categories ----------------------------------------------------------------------------
@@ -623,23 +515,6 @@ def test_tables_list_ordered_categories_in_their_order(kind):
     pd.testing.assert_frame_equal(tables[0].loc[sorted(BANDS)], tables[1], check_names=False)
     gaps = [audit.gaps.droplevel("column") for audit in audits]
     pd.testing.assert_frame_equal(*gaps)
-
-
-def test_columns_of_ordered_categories_and_of_labels():
-    y, score, band, sex = banded()
-    frame = pd.DataFrame({"sex": sex, "band": ordered("pandas", band)})
-    audit, plain = (
-        FairnessAudit.from_predictions(
-            y, score, groups=groups, threshold=0.6, intersections=[("sex", "band")]
-        )
-        for groups in (frame, frame.astype({"band": str}))
-    )
-    crossed = "sex \N{MULTIPLICATION SIGN} band"
-    assert list(audit.by_group(crossed).index) == [(s, b) for s in "fm" for b in BANDS]
-    for column in audit.columns:
-        table, expected = (of.by_group(column) for of in (audit, plain))
-        pd.testing.assert_frame_equal(table.loc[expected.index], expected)
-    pd.testing.assert_frame_equal(audit.gaps, plain.gaps)
 
 
 def test_orders_of_merged_parts():

@@ -3,8 +3,6 @@
 import datetime
 import itertools
 import re
-import subprocess
-import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -29,7 +27,6 @@ ROWS = {
     "groups": ["b", "a", "a", "b"],
 }
 NUMBERS = [3, 1, 1, 2]
-STRINGS = ["oslo", "va", "va", "<é>"]
 DATES = [datetime.datetime(2020, 1, day) for day in (3, 1, 1, 2)]
 
 
@@ -222,24 +219,6 @@ def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
         encode_groups(flavour([*texts, None]))
 
 
-def test_only_python_objects_need_pandas():
-    program = """
-import sys
-import numpy as np, polars as pl
-from skfedauc._input import encode_groups
-for groups in (
-    [3, 1, 3],
-    np.array(["b", "a", "b"]),
-    pl.Series(["b", "a", "b"]),
-    pl.Series(["b", "a", "b"], dtype=pl.Categorical),
-    pl.DataFrame({"x": ["b", "a", "b"], "y": [1, 1, 1]}),
-):
-    assert encode_groups(groups)[0].tolist() == [1, 0, 1], groups
-assert "pandas" not in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">i8"])
 def test_integer_groups_of_every_width(dtype):
     assert counts_of(groups=np.array(NUMBERS, dtype)) == counts_of(groups=NUMBERS)
@@ -250,18 +229,7 @@ def test_dates_of_every_resolution(unit):
     assert_groups(counts_of(groups=np.array(DATES, f"datetime64[{unit}]")), DATES)
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-def test_dates_of_every_resolution_beside_another_column(unit):
-    frame = pd.DataFrame({"day": np.array(DATES, f"datetime64[{unit}]"), "site": STRINGS})
-    assert list(counts_of(groups=frame).groups) == sorted(set(zip(DATES, STRINGS, strict=True)))
-
-
 # Classes, scores and weights ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("y_true", [[1, 1, 1, 1], [True] * 4, [1.0] * 4])
-def test_one_class_is_enough_for_score_counts(y_true):
-    assert counts_of(y_true=y_true).n_negatives.sum() == 0
 
 
 # Errors ------------------------------------------------------------------------------------
@@ -481,47 +449,6 @@ def test_errors_name_the_argument_and_the_mend(name, value, error, message):
         counts_of(**{name: value})
 
 
-def test_the_mend_for_large_integers_holds_across_sites():
-    """Without one constant, ranks at each of two sites would give another AUC (.49 for .89)."""
-    rng = np.random.default_rng(3)
-    y = np.tile([0, 1], 60)
-    score = 2**60 + np.repeat([0, 2000], 60) + rng.integers(0, 1500, 120) + 900 * y
-    sites = np.repeat(["a", "b"], 60)
-    with pytest.raises(ValueError, match=r"one constant that all batches and sites share\. Ranks"):
-        ScoreCounts.from_predictions(y, score, groups=sites)
-    parts = [
-        ScoreCounts.from_predictions(y[own], score[own] - 2**60, groups=sites[own])
-        for own in (sites == "a", sites == "b")
-    ]
-    higher = np.sign(score[y == 1][:, None] - score[y == 0])
-    auc = GroupAUC(ScoreCounts.merge(parts)).pooled
-    assert auc == pytest.approx((higher + 1).mean() / 2, abs=1e-12)
-
-
-def test_byte_order_does_not_matter():
-    labels = np.array([1, 2**64 - 1, 7], ">u8")
-    assert encode_groups(labels)[1].tolist() == [1, 7, 2**64 - 1]
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        ["b", "a", "", "ab", "aa"],
-        ["a\0", "a", "\0", "", "\0a", "b"],
-        ["z" * 32, "z" * 33, "z" * 31],
-        [f"site {i:03d}" for i in range(200, 0, -1)],
-        ["\U0010ffff", "é", "e", "\ue000", "\U00010000"],
-    ],
-)
-@pytest.mark.parametrize("few", [0, 1000])
-def test_text_labels_are_sorted_as_python_sorts_text(monkeypatch, labels, few):
-    monkeypatch.setattr(label_module, "_FEW_LABELS", few)
-    groups = np.array(labels + labels[::-1], object)
-    codes, sorted_labels = encode_groups(groups, "groups")
-    assert sorted_labels.tolist() == sorted(labels)
-    np.testing.assert_array_equal(sorted_labels[codes], groups)
-
-
 # Numbers that float64 cannot hold ---------------------------------------------------------------
 
 TINY = Decimal("1e-20")
@@ -576,16 +503,6 @@ def test_columns_in_a_list_or_tuple_are_refused(column):
             GroupAUC.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups)
     of_rows = list(zip("abab", "xyxy", strict=True))
     assert GroupAUC.from_predictions([0, 1, 0, 1], [1, 2, 3, 4], groups=of_rows).n_groups == 2
-
-
-def test_lists_of_lists_and_dicts_of_columns_are_refused():
-    arguments = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
-    with pytest.raises(ValueError, match=r"2 rows of 4 labels each.*groups=list\(zip\(\*columns"):
-        GroupAUC.from_predictions(*arguments, groups=[list("abab"), list("xyxy")])
-    with pytest.raises(ValueError, match="groups has 2 rows and y_true has 4"):
-        GroupAUC.from_predictions(*arguments, groups=[list("ab"), list("xy")])
-    with pytest.raises(TypeError, match=r"Pass pandas\.DataFrame\(groups\)"):
-        GroupAUC.from_predictions(*arguments, groups={"a": list("abab"), "b": list("xyxy")})
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])
