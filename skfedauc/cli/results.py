@@ -179,18 +179,9 @@ def results(
     facts: Mapping[str, Any],
     options: Arguments,
 ) -> Iterator[list[str]]:
-    """Yield lines to print as early as possible, and then write the files.
+    """Yield lines to print, and then write the files, so the user sees the audit if writing fails.
 
-    The function writes files last, so the user sees the audit even if writing fails.
-
-    Parameters
-    ----------
-    groupings : sequence of Grouping
-    headline : str
-        First line of the printed audit.
-    facts : mapping of str to object
-        First entries of the document.
-    options : Arguments
+    `facts` are the first entries of the document.
     """
     if groupings[0].report.counts.disclosure.level == "summary":
         # A summary by group has no scores for an audit.
@@ -211,17 +202,7 @@ def outputs(
     document: Callable[[], dict[str, Any]],
     options: Arguments,
 ) -> Iterator[list[str]]:
-    """Yield the lines of an audit or a comparison, and then write its files.
-
-    Parameters
-    ----------
-    result : Output
-    headlines : sequence of str
-        First lines of the printed result.
-    document : callable
-        Returns the JSON document.
-    options : Arguments
-    """
+    """Yield the lines of an audit or a comparison, and then write its files."""
     if options.json_is_printed:
         yield as_json(document()).splitlines()
     else:
@@ -299,14 +280,7 @@ def answers_of(tolerances: pd.DataFrame, more: str = "") -> list[tuple[str, str]
 
 
 def check_answers(answers: Iterable[tuple[str, str]], options: Arguments) -> None:
-    """Raise an error if the answer to a tolerance is an answer that makes the command fail.
-
-    Parameters
-    ----------
-    answers : iterable of tuples of two str
-        Names of tolerances, and their answers.
-    options : Arguments
-    """
+    """Raise an error if the answer to a tolerance is one that makes the command fail."""
     if options.fail_if is None:
         return
     failing = {"not met"} if options.fail_if == "not-met" else {"not met", "undecided"}
