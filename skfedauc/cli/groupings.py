@@ -113,8 +113,9 @@ class Counted:
             return counts
         return _without(counts, [{self.columns.index(name) for name in self.group_columns}])
 
+    @functools.cached_property
     def groupings(self) -> list[Grouping]:
-        """Return a report by each column and by all columns; for a summary, by all only."""
+        """Report by each column and by all columns; for a summary, by all only."""
         return list(self._groupings())
 
     def _groupings(self) -> Iterator[Grouping]:
