@@ -17,19 +17,12 @@ from skfedauc._words import all_shortened, listed, shortened, shortened_text
 
 
 def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
-    """Refuse pandas inputs whose indexes have different orders.
+    """Refuse pandas inputs, by argument name, whose indexes have different orders.
 
     Indexes agree if they have the same labels in the same order. A plain ``RangeIndex(n)`` does not
-    identify rows. A plain index agrees with any index except the numbers 0 to n - 1 in another
-    order.
-
-    Parameters
-    ----------
-    inputs : mapping of str to object
-        Inputs by argument name. The check skips inputs without an index.
-    is_cut : bool, default=False
-        Whether scikit-learn may have selected the rows by position. If True, the check does not
-        recognize a plain ``RangeIndex(n)``, and refuses only equal labels in different orders.
+    identify rows: it agrees with any index except the numbers 0 to n - 1 in another order. With
+    `is_cut`, scikit-learn may have selected rows by position, so that a plain index is not
+    recognized; only equal labels in different orders are refused.
     """
     indexes: list[tuple[str, Any]] = [
         (name, values.index) for name, values in inputs.items() if has_index(values)
@@ -138,18 +131,7 @@ def _is_by_position(groups: Any, X: Any) -> bool:
 
 
 def check_column_names(names: list[str], known: Sequence[str], name: str, table: str) -> None:
-    """Refuse column names that a table lacks, or has more than once.
-
-    Parameters
-    ----------
-    names : list of str
-    known : sequence of str
-        All column names in the table.
-    name : str
-        Argument name, for messages.
-    table : str
-        The table's name, for messages.
-    """
+    """Refuse column names that a table lacks, or has more than once."""
     absent = [column for column in names if column not in known]
     if absent:
         by_lower = {str(column).lower(): column for column in known}
@@ -181,17 +163,7 @@ def unwrapped(values: Any) -> Any:
 
 
 def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
-    """Return a table that narwhals reads: if names repeat, only the columns that arguments name.
-
-    Parameters
-    ----------
-    X : object
-        A table from any library.
-    names : mapping of str to list of str
-        Column names by argument.
-    table : str
-        The table's name, for messages.
-    """
+    """Return a table that narwhals reads: if names repeat, only the columns that arguments name."""
     from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
 
     X = unwrapped(X)
@@ -233,16 +205,7 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
 
 
 def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) -> None:
-    """Refuse columns with lists or structs.
-
-    Parameters
-    ----------
-    schema : mapping of str to narwhals.DType
-    names : list of str
-        Column names.
-    name : str
-        Argument name, for messages.
-    """
+    """Refuse columns with lists or structs."""
     for column in names:
         if schema[column].is_nested():
             raise _not_single_values(column, schema[column], name)

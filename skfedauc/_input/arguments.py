@@ -25,15 +25,7 @@ def check_option(
 ) -> Any:
     """Return an argument that takes one among several names, after checking it.
 
-    Parameters
-    ----------
-    name : str
-        Argument name, for messages.
-    value : object
-    options : iterable of str or None, or mapping
-        The names; a mapping explains each in messages, or has "" where a name needs no words.
-    hint : str, default=""
-        Sentence that ends the message, after a space.
+    A mapping explains each name in messages, or has "" where a name needs no words.
     """
     known = list(options)
     # Arrays compare by element, so that `in` alone would raise an error of its own.

@@ -180,15 +180,7 @@ def total_of_rows(size: int, n_rows: NDArray[np.int64] | None) -> int:
 
 
 def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) -> None:
-    """Refuse different numbers, such as decimals, that are equal as float64.
-
-    Parameters
-    ----------
-    numbers : sequence of float
-        Numbers before rounding: integers, floats, decimals, fractions or long doubles.
-    scores : float64 array, shape (n_numbers,)
-        The numbers rounded to float64, which must be finite.
-    """
+    """Refuse different numbers, such as decimals, that are equal as float64."""
     if set(map(type, numbers)) <= {float, bool, np.float64, np.float32, np.float16, np.bool_}:
         return
     exact = {

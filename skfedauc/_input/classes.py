@@ -25,14 +25,9 @@ from skfedauc._words import all_shortened, described, listed, shortened
 
 
 class Classes(NamedTuple):
-    """The counted rows' class labels, and the positive label.
+    """The counted rows' at most two sorted class labels, and the positive label.
 
-    Attributes
-    ----------
-    seen : tuple of at most two int, float or str
-        Sorted row labels. Booleans are 0 and 1.
-    pos_label : int, float, str or None
-        The positive label, or None without rows.
+    Booleans are 0 and 1. The positive label is None without rows.
     """
 
     seen: tuple[Any, ...] = ()

@@ -58,16 +58,9 @@ def encode_groups(
 ) -> tuple[NDArray[np.intp], Labels]:
     """Return each row's group number, and the sorted group labels.
 
-    Parameters
-    ----------
-    groups : array-like, shape (n_rows,) or (n_rows, n_columns)
-        One label column, or several columns whose combinations are the groups: numpy, lists (of
-        tuples, for several columns), pandas, polars, pyarrow.
-    missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a label in any column. "raise" raises a ValueError. "drop"
-        gives these rows the number -1. "group" uses the label `MISSING` in the column.
-    n_rows : int64 array, default=None
-        Each label's row count, for messages; None if each label is one row.
+    Combinations of several columns are groups. Rows without a label in a column raise a ValueError,
+    get the number -1 ("drop"), or get the label `MISSING` in the column ("group"). `n_rows` is each
+    label's row count, for messages.
     """
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 

@@ -29,28 +29,10 @@ from skfedauc._input.labels import Labels
 class Rows(NamedTuple):
     """Validated rows, without those with weight 0.
 
-    Attributes
-    ----------
-    positive : bool array, shape (n_rows,)
-    scores : float64 array or float32, shape (n_rows,)
-        Finite; float32 if passed as float32.
-    codes : None or intp array, shape (n_rows,)
-        Each row's group number.
-    labels : None or ndarray, shape (n_groups,)
-        Sorted group labels.
-    weights : None or float64 array, shape (n_rows,)
-        Above 0. None if every row has weight 1.
-    n_missing : int
-        How many rows are left out because they have no group label, except rows with weight 0.
-    classes : Classes
-        Class labels, including those of rows left out.
-    kept : None or ndarray of bool
-        True for each kept input row, if the input has row counts. None if all rows
-        remain.
-    clusters : None or intp array, shape (n_rows,)
-        Each row's cluster number; each number from 0 to the largest number occurs.
-    orders : tuple of tuples
-        Each group column's ordered categories, see `category_orders`.
+    The score type is float32 if passed as float32. `labels` are sorted. `weights` is None if every
+    row has weight 1. `n_missing` counts rows left out without a group label, except rows with
+    weight 0; `classes` includes their labels. `kept` is True for each kept row of counted input, or
+    None if all remain. `orders` has the ordered categories of each group column.
     """
 
     positive: NDArray[np.bool_]
@@ -78,23 +60,11 @@ def check_rows(
     n_rows: NDArray[np.int64] | None = None,
     clusters: Any = None,
 ) -> Rows:
-    """Validate the rows that users pass.
+    """Validate the rows that users pass, as described in `ScoreCounts.from_predictions`.
 
-    Parameters
-    ----------
-    y_true, y_score, groups, sample_weight, pos_label
-        As in `ScoreCounts.from_predictions`.
-    name : str, default="y_score"
-        What messages call the scores.
-    missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `encode_groups`.
-    warn_labels : bool, default=True
-        Whether to warn about scores that are class labels, and about a misspelled `pos_label`.
-    n_rows : int64 array, default=None
-        For counted input: how many rows have the label, score, group and weight, 1 or more.
-        Messages and `n_missing` count these rows.
-    clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-        Each row's cluster, labeled like groups. No row may lack a cluster.
+    Messages call the scores `name`. Without `warn_labels`, scores that are class labels and a
+    misspelled `pos_label` cause no warning. For counted input, `n_rows` tells how many rows have
+    the label, score, group and weight; messages and `n_missing` count these rows.
     """
     check_row_order(
         {

@@ -128,16 +128,9 @@ _WHOLE_FLOAT = re.compile(r"-?\d+\.0")
 def header_of(
     read: Callable[[str], list[str]], default: str = SEPARATORS[0]
 ) -> tuple[str, list[str]]:
-    """Return a file's separator and column names.
+    """Return a file's separator and column names; `read` returns the cells for a separator.
 
     If the default separator does not split the header, try other separators.
-
-    Parameters
-    ----------
-    read : callable
-        Returns the header's cells for a separator.
-    default : str, default=","
-        The usual separator in files with this ending.
     """
     names: dict[str, list[str]] = {}
     for separator in (default, *SEPARATORS):

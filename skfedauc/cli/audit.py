@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from skfedauc._words import shortened
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.columns import check_clusters
-from skfedauc.cli.counts_file import control_of, headline, n_by_class, warn_of_spellings
+from skfedauc.cli.counts_file import warn_of_spellings
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import check_options, results
@@ -38,7 +38,6 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
         min_per_class=arguments.min_per_class,
         within=arguments.within,
     )
-    groupings = counted.groupings()
     warn_of_labels(rows, arguments.score)
     warn_of_spellings(counted.with_a_label)
     facts = {
@@ -47,10 +46,5 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
         "score": arguments.score,
         "weight": arguments.weight,
         "clusters": arguments.clusters,
-        **control_of(arguments.within, counted.n_without_level),
-        **n_by_class(counted.with_a_label),
     }
-    more = weights_in_words(rows, arguments)
-    more += counted.without_level_in_words()
-    first_line = headline(counted.with_a_label, arguments.file_name, more)
-    yield from results(groupings, first_line, facts, arguments)
+    yield from results(counted, weights_in_words(rows, arguments), facts, arguments)

@@ -60,17 +60,7 @@ _MOST_DIGITS = 15
 
 
 def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
-    """Raise an error with the first of the bad rows.
-
-    Parameters
-    ----------
-    column : pd.Series
-    bad : bool array-like
-    what : str
-        Description of the error in the bad rows, such as "empty".
-    mend : str, default=""
-        Remedy for the column.
-    """
+    """Raise an error with the first of the bad rows; `what` says what is wrong with them."""
     if bad.any():
         first = int(bad.argmax())
         value = "" if what == "empty" else f" ({shortened(str(column.iloc[first]))})"
@@ -85,16 +75,10 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
 
 
 class Groups(NamedTuple):
-    """Group labels as text, with `MISSING`, the text "(missing)", for missing labels.
+    """Group labels of the kept rows as text, with `MISSING` for missing labels.
 
-    Attributes
-    ----------
-    labels : pd.DataFrame
-        A column of labels for each column of groups, with the kept rows only.
-    has_label : bool array, shape (n_rows,)
-        Whether the table keeps each row. With "drop", the table keeps rows with at least one label.
-    dropped : frozenset of str
-        Columns with missing labels, whose reports omit the rows without a label.
+    `has_label` tells which rows are kept. Reports by the columns in `dropped` omit rows without a
+    label.
     """
 
     labels: pd.DataFrame

@@ -107,11 +107,6 @@ def headline(counts: ScoreCounts, name: str, weighted: str = "") -> str:
     return f"{name}: {rows_by_class(counts)}{weighted}"
 
 
-def control_of(column: str | None, n_dropped: int) -> dict[str, Any]:
-    """Return the control column as an entry of a document, or nothing without the column."""
-    return {} if column is None else {"within": {"column": column, "n_dropped": n_dropped}}
-
-
 def n_by_class(counts: ScoreCounts) -> dict[str, int]:
     """Return the numbers of positives and negatives, as entries of a document."""
     return {

@@ -25,11 +25,7 @@ _OF_BINS = ("bins", "octaves", "parts", "edges")
 def rule_of(options: Arguments, **small: Any) -> Disclosure | None:
     """Return what the options withhold or coarsen; None without ``--disclosure``.
 
-    Parameters
-    ----------
-    options : Arguments
-    **small
-        Arguments of `Disclosure` on small numbers of rows; None for the default.
+    `small` holds arguments of `Disclosure` on small numbers of rows; None for the default.
     """
     given = {
         name: value
@@ -206,16 +202,7 @@ def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: Argume
 def small_groups_in_words(
     exact: ScoreCounts, counts: ScoreCounts, arguments: Arguments
 ) -> Iterator[str]:
-    """Yield lines on the groups that ``--min-count`` has joined or withheld, with labels.
-
-    Parameters
-    ----------
-    exact : ScoreCounts
-        Counts of all rows.
-    counts : ScoreCounts
-        Counts in the output file.
-    arguments : Arguments
-    """
+    """Yield lines on the groups that ``--min-count`` has joined or withheld, with labels."""
     if arguments.min_count is None:
         return
     small = np.flatnonzero(is_small([exact.n_negatives, exact.n_positives], arguments.min_count))

@@ -20,23 +20,8 @@ from skfedauc.report import estimates_of, group_names_of
 class Grouping:
     """Report by one column, or by a combination of columns.
 
-    Attributes
-    ----------
-    columns : tuple of str
-    report : GroupAUC
-        Report by these columns, and by the control column of a grouping to be split.
-    n_dropped : int
-        Number of omitted rows without a group.
-    lacking : tuple of str
-        Columns of labels: each omitted row lacks a label in one of these columns.
-    decisions : ScoreCounts or None
-        Counts of the decisions by the same groups.
-    min_per_class : int
-        A group with fewer positives or negatives is small.
-    within : mapping of str to object
-        Control column and its label, or empty without a control column.
-    dropped_by_level : mapping of object to int
-        Number of omitted rows without a group, by label of the control column.
+    The report of a grouping to be split also has the control column. Each omitted row lacks a label
+    in one of the columns `lacking`. `within` has the control column and its label.
     """
 
     columns: tuple[str, ...]
@@ -77,29 +62,11 @@ class Grouping:
 
 @dataclasses.dataclass(frozen=True)
 class Counted:
-    """Counts of predictions by all group columns.
+    """Counts of predictions by all columns, also those of clusters and of `within`.
 
-    Attributes
-    ----------
-    counts : ScoreCounts
-        Counts whose group labels are tuples for several columns.
-    columns : tuple of str
-        Names of group columns and of the column of clusters.
-    subject : str
-        First words of the message for an absent class, such as "column 'died' has".
-    dropped : frozenset of str
-        Columns whose reports omit the groups "(missing)".
-    lacks_one : bool
-        Whether the rows of `counts.n_missing` lack one of the labels rather than all labels.
-    has_weights : bool
-    decisions : ScoreCounts or None
-        Counts of the decisions by the same groups.
-    clusters : str or None
-        Name of the column of clusters, or None if all rows are independent.
-    min_per_class : int
-        A group with fewer positives or negatives is small.
-    within : str or None
-        Name of the control column, or None without one.
+    `subject` begins the message for an absent class, such as "column 'died' has". Reports by the
+    columns in `dropped` omit the groups "(missing)". With `lacks_one`, the rows of
+    `counts.n_missing` lack one of the labels rather than all labels.
     """
 
     counts: ScoreCounts
@@ -146,8 +113,9 @@ class Counted:
             return counts
         return _without(counts, [{self.columns.index(name) for name in self.group_columns}])
 
+    @functools.cached_property
     def groupings(self) -> list[Grouping]:
-        """Return a report by each column and by all columns; for a summary, by all only."""
+        """Report by each column and by all columns; for a summary, by all only."""
         return list(self._groupings())
 
     def _groupings(self) -> Iterator[Grouping]:

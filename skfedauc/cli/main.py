@@ -25,13 +25,7 @@ from skfedauc.cli.terminal import (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, default=None
-        Arguments after the name of the program. None uses the arguments of the process.
-    """
+    """Run the command line, by default with the arguments of the process."""
     # A terminal may lack a character of a group's name.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

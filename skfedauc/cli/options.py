@@ -51,31 +51,14 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         help="column of the decisions of a model, instead of those of a threshold, to be passed "
         "twice in the order of --score; decisions are labels of the classes, or 0 and 1",
     )
-    parser.add_argument(
-        "--html",
-        metavar="PAGE",
-        help="also write the comparison, with tables and plots, to this HTML file, which is "
-        "overwritten if it exists",
-    )
-    _add_markdown(parser, "comparison")
-    parser.add_argument(
-        "--threshold",
-        metavar="T",
-        type=_threshold,
-        default="auto",
-        help="also compare the decisions that predict the positive class for scores of at least "
-        "T; none compares the ranking only (default: 0.5 if all scores of a model are between 0 "
-        "and 1, otherwise none)",
-    )
-    _add_min_per_class(parser, "the comparison")
-    _add_favorable(parser)
-    _add_tolerances(
+    _add_results(
         parser,
+        "comparison",
+        "compare",
+        "all scores of a model",
         "; the comparison answers for each model",
         "for the second model, after everything is written",
     )
-    _add_names(parser)
-    _add_json(parser, "also write all results to this file as JSON")
 
 
 def add_count(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +115,7 @@ def add_merge(parser: argparse.ArgumentParser) -> None:
 
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `report`."""
-    _add_counts(parser)
+    parser.add_argument("file", metavar="FILE", help=_COUNTS)
     parser.add_argument(
         "--missing",
         choices=["drop", "group"],
@@ -153,7 +136,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 def add_show(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `show`."""
-    _add_counts(parser)
+    parser.add_argument("file", metavar="FILE", help=_COUNTS)
 
 
 # Shared options ------------------------------------------------------------------------
@@ -224,10 +207,6 @@ def _add_columns(parser: argparse.ArgumentParser, dropping: str) -> None:
         help="decimal mark of labels, scores and weights in text: a point or a comma "
         "(default: %(default)s)",
     )
-
-
-def _add_counts(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help=_COUNTS)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -329,11 +308,39 @@ def _add_noise(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--within",
+        metavar="COL",
+        help="control column, whose differences are accepted, such as the hospital in an audit by "
+        "sex: audit the groups of the other columns within each label of this column, which share "
+        "the error rates of one audit",
+    )
+    _add_results(
+        parser,
+        "audit",
+        "audit",
+        "all scores",
+        "; the report answers whether the limit is met, not met or undecided by these rows",
+        "after everything is written",
+        "; cross_difference is omitted above 500 groups",
+    )
+
+
+def _add_results(
+    parser: argparse.ArgumentParser,
+    what: str,
+    does: str,
+    scores: str,
+    answers: str,
+    fails: str,
+    omits: str = "",
+) -> None:
+    """Add the options of an audit or a comparison, and of its files."""
     add = parser.add_argument
     add(
         "--html",
         metavar="PAGE",
-        help="also write a fairness audit, with tables and plots, to this HTML file, which is "
+        help=f"also write the {what}, with tables and plots, to this HTML file, which is "
         "overwritten if it exists",
     )
     add(
@@ -341,65 +348,26 @@ def _add_outputs_of_report(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         type=_threshold,
         default="auto",
-        help="also audit the decisions that predict the positive class for scores "
-        "of at least T; none audits the ranking only (default: 0.5 if all scores are between 0 "
-        "and 1, otherwise none)",
+        help=f"also {does} the decisions that predict the positive class for scores of at least "
+        f"T; none {does}s the ranking only (default: 0.5 if {scores} are between 0 and 1, "
+        "otherwise none)",
     )
     add(
-        "--within",
-        metavar="COL",
-        help="control column, whose differences are accepted, such as the hospital in an audit by "
-        "sex: audit the groups of the other columns within each label of this column, which share "
-        "the error rates of one audit",
-    )
-    _add_min_per_class(parser, "the audit")
-    _add_favorable(parser)
-    _add_tolerances(
-        parser,
-        "; the report answers whether the limit is met, not met or undecided by these rows",
-        "after everything is written",
-    )
-    _add_names(parser)
-    _add_markdown(parser, "audit")
-    _add_json(
-        parser,
-        "also write all results to this file as JSON",
-        "; cross_difference is omitted above 500 groups",
-    )
-
-
-def _add_min_per_class(parser: argparse.ArgumentParser, shown_by: str) -> None:
-    parser.add_argument(
         "--min-per-class",
         metavar="N",
         type=functools.partial(_at_least, 1),
         default=SMALL,
         help="least number of positives and of negatives of a group whose AUC is compared, and "
-        f"least number of rows for a comparison of rates; {shown_by} shows smaller groups without "
+        f"least number of rows for a comparison of rates; the {what} shows smaller groups without "
         "comparing them (default: %(default)s)",
     )
-
-
-def _add_markdown(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument(
-        "--markdown",
-        metavar="CARD",
-        help=f"also write the {what} as sections of a model card to this Markdown file",
-    )
-
-
-def _add_favorable(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add(
         "--favorable",
         choices=["positive", "negative"],
         help="class that is the favorable outcome for a "
         "person, such as positive for an approved loan, or negative for a default; findings then "
         "state which groups the model favors",
     )
-
-
-def _add_tolerances(parser: argparse.ArgumentParser, answers: str, fails: str) -> None:
-    add = parser.add_argument
     add(
         "--tolerance",
         metavar="NAME=LIMIT",
@@ -421,10 +389,7 @@ def _add_tolerances(parser: argparse.ArgumentParser, answers: str, fails: str) -
         help="with --tolerance: exit with code 5 if a tolerance is not met (not-met), or if a "
         f"tolerance is not met or undecided (undecided), {fails}",
     )
-
-
-def _add_names(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add(
         "--name",
         metavar="KEY=TEXT",
         type=_name,
@@ -432,16 +397,18 @@ def _add_names(parser: argparse.ArgumentParser) -> None:
         help="name of the model, the label or the score on the "
         "page and in the document, such as --name 'model=credit score 3'; may be repeated",
     )
-
-
-def _add_json(parser: argparse.ArgumentParser, writes: str, more: str = "") -> None:
-    parser.add_argument(
+    add(
+        "--markdown",
+        metavar="CARD",
+        help=f"also write the {what} as sections of a model card to this Markdown file",
+    )
+    add(
         "--json",
         metavar="DOCUMENT",
         nargs="?",
         const=STDIN,
-        help=f"{writes}; without a file, or with "
-        f"{STDIN}, print the JSON instead of the report. Undefined numbers are null{more}",
+        help="also write all results to this file as JSON; without a file, or with "
+        f"{STDIN}, print the JSON instead of the report. Undefined numbers are null{omits}",
     )
 
 

@@ -75,13 +75,7 @@ exit codes:
 
 
 def parse(argv: Sequence[str] | None) -> Arguments | None:
-    """Return the checked arguments of the command line, or None without a command.
-
-    Parameters
-    ----------
-    argv : sequence of str or None
-        Arguments after the name of the program. None uses the arguments of the process.
-    """
+    """Return the checked arguments of the command line, or None without a command."""
     words = sys.argv[1:] if argv is None else list(argv)
     program, parsers = _parsers()
     _check_spelling(words, program, parsers)

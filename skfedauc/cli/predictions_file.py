@@ -163,11 +163,9 @@ class _TextFile:
         return _input.header_of(read, default)
 
     def _refuse_short_rows(self, separator: str, n_columns: int) -> None:
-        """Refuse rows with fewer cells than the header.
+        """Refuse rows with fewer cells than the header, as in damaged files.
 
-        A damaged file may have truncated rows, or shifted cells after a damaged separator. Pandas
-        adds empty cells to a short row. A short row and a row with an empty last cell then look the
-        same.
+        Pandas adds empty cells, so a short row looks like a row with an empty last cell.
         """
         opened = self._open()
         # The codec utf-8 keeps a byte order mark, which pandas skips.

@@ -7,13 +7,7 @@ from collections.abc import Iterator
 from skfedauc._input import MISSING
 from skfedauc._words import listed, shortened
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.counts_file import (
-    columns_of,
-    control_of,
-    headline,
-    n_by_class,
-    read_counts,
-)
+from skfedauc.cli.counts_file import columns_of, read_counts
 from skfedauc.cli.disclosure import level_in_words
 from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_options, results
@@ -68,14 +62,10 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
         "clusters": arguments.clusters,
         "disclosure": counts.disclosure.level,
         "bins": None if counts.disclosure.bins is None else counts.disclosure.bins.to_dict(),
-        **control_of(arguments.within, counted.n_without_level),
-        **n_by_class(counted.with_a_label),
     }
     weighted = ", weighted" if has_weights else ""
     disclosed = "" if counts.disclosure.level == "exact" else f", {level_in_words(counts)}"
-    more = f"{weighted}{disclosed}{counted.without_level_in_words()}"
-    first_line = headline(counted.with_a_label, arguments.file, more)
-    yield from results(counted.groupings(), first_line, facts, arguments)
+    yield from results(counted, f"{weighted}{disclosed}", facts, arguments)
 
 
 def _check_clusters(arguments: Arguments, counts: ScoreCounts) -> None:

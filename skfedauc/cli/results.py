@@ -17,7 +17,8 @@ from skfedauc.audit.output import Output, as_json, page_of
 from skfedauc.audit.page import check_installed
 from skfedauc.audit.samples import bin_of_threshold
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.groupings import Grouping
+from skfedauc.cli.counts_file import headline, n_by_class
+from skfedauc.cli.groupings import Counted, Grouping
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError
 from skfedauc.counts import Withheld
 from skfedauc.report import estimates_of, first_lines_of
@@ -174,33 +175,31 @@ def _as_option(error: Exception) -> str:
 
 
 def results(
-    groupings: Sequence[Grouping],
-    headline: str,
+    counted_rows: Counted,
+    more: str,
     facts: Mapping[str, Any],
     options: Arguments,
 ) -> Iterator[list[str]]:
-    """Yield lines to print as early as possible, and then write the files.
+    """Yield lines to print, and then write the files, so the user sees the audit if writing fails.
 
-    The function writes files last, so the user sees the audit even if writing fails.
-
-    Parameters
-    ----------
-    groupings : sequence of Grouping
-    headline : str
-        First line of the printed audit.
-    facts : mapping of str to object
-        First entries of the document.
-    options : Arguments
+    The headline ends with `more`, and `facts` are the first entries of the document.
     """
+    groupings, counts = counted_rows.groupings, counted_rows.with_a_label
+    more += counted_rows.without_level_in_words()
+    first_line = headline(counts, options.file_name, more)
+    if options.within is not None:
+        control = {"column": options.within, "n_dropped": counted_rows.n_without_level}
+        facts = {**facts, "within": control}
+    facts = {**facts, **n_by_class(counts)}
     if groupings[0].report.counts.disclosure.level == "summary":
         # A summary by group has no scores for an audit.
-        yield [headline]
+        yield [first_line]
         for grouping in groupings:
             yield ["", *report_lines(grouping)]
         return
     groupings, audit = _audited(groupings, options)
 
-    headlines = [headline, *map(grouping_line, groupings), ""]
+    headlines = [first_line, *map(grouping_line, groupings), ""]
     yield from outputs(audit, headlines, lambda: document_of(facts, groupings, audit), options)
     check_answers(answers_of(audit.tolerances), options)
 
@@ -211,17 +210,7 @@ def outputs(
     document: Callable[[], dict[str, Any]],
     options: Arguments,
 ) -> Iterator[list[str]]:
-    """Yield the lines of an audit or a comparison, and then write its files.
-
-    Parameters
-    ----------
-    result : Output
-    headlines : sequence of str
-        First lines of the printed result.
-    document : callable
-        Returns the JSON document.
-    options : Arguments
-    """
+    """Yield the lines of an audit or a comparison, and then write its files."""
     if options.json_is_printed:
         yield as_json(document()).splitlines()
     else:
@@ -299,14 +288,7 @@ def answers_of(tolerances: pd.DataFrame, more: str = "") -> list[tuple[str, str]
 
 
 def check_answers(answers: Iterable[tuple[str, str]], options: Arguments) -> None:
-    """Raise an error if the answer to a tolerance is an answer that makes the command fail.
-
-    Parameters
-    ----------
-    answers : iterable of tuples of two str
-        Names of tolerances, and their answers.
-    options : Arguments
-    """
+    """Raise an error if the answer to a tolerance is one that makes the command fail."""
     if options.fail_if is None:
         return
     failing = {"not met"} if options.fail_if == "not-met" else {"not met", "undecided"}

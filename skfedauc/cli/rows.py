@@ -28,22 +28,10 @@ from skfedauc.counts.score_counts import counts_of_rows, with_n_missing
 
 
 class Rows(NamedTuple):
-    """Rows with a group in at least one column.
+    """Rows with a group in at least one column, with "(missing)" for missing labels.
 
-    Attributes
-    ----------
-    labels, scores : ndarray, shape (n_rows,)
-    positive : object
-        Positive label.
-    weights, decisions : ndarray, shape (n_rows,), or None
-    groups : pd.DataFrame with n_rows rows
-        Group labels, with "(missing)" for missing labels.
-    dropped : frozenset of str
-        Group columns whose reports omit the rows without a label in the column.
-    n_missing : int
-        Number of rows without any group label, excluding rows of weight 0.
-    n_weight_0 : int
-        Number of rows of weight 0, which no count includes.
+    `n_missing` counts rows without any group label, except rows of weight 0, which no count
+    includes.
     """
 
     labels: NDArray[Any]

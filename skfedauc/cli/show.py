@@ -35,19 +35,9 @@ Integers = NDArray[np.int64]
 
 
 class KnownClasses(NamedTuple):
-    """Numbers of rows whose class follows from the group and the score.
+    """Cells with rows in one class and no overlap with a range of the other class, and their rows.
 
-    Attributes
-    ----------
-    n_cells : int
-        Number of cells with rows in one class, and without overlap with a range of the other class
-        in the group.
-    n_rows : int
-        Number of rows in these cells. The group and the score of such a row reveal the class.
-    n_rows_in_part : int
-        Number of rows in cells that overlap only partly with ranges of the other class in the
-        group. The group and the score reveal the class of such a row if the score is outside of the
-        overlap.
+    The class of the `n_rows_in_part` other rows follows if the score is outside of an overlap.
     """
 
     n_cells: int
@@ -59,12 +49,7 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
     """Count the rows whose class follows from the group and the score.
 
     The group and the score of a row reveal the class if all ranges of the group with this score
-    have rows in one class.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Counts with cells. Exact scores are ranges of one score.
+    have rows in one class. Exact scores are ranges of one score.
     """
     cells, ranges = counts.cells, view_of(counts).ranges
     negatives, positives = cells.negatives.astype(np.int64), cells.positives.astype(np.int64)
@@ -75,43 +60,29 @@ def known_classes(counts: ScoreCounts) -> KnownClasses:
     n_cells, n_known, n_in_part = 0, 0, 0
     for rows, others in ((negatives, positives > 0), (positives, negatives > 0)):
         own = ~others & (rows > 0)
-        overlaps, is_covered = _compared(begins[own], ends[own], begins[others], ends[others])
-        n_cells += int((~overlaps).sum())
-        n_known += int(rows[own][~overlaps].sum())
-        n_in_part += int(rows[own][overlaps & ~is_covered].sum())
+        # Number of ranges of the other class at each place, and of the places with such ranges
+        depth = np.bincount(begins[others], minlength=ends.max() + 1).cumsum()
+        depth -= np.bincount(ends[others], minlength=ends.max() + 1).cumsum()
+        n_covered = np.append(0, np.cumsum(depth > 0))
+        covered = (n_covered[ends] - n_covered[begins])[own]
+        n_cells += int((covered == 0).sum())
+        n_known += int(rows[own][covered == 0].sum())
+        n_in_part += int(rows[own][(covered > 0) & (covered < (ends - begins)[own])].sum())
     return KnownClasses(n_cells, n_known, n_in_part)
 
 
 def _places(groups: NDArray[np.intp], ranges: NDArray[np.float64]) -> tuple[Integers, Integers]:
     """Return the first place of each range, and the place after the last place of the range.
 
-    Places are whole numbers in the order of the scores. Groups have separate places.
+    Places number the ends of the ranges of all groups, by group and then by score.
     """
     low, high = ranges
     with np.errstate(over="ignore"):  # Infinity is above the largest score.
         behind = np.nextafter(high, np.inf)
     scores, ranks = np.unique(np.concatenate([low, behind]), return_inverse=True)
-    first_of_group = groups.astype(np.int64) * scores.size
-    return first_of_group + ranks[: low.size], first_of_group + ranks[low.size :]
-
-
-def _compared(
-    begins: Integers, ends: Integers, other_begins: Integers, other_ends: Integers
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return whether each range overlaps other ranges, and whether other ranges cover it."""
-    order = np.argsort(other_begins, kind="stable")
-    firsts, reach = other_begins[order], np.maximum.accumulate(other_ends[order])
-    # Number of other ranges that begin before the end, without those that end before the beginning
-    n_before = np.searchsorted(firsts, ends, side="left")
-    overlaps = n_before > np.searchsorted(np.sort(other_ends), begins, side="right")
-    # Runs of other ranges without a gap. Other ranges cover a range that lies within one run.
-    is_first = np.ones(firsts.size, np.bool_)
-    is_first[1:] = firsts[1:] > reach[:-1]
-    run = np.searchsorted(firsts[is_first], begins, side="right") - 1
-    last = np.append(np.flatnonzero(is_first)[1:], firsts.size) - 1
-    is_covered = np.zeros(begins.size, np.bool_)
-    is_covered[run >= 0] = reach[last[run[run >= 0]]] >= ends[run >= 0]
-    return overlaps, is_covered
+    ends = np.tile(groups.astype(np.int64), 2) * scores.size + ranks
+    places = np.unique(ends, return_inverse=True)[1].astype(np.int64)
+    return places[: low.size], places[low.size :]
 
 
 def show(arguments: Arguments) -> Iterator[list[str]]:
