@@ -99,27 +99,23 @@ def group_roc_auc_score(
           -5, of the ``A_g`` and of the two AUCs against other groups of `GroupAUC.bias_by_group`;
         - None: each group's AUC.
     measure : Measure, default=None
-        Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` or ``AveragePrecision()``
-        of `skfedauc.measures`. The statistics "pooled", "macro", "samples", "positives",
-        "negatives", "within", "worst", "difference" and None are then available. A number for
-        `undefined` replaces the measure of a group that lacks a class.
+        Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
+        has "pooled", the averages, "worst", "difference" and None.
     sample_weight : array-like, shape (n_rows,), default=None
         Weights, 0 or more.
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class. "skip" omits these groups with a warning, and
-        "ignore" omits these groups silently. "raise" raises a ValueError, and a number replaces the
-        AUC.
+        How to treat groups that lack a class: leave them out with or without a warning, raise a
+        ValueError, or use a number as their AUC.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
-        How to treat three or more classes; see `MulticlassGroupAUC`. "raise" raises an error, and
-        "ovr" compares each class with the rest. "ovo" compares each class with each other class
-        (Hand and Till [3]_).
+        How to treat three or more classes: raise an error, or compare each class with the rest, or
+        with each other class [3]_; see `MulticlassGroupAUC`.
     class_average : {"macro", "weighted"}, default="macro"
-        Weights of the classes, or of pairs of classes, with `multi_class`. "macro" means equal
-        weights, and "weighted" means the weights of the rows.
+        Weights of the classes, or of pairs of classes, with `multi_class`: equal weights, or the
+        weights of the rows.
     labels : array-like, shape (n_classes,), default=None
         Class labels, with `multi_class`, in the order of the columns of `y_score` unless the
         columns have labels as names; None means the sorted labels of `y_true`.

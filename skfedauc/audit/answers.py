@@ -7,6 +7,7 @@ excludes it, so both agree at every level.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -394,3 +395,26 @@ def tolerance(found: Answer, limit: float) -> str:
     if high <= limit:
         return "met"
     return "not met" if low > limit else "undecided"
+
+
+# Tables of answers --------------------------------------------------------------------------------
+
+ESTIMATE = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue", "verdict")
+
+
+def gap_table(answers: Mapping[str, Mapping[str, Answer]], names: list[str]) -> pd.DataFrame:
+    """Return attributes of the answers as a table."""
+    rows = {
+        (column, name): [getattr(found, of) for of in names]
+        for column, of_column in answers.items()
+        for name, found in of_column.items()
+    }
+    return by_gap(rows, names)
+
+
+def by_gap(rows: Mapping[tuple[str, str], list[Any]], columns: list[str]) -> pd.DataFrame:
+    """Return a table with the index levels `column` and `gap`."""
+    table = pd.DataFrame.from_dict(dict(rows), orient="index", columns=columns)
+    keys = [[key[level] for key in rows] for level in (0, 1)]
+    table.index = pd.MultiIndex.from_arrays(keys, names=["column", "gap"])
+    return table

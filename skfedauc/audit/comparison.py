@@ -7,10 +7,9 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from skfedauc import _words
-from skfedauc.audit.answers import Answer, Audited, change, change_within
+from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
 from skfedauc.audit.facts import facts_of_models
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS, TwoModels
@@ -18,6 +17,8 @@ from skfedauc.audit.samples import Sample, column_names, part_of
 from skfedauc.comparison import paired_rows
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from skfedauc.audit.document import Document
 
 # Claims that share the error rate of the primary question: the gap, and the AUC within groups
@@ -117,16 +118,7 @@ class AuditComparison(Output):
         The columns are the gaps `before` and `after`, the change `estimate` with its limits
         `ci_low` and `ci_high`, `confidence_level`, `pvalue` and `verdict`.
         """
-        names = ["before", "after", "estimate", "ci_low", "ci_high"]
-        names += ["confidence_level", "pvalue", "verdict"]
-        rows = {
-            (column, name): [getattr(found, of) for of in names]
-            for column, of_column in self.answers.items()
-            for name, found in of_column.items()
-        }
-        table = pd.DataFrame.from_dict(rows, orient="index", columns=names)
-        table.index = pd.MultiIndex.from_tuples(rows, names=["column", "gap"])
-        return table
+        return gap_table(self.answers, ["before", "after", *ESTIMATE])
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:

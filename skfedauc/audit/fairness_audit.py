@@ -13,7 +13,15 @@ import pandas as pd
 
 from skfedauc import _input, _words
 from skfedauc.audit import arguments
-from skfedauc.audit.answers import Answer, ByRow, answer, tolerance
+from skfedauc.audit.answers import (
+    ESTIMATE,
+    Answer,
+    ByRow,
+    answer,
+    by_gap,
+    gap_table,
+    tolerance,
+)
 from skfedauc.audit.facts import date_of_now, facts_of
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
@@ -31,7 +39,7 @@ from skfedauc.audit.samples import (
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, index_of, listed
+from skfedauc.report import GroupAUC, estimates_of, index_of, labels_of_rows, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -330,13 +338,8 @@ class FairnessAudit(Output):
         {1: 0.5, 2: 0.5}
         """
         _input.check_missing(missing)
-        _input.check_groups_given(groups)
-        labels = _input.groups_of_rows(groups, X)
-        if clusters is not None:
-            clusters = _input.groups_of_rows(clusters, X, "clusters")
         number = arguments.check_threshold(threshold)
-        inputs = {"X": X, "y": y, "groups": labels}
-        _input.check_row_order({**inputs, "sample_weight": sample_weight, "clusters": clusters})
+        labels, clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
         of_rows = {"groups": labels, "sample_weight": sample_weight, "missing": missing}
         model = arguments.predictions_of(
             estimator, X, threshold, pos_label, response_method, {"y_true": y, **of_rows}
@@ -427,15 +430,7 @@ class FairnessAudit(Output):
         The columns are `estimate`, its limits `ci_low` and `ci_high`, `confidence_level`, `pvalue`,
         `verdict`, and the groups `highest` and `lowest`.
         """
-        names = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue", "verdict")
-        rows = {
-            (column, name): [getattr(found, of) for of in (*names, "highest", "lowest")]
-            for column, of_column in self.answers.items()
-            for name, found in of_column.items()
-        }
-        table = pd.DataFrame.from_dict(rows, orient="index", columns=[*names, "highest", "lowest"])
-        table.index = pd.MultiIndex.from_tuples(rows, names=["column", "gap"])
-        return table
+        return gap_table(self.answers, [*ESTIMATE, "highest", "lowest"])
 
     @functools.cached_property
     def tolerances(self) -> pd.DataFrame:
@@ -451,10 +446,7 @@ class FairnessAudit(Output):
                 numbers = [limit, found.estimate, found.ci_low, found.ci_high]
                 rows[column, name] = [*numbers, tolerance(found, limit)]
         columns = ["limit", "estimate", "ci_low", "ci_high", "answer"]
-        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-        index = pd.MultiIndex.from_tuples(rows, names=["column", "gap"])
-        table.index = index if rows else pd.MultiIndex.from_arrays([[], []], names=index.names)
-        return table
+        return by_gap(rows, columns)
 
     def by_group(self, column: str | None = None) -> pd.DataFrame:
         """Return the compared groups' values with 95 % limits.

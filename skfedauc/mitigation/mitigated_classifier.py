@@ -42,33 +42,27 @@ def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
 class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Binary classifier with a fairlearn mitigator, for pipelines and searches.
 
-    Fairlearn's mitigators take sensitive features as an argument of ``fit``, and some also as an
-    argument of ``predict``. Scikit-learn's pipelines, searches and scorers do not pass this
-    argument. `MitigatedClassifier` reads the sensitive features from columns of X, and passes the
-    features to the mitigator.
+    Fairlearn's mitigators take sensitive features as an argument, which scikit-learn's pipelines,
+    searches and scorers do not pass. `MitigatedClassifier` reads them from columns of X.
 
     Parameters
     ----------
     mitigator : ExponentiatedGradient, GridSearch, ThresholdOptimizer or CorrelationRemover
-        The unfitted fairlearn mitigator. `fit` copies the mitigator and never changes the original.
-        In a search, name the parameters of the mitigator ``mitigator__eps``,
-        ``mitigator__constraints``, ``mitigator__estimator__C``.
+        The unfitted fairlearn mitigator; `fit` fits a copy. A search names its parameters
+        ``mitigator__eps``, ``mitigator__estimator__C``.
     groups : str, int, or list or tuple of str or of int
-        Name or names of the columns of X with the sensitive features. Groups are the combinations
-        of the labels in these columns. Pass names for a DataFrame, and positions from 0 for an
-        array. Labels are booleans, integers, strings or dates. `CorrelationRemover` also takes
-        other numbers.
+        Names (for an array: positions) of the columns of X with the sensitive features; each
+        combination of their labels is a group. `CorrelationRemover` also takes numbers.
     estimator : classifier, default=None
-        Classifier to fit to the output of `CorrelationRemover`. In a search, name the parameters of
-        the classifier ``estimator__C``. The other mitigators have a classifier inside.
+        Classifier to fit to the output of `CorrelationRemover`; the other mitigators have one
+        inside.
     drop : bool, default=True
         Whether to drop the sensitive columns from the features of the classifier.
         `CorrelationRemover` always drops these columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in ``predict``.
-        An int makes ``predict`` reproducible: row i gets the i-th random number. Use None in
-        production. If a program predicts rows one at a time, an int gives all rows the same random
-        number.
+        Use None in production: with an int, rows that are predicted one at a time all get the same
+        random number.
 
     Attributes
     ----------
@@ -107,29 +101,16 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     (1) Reductions compute weights of the rows [1]_.
 
-    (2) The weights apply to the classifier only. `ThresholdOptimizer` computes thresholds, and
-    `CorrelationRemover` computes correlations, from unweighted rows. With metadata routing, the
-    classifier must request the weights:
-    ``LogisticRegression().set_fit_request(sample_weight=True)``.
+    (2) Thresholds and correlations are computed from unweighted rows. Without metadata routing, the
+    last step of a pipeline gets the weights, also those that a reduction computes; with it, the
+    classifier must request them by ``set_fit_request(sample_weight=True)``.
 
-    The classifier can be a `Pipeline`. Without metadata routing, the last step of the pipeline
-    gets the weights, including weights that a reduction computes. With metadata routing, each step
-    requests the weights by ``set_fit_request``.
-
-    `ExponentiatedGradient` draws a random classifier from several for each decision, so the
-    probability of a positive decision has few distinct values. The scores are the weighted mean of
-    the classifiers' probabilities, which has many distinct values. An AUC of the scores describes
-    this mean instead of the random decisions.
-
-    `ThresholdOptimizer` has no scores. To score the decisions of `ThresholdOptimizer`, make a group
-    scorer with ``response_method="predict"``.
-
-    Pass a fitted model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``. Set `drop` to
-    False if the features of the model include the sensitive columns. `CorrelationRemover` gets one
-    indicator column for each label of a text column, and `fit` sets ``sensitive_feature_ids``.
-
-    Reductions predict without the sensitive columns if `drop` is true and X has all other columns
-    in the order of fit.
+    The scores of `ExponentiatedGradient` are a weighted mean of its classifiers' probabilities, so
+    their AUC describes this mean and not the random decisions. To score the decisions of
+    `ThresholdOptimizer`, make a group scorer with ``response_method="predict"``. Pass a fitted
+    model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``, with ``drop=False`` if its
+    features include the sensitive columns. Reductions predict without the sensitive columns if
+    `drop` is true and X has the other columns in the order of fit.
 
     References
     ----------

@@ -1,10 +1,4 @@
-"""Comparison of the candidates of a search with the best candidate.
-
-References
-----------
-.. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
-   Learning 52(3). https://doi.org/10.1023/A:1024068626366
-"""
+"""Comparison of the candidates of a search with the best candidate."""
 
 from __future__ import annotations
 
@@ -48,33 +42,26 @@ def compare_candidates(
     score : str
         Score name, which is a key of ``scoring``; "score" for a search with a single score.
     test_fraction : float, default=None
-        Share of the rows in the test set of each split, between 0 and 1. None computes the share
-        from ``search.cv``. In this case, ``search.cv`` must be None, a number of folds, `KFold`,
-        `StratifiedKFold`, `GroupKFold`, `StratifiedGroupKFold`, `LeaveOneGroupOut`,
-        `WithinGroupStratifiedKFold`, `RepeatedKFold`, `RepeatedStratifiedKFold`, `ShuffleSplit` or
-        `StratifiedShuffleSplit` (not a subclass).
+        Share of the rows in the test set of each split, between 0 and 1. None computes it from
+        ``search.cv``, if this is a number of folds, one of scikit-learn's K-fold or shuffle
+        splitters (also repeated), `LeaveOneGroupOut` or `WithinGroupStratifiedKFold`.
     confidence_level : float, default=0.95
-        Candidates are tied with the best candidate unless their adjusted p value is at most
-        ``1 - confidence_level``. With `margin`, candidates are not inferior to the best candidate
-        if their adjusted p value is at most ``1 - confidence_level``.
+        Candidates are tied with the best, or with `margin` not inferior to it, by their adjusted p
+        value and the error rate ``1 - confidence_level``.
     margin : float, default=None
         Non-inferiority margin, above 0, in units of the score. None tests whether a score differs
-        from the best score. A margin tests whether a score is lower than the best score by less
-        than the margin.
+        from the best score; with a margin, whether it is lower by less than the margin.
 
     Returns
     -------
     pandas.DataFrame
         One row per candidate, from the best score to the worst; the index is the candidate's number
-        in ``cv_results_``. The first column is the mean score, with the score's name.
-        `difference` is the mean score minus the best mean score, and `standard_error` is the
-        standard error of the difference. `pvalue` is two-sided. `pvalue_adjusted` is `pvalue` times
-        the number of pairs of candidates (Bonferroni). `tied` is a bool. The candidate's parameters
-        follow. With `margin`, `pvalue` is one-sided, `pvalue_adjusted` is `pvalue` times the number
-        of other candidates, and `not_inferior` replaces `tied`.
-
-        ``attrs`` holds "n_splits", "test_fraction", "adjustment" and "hint". The hint reports few
-        splits and omitted candidates; without both, the hint is "".
+        in ``cv_results_``. The columns are the mean score (with score name), its
+        `difference` from the best, the `standard_error` of the difference, `pvalue` (two-sided;
+        one-sided with `margin`), `pvalue_adjusted`, `tied` (with `margin`: `not_inferior`), and the
+        parameters. Candidates with a score that is not finite are left out. ``attrs`` holds
+        "n_splits", "test_fraction", "adjustment" and "hint", which is about few splits and left out
+        candidates.
 
     Raises
     ------
@@ -92,36 +79,12 @@ def compare_candidates(
 
     Notes
     -----
-    Let d be the differences over J splits, with mean d_bar and variance S^2. Each split trains on
-    n_train rows and tests on n_test rows. The variance of d_bar is
-    ``(1/J + n_test/n_train) S^2``, and ``d_bar / sqrt(variance)`` follows Student's t with J - 1
-    degrees of freedom under the null hypothesis [1]_. The term ``n_test/n_train`` accounts for
-    overlapping training sets, which make the scores of different splits dependent. A plain t test
-    ignores this dependence, and rejects too often.
-
-    The selection of the best score in effect compares all pairs of candidates. The test therefore
-    multiplies p values by the number of pairs (Bonferroni). Simulated searches covered 2 to 30
-    equally good models (200 rows; 5 folds, or 5 folds repeated 10 times). At most 5 % of these
-    searches had an untied candidate. Multiplying p values only by the number of candidates raised
-    this share to up to 22 %. Without adjustment and with 30 models, the share was 77 % (5 folds)
-    and 97 % (repeated folds). With a plain t test and 2 models, the share was 7 % and 57 %.
-
-    A candidate with the same scores as the best candidate is tied, with a p value of 1. If all
-    differences are equal and not 0, the p value is 0. The table omits candidates with a score that
-    is not finite, because a fit or a scorer failed. The adjustment does not count these candidates.
-
-    *Repeat the folds* to get 20 splits or more. With 30 candidates and 5 folds, the test separates
-    a candidate from the best candidate if their mean scores differ by 10.0 standard deviations of
-    the differences. With 4 repetitions of the folds, 2.6 standard deviations suffice. With 10
-    repetitions, as in ``RepeatedStratifiedKFold(n_splits=5, n_repeats=10)``, 2.1 standard
-    deviations suffice.
-
-    The test does not show that tied candidates are equal. Pass `margin` to show that candidates are
-    not inferior to the best candidate. The p value of the null hypothesis that the mean difference
-    is ``-margin`` or lower is the probability that Student's t exceeds ``(d_bar + margin) /
-    sqrt(variance)``. The test multiplies p values by the number of candidates other than the best.
-    Selection of the best score makes the differences of the other candidates too low on average, so
-    the test is conservative. The best candidate itself has a p value of 0.
+    With differences d over J splits, the variance of their mean is ``(1/J + n_test/n_train)
+    var(d)``, and the quantiles are those of Student's t with J - 1 degrees of freedom [1]_; the
+    second term allows for overlapping training sets. Selecting the best score in effect compares
+    all pairs of candidates, so p values are multiplied by the pair count, or, with `margin`,
+    by the number of other candidates. Tied candidates are not shown to be equal: pass `margin` for
+    that. With fewer than 20 splits the test has little power; repeat the folds.
 
     References
     ----------

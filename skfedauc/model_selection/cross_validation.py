@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.model_selection import check_cv, cross_validate
+from sklearn.utils import get_tags
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
-from skfedauc.counts.score_counts import select_groups, with_n_missing
+from skfedauc.counts.score_counts import counts_of_rows, select_groups, with_n_missing
 from skfedauc.inference import intervals, limits
-from skfedauc.model_selection.fold_counts import FittedOnRows, FoldCounts, Rows, count_rows
 from skfedauc.model_selection.splitter import (
     SplitsByGroups,
     SplitWarning,
@@ -45,12 +48,8 @@ _FEWER_FOLDS = " Use fewer folds, or merge small groups."
 class FoldEffect(NamedTuple):
     """Effect of comparing scores across folds on the AUC of pooled out-of-fold scores.
 
-    Each fold has a separate model. For similar folds, the comparison of scores of different models
-    causes the effect. If each group is in only one fold, as with `LeaveOneGroupOut`, the effect
-    also includes the comparison of groups. The two parts are then inseparable.
-
-    The pooled AUC decomposes over folds in the same way as over groups:
-    ``over_folds = share_within * within + (1 - share_within) * cross``.
+    ``over_folds = share_within * within + (1 - share_within) * cross``. If each group is in only
+    one fold, as with `LeaveOneGroupOut`, the effect includes the comparison of groups.
 
     Attributes
     ----------
@@ -155,24 +154,10 @@ class GroupAUCCrossValidation:
         Notes
         -----
         The variance of a mean over K folds is the sum of the folds' variances over K squared [1]_.
-        The intervals cover the sampling error of new rows for the K fitted models. The intervals do
-        not cover the variation between models with other training rows. The pooled out-of-fold
-        scores come from different models, so an interval of the AUC of these scores would have
-        another estimand. The intervals assume independent rows. For several rows of one patient,
-        make a report with `clusters` from a fold's counts; "Is this gap real?" has an example.
-
-        The limits follow the formulas of `GroupAUC.confidence_intervals`. With "logit", each limit
-        of the pooled AUC is the further of the logit limit and the limit of Newcombe's method 5.
-        Newcombe's method assumes that all folds have the same true AUC. The limits of averages
-        follow from the limits of each group's mean AUC over folds in the same way. If scores
-        separate the classes perfectly in each fold (for averages, in each group of each fold), the
-        upper limit is 1. The lower limit then depends on the number of independent pairs.
-
-        Simulations of 5 folds used 500 runs of binormal scores with AUCs of .8 to .97. Each fold
-        had 1 or 3 groups of 4/40, 10/40, 20/80, 4/100 or 4/400 positives/negatives. The 95 %
-        intervals of the pooled AUC covered the mean of the models' true AUCs in 92.8 to 99.2 % of
-        runs, with the lowest coverage for 4/400 and positives with twice the standard deviation.
-        Intervals of the macro average covered the mean in 92.3 to 99.0 % of 300 runs.
+        The intervals are for new rows and the K fitted models; they do not cover the variation
+        between models with other training rows, and assume independent rows. Limits follow the
+        formulas of `GroupAUC.confidence_intervals`; those of the pooled AUC assume that all folds
+        have the same true AUC. Simulated coverage was 92.3 to 99.2 % (5 folds, AUCs of .8 to .97).
 
         References
         ----------
@@ -227,17 +212,9 @@ class GroupAUCCrossValidation:
         """Report on the pooled out-of-fold scores of all models.
 
         A row in several test sets counts several times. The report compares scores of different
-        models, so the intervals of the report are not intervals of a model's AUC. Use
-        `confidence_intervals` and `within_folds` instead. Limits for any number of independent rows
-        (``method="exact"``) are not available,
-        because each model depends on the rows that the other models scored. The `counts` of the
-        report do not record the folds: ``GroupAUC(result.over_folds.counts)`` does not refuse these
-        limits, but the limits are not valid.
-
-        The other intervals, also those of `GroupAUC.measured`, treat the scores as scores of one
-        model. These intervals describe the pooled scores of the models, and are approximate. For a
-        sensitivity or specificity, the threshold is the same for all models. Use the report of one
-        fold (`folds`) for an interval of one model.
+        models, so its intervals describe the pooled scores, not a model's AUC: see
+        `confidence_intervals` and `within_folds`. It refuses ``method="exact"``, because each model
+        depends on the rows that the others scored; ``GroupAUC(result.over_folds.counts)`` does not.
         """
         pairs = GroupPairs(
             self.counts.regroup(_label), rows_repeat=self._rows_repeat, is_over_folds=True
@@ -334,10 +311,10 @@ def cross_validate_group_auc(
         Columns of X by name, or the group labels themselves. If X has an index, a pandas
         Series matches the rows of X by index label.
     cv : int, splitter or iterable, default=None
-        Splitting strategy. An int is the number of folds of a `WithinGroupStratifiedKFold`. None
-        means 5 folds. Other splitters and iterables of splits work as in scikit-learn. Splitters
-        that use groups receive `groups`. With `LeaveOneGroupOut`, ``over_folds.by_group`` has the
-        AUC of each group under a model without training rows in the group.
+        Number of folds of a `WithinGroupStratifiedKFold` (None means 5), or another splitter or
+        iterable of splits, as in scikit-learn. Splitters that use groups get `groups`. With
+        `LeaveOneGroupOut`, ``over_folds.by_group`` has the AUC of each group under a model without
+        training rows in the group.
     params : dict, default=None
         Further parameters of the estimator's `fit`. For parameters with one value per row, `fit`
         receives the values of the training rows.
@@ -353,25 +330,21 @@ def cross_validate_group_auc(
         Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all
         processors.
     verbose : int, default=0
-        Verbosity, as in `cross_validate`. With 1 or more, joblib prints the number of finished
-        folds. With 2 or more, each fold prints a line. With 3 or more, this line contains the
-        pooled AUC.
+        Verbosity, as in `cross_validate`; with 3 or more, it shows the pooled AUC of each fold.
     pre_dispatch : int or str, default="2*n_jobs"
-        Number of folds that joblib dispatches to the workers at a time, see `cross_validate`.
+        Number of folds that joblib dispatches at a time, see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         Treatment of groups that lack a class; see `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
-        Treatment of rows without a group label; see `ScoreCounts.from_predictions`. With "drop" and
-        "group", the training rows include these rows. With "drop", splitters that use groups treat
-        these rows as one group, and the AUCs of each fold omit these rows.
+        Treatment of rows without a group label; see `ScoreCounts.from_predictions`. Models are
+        trained on these rows; "drop" leaves them out of the AUCs.
     return_estimator : bool, default=False
         Whether to return the fitted estimators.
     return_indices : bool, default=False
         Whether to return the row numbers of each fold.
     error_score : "raise" or NaN, default="raise"
-        Treatment of a fold with an error in fit or in the computation of scores. "raise" raises the
-        error. NaN warns, omits the rows in the fold, and makes the statistics of the fold NaN. If
-        all fits fail, the function raises an error.
+        What happens if a fit or the scores of a fold fail. NaN warns, and makes the statistics of
+        the fold NaN.
 
     Returns
     -------
@@ -393,12 +366,9 @@ def cross_validate_group_auc(
 
     Notes
     -----
-    The pooled out-of-fold scores of `cross_val_predict` come from different models with different
-    scales. Comparing these scores biases the AUC. A simulation used 30 rows in each class, one
-    feature unrelated to y, logistic regression and ``KFold(10)``. Over 60 data sets, the mean AUC
-    was .39 for the pooled scores and .51 for the pairs within folds. The bias comes from the
-    training rows: a test fold with more rows in a class leaves fewer training rows of this class.
-    Use `within_folds` for the AUC of the models, and `fold_effect` for the size of the bias.
+    The pooled out-of-fold scores of `cross_val_predict` come from models with different scales, and
+    comparing them biases the AUC: a test fold with more rows in a class leaves fewer training rows
+    of it. Use `within_folds` for the AUC of the models; `fold_effect` is the size of the bias.
 
     Examples
     --------
@@ -454,7 +424,7 @@ def cross_validate_group_auc(
         FittedOnRows(estimator, rows),
         X,
         np.arange(target.size),
-        scoring=count_rows,
+        scoring=FittedOnRows.count,
         cv=splits,
         n_jobs=n_jobs,
         verbose=verbose,
@@ -525,3 +495,86 @@ def _splits(
     if not splits:
         raise ValueError("cv gave no folds.")
     return splits
+
+
+# Counting in the workers -------------------------------------------------------------------------
+#
+# A scorer of `cross_validate` gets the test rows of X and y, but neither their groups nor, without
+# metadata routing, their weights. So the rows' numbers are passed as y.
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Labels, groups and weights of all rows, and scoring options; arrays have shape (n_rows,)."""
+
+    y: NDArray[Any]
+    codes: NDArray[np.intp]
+    weights: NDArray[np.float64] | None
+    fit_params: Mapping[str, Any]
+    pos_label: Any
+    response_method: str | tuple[str, ...] | None
+
+
+class FittedOnRows:
+    """Wrapper of an estimator that receives row numbers as y.
+
+    Parameters
+    ----------
+    estimator : estimator object
+    rows : Rows
+        Shared by all clones.
+    """
+
+    def __init__(self, estimator: Any, rows: Rows) -> None:
+        self.estimator = estimator
+        self.rows = rows
+
+    def __sklearn_clone__(self) -> FittedOnRows:
+        return FittedOnRows(clone(self.estimator), self.rows)
+
+    def __sklearn_tags__(self) -> Any:
+        # For a pairwise estimator, X is a kernel matrix, and the split must select its columns too.
+        return get_tags(self.estimator)
+
+    def fit(self, X: Any, numbers: NDArray[np.intp]) -> FittedOnRows:
+        """Fit the estimator on the y, weights and fit parameters of the rows with these numbers."""
+        y, weights = self.rows.y, self.rows.weights
+        params = _sklearn.of_rows(y, self.rows.fit_params, numbers)
+        if weights is not None:
+            params[_sklearn.weight_name(self.estimator)] = weights[numbers]
+        self.estimator.fit(X, y[numbers], **params)
+        return self
+
+    def count(self, X: Any, numbers: NDArray[np.intp]) -> FoldCounts:
+        """Score the rows with these numbers, and count the rows by group code."""
+        rows = self.rows
+        model = _sklearn.scores_of(self.estimator, X, rows.response_method, rows.pos_label)
+        checked = _input.check_rows(
+            rows.y[numbers],
+            model.scores,
+            rows.codes[numbers],
+            None if rows.weights is None else rows.weights[numbers],
+            model.positive,
+            warn_labels=False,
+        )
+        counts = counts_of_rows(checked)
+        # Rows without a label have the group code -1.
+        lacks_label = np.array([code < 0 for code in counts.groups or ()], np.bool_)
+        if not lacks_label.any():
+            return FoldCounts(counts)
+        n_dropped = int((counts.n_positives + counts.n_negatives)[lacks_label].sum())
+        labeled = select_groups(counts, np.flatnonzero(~lacks_label))
+        return FoldCounts(with_n_missing(labeled, counts.n_missing + n_dropped))
+
+
+class FoldCounts(Number):
+    """Score counts of a fold, as a number type, so that scikit-learn accepts them as a score."""
+
+    def __init__(self, counts: ScoreCounts) -> None:
+        self.counts = counts
+
+    __hash__ = object.__hash__
+
+    def __format__(self, spec: str) -> str:
+        """Format the pooled AUC, for the output of ``verbose``."""
+        return format(GroupAUC(self.counts, undefined="ignore").pooled, spec)

@@ -74,9 +74,9 @@ def _shown(value: Any) -> str:
 class SelectWithinGap(_RefitRule):
     """Refit rule that selects the best score among candidates with a gap within a limit.
 
-    Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV` with several metrics. The
-    rule equals the name of its score, so ``search.score`` and nested cross-validation work.
-    ``search.score`` and nested cross-validation fail if ``refit`` is a plain function.
+    Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV` with several metrics. It
+    equals the name of its score, so ``search.score`` and nested cross-validation work, which fail
+    with a plain function. Halving searches ignore it.
 
     Parameters
     ----------
@@ -108,16 +108,10 @@ class SelectWithinGap(_RefitRule):
 
     Notes
     -----
-    With small folds, the difference of the largest and the smallest group AUC is mostly sampling
-    error. In 300 simulated runs with 4 hospitals of equal true AUC (500 rows each, AUC .76, 5
-    folds), the mean difference over the folds was .10 on average, and never below .05. Set
-    `at_most` above the expected gap from sampling error in the folds.
-
-    With any callable for ``refit=``, the search has no `best_score_`; the score is
+    With small folds, the difference is mostly sampling error: with 4 hospitals of equal true AUC
+    (500 rows each, AUC .76, 5 folds), its mean over the folds was .10 on average. Set `at_most`
+    above what equal groups would show. The search has no `best_score_`; the score is
     ``cv_results_["mean_test_..."][best_index_]``.
-
-    The rule has no effect in halving searches, which use a single score and ignore callables for
-    ``refit=``.
 
     Examples
     --------
@@ -178,29 +172,24 @@ _MOST_FOLDS = 10
 class SelectSimplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with, or not inferior to, the best.
 
-    Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`. A candidate is tied with
-    the best candidate if the test detects no difference of their scores. With ``margin``, the rule
-    selects among the candidates that the test shows not to be inferior to the best by ``margin`` or
-    more. With the score "worst", the margin is for the AUC of the worst group. `compare_candidates`
-    lists these candidates. The rule equals the name of its score, as `SelectWithinGap` does.
+    Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV`; it equals the name of its
+    score, as `SelectWithinGap` does. `compare_candidates` lists the candidates among which it
+    selects.
 
     Parameters
     ----------
     score : str
         Score name, which is a key of ``scoring``; "score" for a single score.
     simplest : str or callable
-        Name of a numeric parameter of the search. The smallest value is the simplest; with the
-        prefix "-", the largest value is the simplest. Alternatively, a function that takes the dict
-        of a candidate's parameters and returns a sort key; the smallest key is the simplest.
-        Pickling a search needs a function of a module; a lambda does not work.
+        Name of a numeric parameter of the search, whose smallest value is the simplest, or with the
+        prefix "-", its largest. Or a function from the dict of a candidate's parameters to a sort
+        key, smallest first; to pickle the search, define it in a module.
     test_fraction : float, default=None
         Share of the rows in each test set, between 0 and 1. None means ``1 / n_splits``, which is
         correct for K folds. Repeated folds and random splits require the argument, such as 0.2 for
         5 folds repeated 10 times.
     confidence_level : float, default=0.95
-        A candidate is tied with the best unless its adjusted p value is at most
-        ``1 - confidence_level``. With ``margin``, a candidate is not inferior to the best if its
-        adjusted p value is at most ``1 - confidence_level``.
+        Confidence level of the test, see `compare_candidates`.
     margin : float, default=None
         Non-inferiority margin, above 0, in units of the score. None selects among the tied
         candidates.
@@ -219,24 +208,12 @@ class SelectSimplest(_RefitRule):
 
     Notes
     -----
-    Like the one-standard-error rule, this rule prefers a simpler model whose score is not
-    detectably lower. The rule uses a test of paired differences that corrects for the overlap of
-    the training sets [1]_. The test adjusts p values for the number of comparisons. Among equally
-    simple candidates, the rule selects the candidate with the best score. If ``test_fraction`` is
-    too small, too many differences are significant, and too few candidates are tied.
-
-    ``test_fraction`` is a parameter because a callable for ``refit=`` receives ``cv_results_`` but
-    not the splitter.
-
-    With few splits, the test has little power, so the rule may select a much simpler candidate that
-    is somewhat worse. With ``margin``, little power has the opposite effect: the test accepts few
-    candidates besides the best, so the rule may select a needlessly complex candidate. Repeat the
-    folds to increase the power.
-
-    The score "worst" of a fold is the minimum of AUCs with large sampling errors. On average, this
-    score is lower than the worst AUC in all rows. The rule compares this mean of fold scores
-    between candidates. To test the worst group of the selected model against a required AUC, use
-    `GroupAUC.test_margin` with rows that the search did not use.
+    Like the one-standard-error rule, it prefers a simpler model whose score is not detectably
+    lower, by a paired test that corrects for overlapping training sets [1]_. Among equally simple
+    candidates, the best score wins. With few splits, the test has little power: the rule may select
+    a somewhat worse candidate, or, with ``margin``, a needlessly complex one. Repeat the folds. To
+    test the worst group of the selected model, use `GroupAUC.test_margin` with other rows, because
+    the score "worst" of a fold is on average too low.
 
     References
     ----------

@@ -92,10 +92,9 @@ def _shown(groups: Any) -> str:
 class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     """K-fold splitter that stratifies by group and class.
 
-    Each fold gets an equal share of the positives and the negatives in every group. Each group
-    therefore has an AUC in as many folds as possible: in all folds if the group has at least
-    `n_splits` rows in each class. The splitter warns about groups with fewer rows in a class,
-    except groups of one class, which have no AUC in any fold.
+    Each fold gets an equal share of the positives and the negatives in every group, so a group
+    with at least `n_splits` rows in each class has an AUC in all folds. The splitter warns about
+    groups with fewer rows in a class, except groups of one class, which never have an AUC.
 
     Rows in one group are in both the training and the test sets. To test on unseen groups, use
     scikit-learn's `LeaveOneGroupOut` or `GroupKFold`.
@@ -113,10 +112,9 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
-        Treatment of rows without a group label. "raise" raises a ValueError. With "drop" and
-        "group", the folds contain these rows, so models use these rows in fit. "drop" splits these
-        rows as one additional group. Scorers with ``missing="drop"`` then omit these rows from the
-        AUC. "group" forms the groups that scorers with ``missing="group"`` use.
+        Treatment of rows without a group label. "raise" raises a ValueError. "drop" splits them as
+        one additional group, for scorers with ``missing="drop"``; "group" forms the groups of
+        scorers with ``missing="group"``. Models are trained on these rows in both cases.
 
     See Also
     --------
@@ -127,9 +125,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
 
     Notes
     -----
-    Between any two folds, the numbers of rows in a group and class differ by at most one. The fold
-    sizes, and the numbers of rows in each class, also differ by at most one. For any number of
-    groups, the splitter sorts the rows once.
+    Between two folds, the numbers of rows differ by at most one: by group and class, by class, and
+    in total.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from skfedauc.report.group_auc import (
     null_difference_of,
     spread_of,
 )
-from skfedauc.report.groups import by_number, large_groups, listed
+from skfedauc.report.groups import by_number, labels_of_rows, large_groups, listed
 from skfedauc.report.multiclass import (
     ClassAverage,
     MulticlassGroupAUC,
@@ -70,6 +70,7 @@ __all__ = [
     "first_lines_of",
     "group_names_of",
     "index_of",
+    "labels_of_rows",
     "large_groups",
     "listed",
     "null_difference_of",

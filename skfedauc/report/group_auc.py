@@ -30,7 +30,7 @@ from skfedauc.report.comparisons import (
     worst_test,
 )
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.groups import LeftOut, large_groups, listed
+from skfedauc.report.groups import LeftOut, labels_of_rows, large_groups, listed
 from skfedauc.report.intervals import group_intervals, statistic_intervals
 from skfedauc.report.statistics import (
     NO_SPREAD,
@@ -103,30 +103,23 @@ class GroupAUC:
 
     Notes
     -----
-    The pooled AUC is the average of the cross AUCs of all pairs of groups, weighted by the
-    positives of one and the negatives of the other [1]_. The average by positives is the
-    covariate-adjusted AUC [2]_; it equals the pooled AUC if the negatives have the same score
-    distribution in all groups, and the average by negatives does if the positives have.
+    The average by positives is the covariate-adjusted AUC [1]_. For binned scores, rows in the same
+    bin are tied; `bounds` has what the exact scores can be.
 
-    For binned scores, rows in the same bin are tied; `bounds` has what the exact scores can be.
-
-    With clusters, variances are Obuchowski's [3]_ with Bell and McCaffrey's correction [4]_, and
-    quantiles are those of Student's t. Clusters with the same label are the same cluster in all
-    groups and at all sites: pass site and patient together if sites number their patients from 1.
-    `test_equal_groups`, `tau`, `ranking`, ``compare_groups("rest")`` and ``over="groups"`` need
-    groups that share no clusters; `agreement`, p values of `abroca` and ``method="exact"`` need
-    independent rows.
+    With clusters, variances are Obuchowski's [2]_ with Bell and McCaffrey's correction [3]_.
+    Clusters with the same label are the same cluster in all groups and at all sites: pass site and
+    patient together if sites number their patients from 1. `test_equal_groups`, `tau`, `ranking`,
+    ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters;
+    `agreement`, p values of `abroca` and ``method="exact"`` need independent rows.
 
     References
     ----------
-    .. [1] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond
-       classification: bipartite ranking and the xAUC metric. NeurIPS 32.
-    .. [2] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on
+    .. [1] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on
        classification accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
        https://doi.org/10.1093/biomet/asp002
-    .. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+    .. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
        Biometrics 53(2). https://doi.org/10.2307/2533958
-    .. [4] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+    .. [3] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
        regression with multi-stage samples. Survey Methodology 28(2).
 
     Examples
@@ -351,18 +344,7 @@ class GroupAUC:
         1.0
         """
         undefined, missing = check_undefined(undefined), _input.check_missing(missing)
-        _input.check_groups_given(groups)
-        labels = _input.groups_of_rows(groups, X)
-        of_clusters = None if clusters is None else _input.groups_of_rows(clusters, X, "clusters")
-        _input.check_row_order(
-            {
-                "X": X,
-                "y": y,
-                "groups": labels,
-                "sample_weight": sample_weight,
-                "clusters": of_clusters,
-            }
-        )
+        labels, of_clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
         y = _input.column_of(y, "y")
         model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
         rows = _input.check_rows(
@@ -538,10 +520,8 @@ class GroupAUC:
         -----
         This is no confidence interval, and needs no assumption on the scores. At `low`, each
         positive has the lowest score of its bin and each negative the highest; at `high`, the
-        reverse. Only the average precision is lowest if the positives in a bin differ. A pair of
-        unknown order counts one half in `value`. The ends of AUCs, averages and `bias_score` are
-        possible values, so no narrower interval is certain; those of gaps follow by interval
-        arithmetic. With sample weights, intervals allow for the rounding error of the sums.
+        reverse. No narrower interval of an AUC, an average or `bias_score` is certain; those of
+        gaps follow by interval arithmetic. Intervals allow for the rounding error of weights.
 
         Examples
         --------
@@ -790,26 +770,14 @@ class GroupAUC:
 
         Notes
         -----
-        The page "Calibration of intervals and tests" has the simulated coverage. Variances are
-        DeLong's [2]_, or those of clustered rows; Newcombe's method takes the variance of Hanley
-        and McNeil [3]_ at the limit, which few positives or an AUC near 1 need.
-
-        An average of these groups has the further of two limits: on the logit scale, and from the
-        limits of its groups [4]_. The pooled AUC of these groups has the groups as strata; for new
-        groups they are clusters, with Student's t, and an average is a weighted mean of independent
-        AUCs. With few, strongly shifted groups the interval of the pooled AUC over new groups
-        covers too rarely (92.4 % for 5 groups). With one group, all statistics have the same
-        limits. Whether two groups differ is a question for `test_difference`, which has the
-        interval of the difference, and for `compare_groups`.
-
-        Other measures treat the rows of a pooled value as one sample, and the difference combines
-        group limits by Bonferroni's method. Averages keep the bias of small groups:
-        those of the average precision have no interval, and `note` counts the groups with few rows
-        within the rates.
-
-        For binned scores, the lower limit is that of the lowest AUCs that the bins permit, and the
-        upper limit that of the highest; `note` has the certain interval. The formulas are in
-        `skfedauc.inference`.
+        Variances are DeLong's [2]_, or those of clustered rows; Newcombe's method takes that of
+        Hanley and McNeil at the limit. An average of these groups has the further of two limits: on
+        the logit scale, and from the limits of its groups [3]_. The pooled AUC of these groups has
+        the groups as strata; for new groups they are clusters, with Student's t, which covers
+        too rarely with few, strongly shifted groups (92.4 % for 5). Other measures treat the rows
+        of a pooled value as one sample; averages of the average precision have no interval. For
+        binned scores, the limits are those of the lowest and of the highest AUCs that the bins
+        permit. The page "Calibration of intervals and tests" has the simulated coverage.
 
         References
         ----------
@@ -819,10 +787,7 @@ class GroupAUC:
         .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
            under two or more correlated receiver operating characteristic curves: a nonparametric
            approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-        .. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
-           receiver operating characteristic (ROC) curve. Radiology 143(1).
-           https://doi.org/10.1148/radiology.143.1.7063747
-        .. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+        .. [3] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
            measures: a general approach. Statistics in Medicine 27(10).
            https://doi.org/10.1002/sim.3095
 
@@ -863,15 +828,10 @@ class GroupAUC:
         Notes
         -----
         The statistic is the weighted variance of the group AUCs, divided by its expectation under
-        the null hypothesis. Its null distribution is an F distribution with Box's approximation
-        [1]_ of the degrees of freedom. With 100 or more groups of fewer than 10 rows of the smaller
-        class on average, it is a sum of one term per group with a normal null distribution;
-        `method` says which. A large p value does not show that the groups are equal: see the
-        interval of the difference.
-
-        For binned scores, the statistic uses those AUCs within their certain intervals that differ
-        least, and the p value is the largest with the variances of the binned scores and both
-        extremes.
+        the null hypothesis, with Box's approximation [1]_ by an F distribution; with 100 or more
+        groups of few rows, it is a sum of one term per group and normal (`method` says which). A
+        large p value does not show that the groups are equal. For binned scores, the p value is the
+        largest that the bins permit.
 
         References
         ----------
@@ -1049,14 +1009,11 @@ class GroupAUC:
 
         Notes
         -----
-        The limits of a difference follow from the limits of both AUCs [1]_, and the p value is the
-        smallest error rate at which the interval excludes 0. All pairs are adjusted by Tukey's and
-        Kramer's method [2]_, and other comparisons by Sidak's [3]_. A simultaneous interval
-        excludes 0 if and only if `pvalue_adjusted` is below ``1 - confidence_level``.
-
-        A group with m positives and n negatives has the weight ``m n / (m + n)`` in the average of
-        the other groups, so that tiny groups count little. For binned scores, each test uses the
-        possible difference nearest to 0.
+        The limits of a difference follow from the limits of both AUCs [1]_. All pairs are adjusted
+        by Tukey's and Kramer's method [2]_, and other comparisons by Sidak's [3]_. A simultaneous
+        interval excludes 0 if and only if `pvalue_adjusted` is below ``1 - confidence_level``. In
+        the average of the other groups, a group with m positives and n negatives has the weight
+        ``m n / (m + n)``. For binned scores, tests use the possible difference nearest to 0.
 
         References
         ----------
@@ -1094,9 +1051,8 @@ class GroupAUC:
     def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return shrunken group AUCs, and group ranks with confidence sets.
 
-        The table answers which group is worst. The smallest and the largest observed AUC often
-        belong to the groups with the fewest rows; shrinkage moves these most towards the mean of
-        the groups.
+        The smallest and the largest observed AUC often belong to the groups with the fewest rows;
+        shrinkage moves these most towards the mean of the groups.
 
         Parameters
         ----------
@@ -1129,16 +1085,11 @@ class GroupAUC:
 
         Notes
         -----
-        Shrinkage is Morris's [1]_, with the standard deviation `tau` and the mean of the true AUCs,
-        and limits are quantiles of the posterior distribution [5]_. They are valid on average over
-        groups, not for each group: those of groups far from the mean cover less often, so use
+        Shrinkage is Morris's [1]_. Its limits [5]_ are valid on average over groups; use
         `confidence_intervals` for a group that was chosen beforehand. With fewer than four ranked
-        groups, nothing is shrunken.
-
-        The set of ranks follows from the comparison of all pairs [2]_, or above 2,000 groups from
-        simultaneous intervals [3]_; all sets hold together. `may_be_worst` is Gupta's subset [4]_,
-        which adjusts for the number of other groups only. For binned scores, all sets hold for the
-        exact scores.
+        groups, nothing is shrunken. The set of ranks follows from the comparison of all pairs [2]_,
+        or above 2,000 groups from simultaneous intervals [3]_; all sets hold together.
+        `may_be_worst` is Gupta's subset [4]_. For binned scores, all sets hold for the exact ones.
 
         References
         ----------
@@ -1222,11 +1173,9 @@ class GroupAUC:
         -----
         An average is equivalent to the pooled AUC if the 90 % interval of their difference is
         within `delta` of 0 (two one-sided tests at 5 %), and not equivalent if the 99 % interval
-        lies beyond `delta`, a level that allows for five averages. The Anderson-Darling test [1]_
-        shows which score distributions differ. The intervals are normal approximations for new rows
-        of the same groups. With few positives and an AUC of .95, up to 8.8 % of simulated samples
-        called an average equivalent whose true difference is `delta`. For binned scores, the
-        intervals cover all possible differences.
+        lies beyond `delta`. The Anderson-Darling test [1]_ shows which score distributions differ.
+        With few positives and an AUC of .95, up to 8.8 % of simulated samples called an average
+        equivalent whose true difference is `delta`.
 
         References
         ----------

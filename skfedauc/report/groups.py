@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def labels_of_rows(
+    groups: Any, clusters: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, Any]:
+    """Return the groups and the clusters of the rows of X, which all arguments must align with."""
+    _input.check_groups_given(groups)
+    labels = _input.groups_of_rows(groups, X)
+    if clusters is not None:
+        clusters = _input.groups_of_rows(clusters, X, "clusters")
+    inputs = {"X": X, "y": y, "groups": labels, "sample_weight": sample_weight}
+    _input.check_row_order({**inputs, "clusters": clusters})
+    return labels, clusters
+
+
 def number_of_group(label: Any, counts: ScoreCounts) -> int:
     """Return the index of the reference group."""
     if isinstance(label, list) and len(label) == 1:

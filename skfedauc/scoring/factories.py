@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from skfedauc import _input, _sklearn, _words
@@ -56,9 +56,8 @@ def make_group_auc_scorer(
         statistics "pooled", "macro", "samples", "positives", "negatives", "within", "worst" and
         "neg_difference" are then available.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class in a fold. "skip" omits these groups with a warning,
-        and "ignore" omits these groups silently. "raise" raises a ValueError, and a number replaces
-        the AUC.
+        How to treat groups that lack a class in a fold: leave them out with or without a warning,
+        raise a ValueError, or use a number as their AUC.
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str, tuple of str or None, default=None
@@ -68,13 +67,12 @@ def make_group_auc_scorer(
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
-        How to treat classifiers of three or more classes; see `MulticlassGroupAUC`. "raise" raises
-        an error, "ovr" compares each class with the rest, and "ovo" compares each class with each
-        other class. The score of a single group equals that of scikit-learn's scorers "roc_auc_ovr"
-        and "roc_auc_ovo".
+        How to treat classifiers of three or more classes: raise an error, or compare each class
+        with the rest or with each other class, as scikit-learn's scorers "roc_auc_ovr" and
+        "roc_auc_ovo"; see `MulticlassGroupAUC`.
     class_average : {"macro", "weighted"}, default="macro"
-        Weights of the classes, or of pairs of classes, with `multi_class`. "macro" means equal
-        weights, and "weighted" means the weights of the rows.
+        Weights of the classes, or of pairs of classes, with `multi_class`: equal weights, or the
+        weights of the rows.
 
     Returns
     -------
@@ -129,14 +127,11 @@ def make_group_auc_scorer(
     A polars or pyarrow X has no index, so a Series cannot align with it. `RidgeCV` works with
     scikit-learn 1.9 or later.
 
-    Scorers in a dict share predictions, which scikit-learn caches by response method only. The
-    group scorers are correct in any order. A scorer from `sklearn.metrics.make_scorer` may have the
-    other class as its ``pos_label``. Put this scorer before the group scorers, or use another
-    `response_method` for the group scorers; otherwise, this scorer receives the scores of the wrong
-    class.
+    Scikit-learn caches the predictions of the scorers in a dict by response method only. So put a
+    scorer that has the other class as its ``pos_label`` before the group scorers; otherwise it
+    gets the scores of the wrong class.
 
-    ``permutation_importance`` also permutes the group column if `groups` names a column, and
-    reports an importance of the group column; pass a Series instead.
+    ``permutation_importance`` also permutes a group column of X; pass a Series instead.
 
     Leaving out groups that lack a class selects groups by prevalence and size. Compare candidates
     on the same folds.
@@ -158,30 +153,10 @@ def make_group_auc_scorer(
     array([0.64, 0.86, 0.87, 0.86, 0.82])
     """
     check_statistic(statistic, scorer=True, measure=measure)
-    checked_undefined = _checked_undefined(undefined, measure)
-    check_response_method(response_method)
-    check_multi_class(multi_class, may_raise=True)
-    check_class_average(class_average)
-    if multi_class != "raise":
-        check_no_two_classes(pos_label, measure)
-        return MulticlassGroupAUCScorer(
-            statistic,
-            _checked_groups(groups),
-            checked_undefined,
-            response_method,
-            _input.check_missing(missing),
-            check_multi_class(multi_class),
-            class_average,
-        )
-    return GroupAUCScorer(
-        statistic,
-        _checked_groups(groups),
-        checked_undefined,
-        pos_label,
-        response_method,
-        missing=_input.check_missing(missing),
-        measure=measure,
+    make = _maker(
+        groups, measure, undefined, pos_label, response_method, missing, multi_class, class_average
     )
+    return make(statistic, None)
 
 
 def group_auc_scoring(
@@ -209,24 +184,19 @@ def group_auc_scoring(
     groups : str, list of str, pandas.Series or None
         Source of each row's group; see `make_group_auc_scorer`.
     each_group : iterable of labels, default=()
-        Labels of groups whose AUC becomes an additional score. The name of the score is ``"auc_"``
-        followed by the label, with "_" between the parts of a tuple. In a fold where the group
-        lacks a class, `undefined` determines the score. In a fold without the group, the score is
-        NaN, with a warning. With `multi_class`, the score is the average over classes of the
-        group's AUCs.
+        Group labels whose AUC (with `multi_class`, its average over classes) is an additional
+        score, named ``"auc_"`` and the label, with "_" between the parts of a tuple. `undefined` is
+        for folds where the group lacks a class; in a fold without the group, the score is NaN, with
+        a warning.
     measure : Measure, default=None
-        Measure instead of the AUC; see `make_group_auc_scorer`. Names of scores then end with the
-        name of the measure and its parameter, such as "worst_partial_auc_max_fpr_0.1" or
-        "worst_sensitivity_at_0.9". The scores of single groups begin with this name, such as
-        "sensitivity_at_0.9_a".
+        Measure instead of the AUC; see `make_group_auc_scorer`. Its name is then part of the
+        names, such as "worst_partial_auc_max_fpr_0.1" or "sensitivity_at_0.9_a".
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class in a fold; see `make_group_auc_scorer`.
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str, tuple of str or None, default=None
-        The estimator's methods that return scores, preferred first. None means
-        "decision_function", else "predict_proba", as in scikit-learn's "roc_auc". With
-        `multi_class`, None means "predict_proba", as in "roc_auc_ovr".
+        Methods of the estimator that return scores; see `make_group_auc_scorer`.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
@@ -289,18 +259,15 @@ def group_auc_scoring(
             f"each_group must be a list of group labels; got {_words.shortened(each_group)}. "
             f"Use [{_words.shortened(each_group)}]."
         )
-    checked, missing = _checked_groups(groups), _input.check_missing(missing)
-    check_response_method(response_method)
-    names = [
+    make = _maker(
+        groups, measure, undefined, pos_label, response_method, missing, multi_class, class_average
+    )
+    named: list[tuple[str, str, Any]] = []
+    for name in statistics:
         check_statistic(name, scorer=True, measure=measure, argument="statistics")
-        for name in statistics
-    ]
-    named: list[tuple[str, str, Any]] = [
-        (name_of_score(name, None, measure), name, None) for name in names
-    ]
-    undefined = _checked_undefined(undefined, measure)
+        named.append((name_of_score(name, None, measure), name, None))
     labels = [_input.check_label(label, "each_group") for label in each_group]
-    _check_each_group(labels, checked, missing)
+    _check_each_group(labels, groups, missing)
     named += [(name_of_score("group", label, measure), "group", label) for label in labels]
     repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
     if repeated or not named:
@@ -310,30 +277,36 @@ def group_auc_scoring(
             if repeated
             else "statistics and each_group are both empty; name at least one score."
         )
+    return {name: make(statistic, label) for name, statistic, label in named}
+
+
+def _maker(
+    groups: Any,
+    measure: Measure | None,
+    undefined: Any,
+    pos_label: Any,
+    response_method: Any,
+    missing: Any,
+    multi_class: Any,
+    class_average: Any,
+) -> Callable[[str, Any], GroupAUCScorer]:
+    """Check the options of scorers; return a function from a statistic and a label to a scorer."""
+    undefined = check_undefined(undefined)
+    check_replacement(undefined, check_measure(measure))
+    check_response_method(response_method)
     check_multi_class(multi_class, may_raise=True)
     check_class_average(class_average)
-    if multi_class != "raise":
-        check_no_two_classes(pos_label, measure)
-        way = check_multi_class(multi_class)
-        return {
-            name: MulticlassGroupAUCScorer(
-                statistic, checked, undefined, response_method, missing, way, class_average, label
-            )
-            for name, statistic, label in named
-        }
-    return {
-        name: GroupAUCScorer(
-            statistic, checked, undefined, pos_label, response_method, label, missing, measure
+    _check_groups(groups)
+    missing = _input.check_missing(missing)
+    if multi_class == "raise":
+        return lambda statistic, label: GroupAUCScorer(
+            statistic, groups, undefined, pos_label, response_method, label, missing, measure
         )
-        for name, statistic, label in named
-    }
-
-
-def _checked_undefined(undefined: Any, measure: Measure | None) -> Undefined:
-    """Return `undefined` after checking it, also for the scale of the measure."""
-    checked = check_undefined(undefined)
-    check_replacement(checked, check_measure(measure))
-    return checked
+    check_no_two_classes(pos_label, measure)
+    way = check_multi_class(multi_class)
+    return lambda statistic, label: MulticlassGroupAUCScorer(
+        statistic, groups, undefined, response_method, missing, way, class_average, label
+    )
 
 
 def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -> None:
@@ -375,7 +348,7 @@ def check_response_method(response_method: Any) -> None:
         )
 
 
-def _checked_groups(groups: Any) -> Any:
+def _check_groups(groups: Any) -> None:
     if groups is None:
         if not _sklearn.is_routing_enabled():
             raise ValueError(
@@ -385,9 +358,9 @@ def _checked_groups(groups: Any) -> Any:
                 "sklearn.set_config(enable_metadata_routing=True) first and pass groups to "
                 "fit (or as params={'groups': ...})."
             )
-        return None
+        return
     if _input.is_column_names(groups):
-        return groups
+        return
     if not _input.is_series(groups):
         raise TypeError(
             "groups must be the name of a column of X, a list of names, a pandas Series with "
@@ -398,4 +371,3 @@ def _checked_groups(groups: Any) -> Any:
         )
     _input.check_unique_index(groups, "groups")
     _input.encode_groups(groups.dropna())  # A search can leave out the rows without a label.
-    return groups

@@ -43,7 +43,7 @@ from sklearn.utils.fixes import parse_version
 
 from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer, pairs
 from skfedauc.counts import counts_of_rows
-from skfedauc.model_selection import fold_counts
+from skfedauc.model_selection import cross_validation as folds
 from skfedauc.scoring import group_scorer
 
 FEW_WAYS = ["routed", "pandas column", "aligned series"]
@@ -201,7 +201,7 @@ def parts(monkeypatch):
         built.append(counts_of_rows(*args, **kwargs))
         return built[-1]
 
-    for module in (pairs, group_scorer, fold_counts):
+    for module in (pairs, group_scorer, folds):
         monkeypatch.setattr(module, "counts_of_rows", counted)
     return built
 
