@@ -87,9 +87,10 @@ def compare_periods(
     label = _input.as_label(reference)
     tables = []
     for _, numbers, periods in _series(counts):
-        if label in periods:
+        place = _input.position_of(label, periods)
+        if place is not None:
             report = GroupAUC(select_groups(counts, numbers), undefined="ignore")
-            own = (counts.groups or ())[numbers[periods.index(label)]]
+            own = (counts.groups or ())[numbers[place]]
             own = [own] if own == "rest" else own
             tables.append(report.compare_groups(own, confidence_level=confidence_level))
     if not tables:

@@ -230,18 +230,7 @@ def rate_changes(
     weights: Floats,
     confidence_level: float,
 ) -> RateChanges:
-    """Return the changes of the share of positive decisions by group.
-
-    Parameters
-    ----------
-    decisions : ndarray of bool, shape (2, n_rows)
-        Whether the decisions before and after are positive.
-    codes : ndarray of intp, shape (n_rows,)
-        Group numbers.
-    n_groups : int
-    weights : ndarray of float64, shape (n_rows,)
-    confidence_level : float
-    """
+    """Return the changes of the share of positive decisions by group."""
     before, after = decisions
 
     def total(amounts: Floats) -> Floats:
