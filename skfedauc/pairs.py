@@ -83,17 +83,7 @@ class GroupPairs:
     def of_rows(
         cls, rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
     ) -> GroupPairs:
-        """Count validated rows, also by cluster if the rows have clusters.
-
-        Parameters
-        ----------
-        rows : Rows
-            Validated rows.
-        n_jobs : int, default=None
-            Number of threads.
-        group_names : tuple of str, default=()
-            Columns that the groups come from, by name.
-        """
+        """Count validated rows, also by cluster if the rows have clusters."""
         clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)
         return cls(counts_of_rows(rows, n_jobs, group_names), clusters=clusters)
 
@@ -109,18 +99,7 @@ class GroupPairs:
         )
 
     def counts_for(self, result: str) -> ScoreCounts:
-        """Return `counts`; raise an error if pairs consist of rows in the same fold only.
-
-        Parameters
-        ----------
-        result : str
-            The requested result, for the message.
-
-        Raises
-        ------
-        ValueError
-            If pairs consist of rows in the same fold only.
-        """
+        """Return `counts`; raise an error if pairs consist of rows of the same fold only."""
         if self.is_within_folds:
             raise ValueError(
                 f"{result} is not available within folds; use the report of one fold (folds[0]), "
@@ -129,20 +108,7 @@ class GroupPairs:
         return self.counts
 
     def check_independent_rows(self, result: str, instead: str = "") -> None:
-        """Raise an error if rows are dependent within clusters.
-
-        Parameters
-        ----------
-        result : str
-            The requested result, for the message.
-        instead : str, default=""
-            Sentence that names another result.
-
-        Raises
-        ------
-        ValueError
-            If the counts have clusters.
-        """
+        """Raise an error if rows are dependent within clusters."""
         if self.clusters is not None:
             raise ValueError(
                 f"{result} assumes independent rows, but the rows of this report are dependent "
@@ -151,18 +117,7 @@ class GroupPairs:
             )
 
     def check_no_repeated_rows(self, condition: str = "") -> None:
-        """Raise an error if a row can count several times, so that variances are not available.
-
-        Parameters
-        ----------
-        condition : str, default=""
-            Beginning of the message: the condition of a result without this check.
-
-        Raises
-        ------
-        ValueError
-            If rows can be in several test sets.
-        """
+        """Raise an error if a row can count several times, so that variances are not available."""
         if self.rows_repeat:
             raise ValueError(
                 f"{condition}rows are in several test sets (repeated folds, or random splits), so "
@@ -175,16 +130,6 @@ class GroupPairs:
 
         Limits for any number of independent rows do not hold for such scores, because each model
         depends on the rows that the other models scored.
-
-        Parameters
-        ----------
-        result : str
-            The requested result, for the message.
-
-        Raises
-        ------
-        ValueError
-            If the scores come from the models of several folds.
         """
         if self.is_over_folds or self.is_within_folds:
             raise ValueError(
@@ -201,18 +146,7 @@ class GroupPairs:
         return all(part.disclosure.level != "summary" for part in (self.counts, *self.parts))
 
     def check_has_scores(self, result: str) -> None:
-        """Raise an error if the counts hold no scores.
-
-        Parameters
-        ----------
-        result : str
-            The requested result, for the message.
-
-        Raises
-        ------
-        DisclosureError
-            If the counts are a summary by group.
-        """
+        """Raise an error if the counts hold no scores."""
         for part in (self.counts, *self.parts):
             needs(part.disclosure, Need.SCORES, result)
 

@@ -230,18 +230,7 @@ def rate_changes(
     weights: Floats,
     confidence_level: float,
 ) -> RateChanges:
-    """Return by group how the share of positive decisions changes.
-
-    Parameters
-    ----------
-    decisions : bool array, shape (2, n_rows)
-        Whether the decisions before and after are positive.
-    codes : intp array, shape (n_rows,)
-        Group numbers.
-    n_groups : int
-    weights : float64 array, shape (n_rows,)
-    confidence_level : float
-    """
+    """Return the changes of the share of positive decisions by group."""
     before, after = decisions
 
     def total(amounts: Floats) -> Floats:
