@@ -454,7 +454,7 @@ def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
 
 def test_a_worst_group_of_few_rows_is_marked():
     text = repr(GroupAUC.from_predictions([0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=list("aabb")))
-    assert "worst 0.000: b, 1 positive and 1 negative, too few rows to tell\n" in text
+    assert "worst 0.000: b, 1 positive and 1 negative, few rows\n" in text
 
 
 def test_of_many_groups_the_first_lines_show_both_ends():

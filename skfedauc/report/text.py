@@ -240,7 +240,7 @@ def _worst(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
     worst = int(np.where(used, values, np.inf).argmin())
     counts = estimates.pairs.counts
     positives, negatives = int(counts.n_positives[worst]), int(counts.n_negatives[worst])
-    few = ", too few rows to tell" if min(positives, negatives) < FEW else ""
+    few = ", few rows" if min(positives, negatives) < FEW else ""
     certain = _in_parentheses(_certain(estimates, "worst"))
     yield (
         f"worst {_number(values[worst])}{certain}: {_words.shortened_label(index[worst])}, "
