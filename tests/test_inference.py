@@ -43,6 +43,7 @@ S1 += [0.3, 0.45, 0.5, 0.6, 0.65, 0.7, 0.8, 0.85, 0.9]
 S2 = [0.3, 0.1, 0.25, 0.5, 0.2, 0.45, 0.6, 0.35, 0.7, 0.4, 0.65]
 S2 += [0.55, 0.35, 0.5, 0.4, 0.75, 0.6, 0.8, 0.45, 0.95]
 WEIGHTS = [1, 2, 1, 3, 1, 2, 2, 1, 1, 3, 1, 2, 1, 1, 2, 3, 1, 1, 2, 1]
+CLUSTERS = list("aabbccddeefaabcddeff")
 GROUPS = list("aaaabbbbcccaaabbbccc")
 S1_VARIANCE, S2_VARIANCE = 0.00950923375165799, 0.0127078869503112
 # Methods of intervals that accept unequal weights

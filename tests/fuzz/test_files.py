@@ -162,7 +162,7 @@ def check(path, encoding, expected):
     arguments = parse(["audit", str(path), *ARGUMENTS, *options])
     try:
         rows = rows_of(read_columns(arguments), arguments)
-        (grouping,) = Counted(counts_of(rows, arguments), ("g",), "there is").groupings()
+        (grouping,) = Counted(counts_of(rows, arguments), ("g",), "there is").groupings
         counts = grouping.report.counts
     except CommandError as caught:
         refusal = caught
