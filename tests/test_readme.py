@@ -91,7 +91,14 @@ def test_each_line_of_the_table_runs(monkeypatch, tmp_path, capsys):
         "kinds": rng.integers(0, 3, len(y)),
         "probabilities": probabilities,
         **{name: getattr(skfedauc, name) for name in skfedauc.__all__},
+        "counts": ScoreCounts.from_table(
+            table.assign(period=rng.choice(["2026-01", "2026-02", "2026-03"], len(table))),
+            label="outcome",
+            score="risk",
+            group=["site", "period"],
+        ),
         **vars(skfedauc.boosting),
+        **vars(skfedauc.periods),
         **vars(skfedauc.measures),
         **vars(skfedauc.plotting),
     }
