@@ -106,16 +106,16 @@ def group_roc_auc_score(
     pos_label : int, float, bool or str, default=None
         The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class: leave them out with or without a warning, raise a
-        ValueError, or use a number as their AUC.
+        How to treat groups that lack a class: leave them out with ("skip") or without ("ignore") a
+        warning, raise a ValueError ("raise"), or use a number as their AUC.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
-        How to treat three or more classes: raise an error, or compare each class with the rest, or
-        with each other class [3]_; see `MulticlassGroupAUC`.
+        How to treat three or more classes: raise an error, or compare each class with the rest
+        ("ovr") or with each other class ("ovo") [3]_; see `MulticlassGroupAUC`.
     class_average : {"macro", "weighted"}, default="macro"
-        Weights of the classes, or of pairs of classes, with `multi_class`: equal weights, or the
-        weights of the rows.
+        Weights of the classes, or of pairs of classes, with `multi_class`: equal weights
+        ("macro"), or the weights of the rows ("weighted").
     labels : array-like, shape (n_classes,), default=None
         Class labels, with `multi_class`, in the order of the columns of `y_score` unless the
         columns have labels as names; None means the sorted labels of `y_true`.

@@ -57,7 +57,7 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
         raise CommandError(_in_words(error)) from None
     except (ValueError, TypeError) as error:
         raise CommandError(str(error).removesuffix(".")) from None
-    lines += [f"{path}: not added, because another file repeats or replaces it" for path in repeated]
+    lines += [f"{path}: not added: another file repeats or replaces it" for path in repeated]
     warn_of_spellings(whole)
     yield [*lines, _line("sum", whole)]
     write_counts(whole, arguments.output)

@@ -56,8 +56,8 @@ def make_group_auc_scorer(
         statistics "pooled", "macro", "samples", "positives", "negatives", "within", "worst" and
         "neg_difference" are then available.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class in a fold: leave them out with or without a warning,
-        raise a ValueError, or use a number as their AUC.
+        How to treat groups that lack a class in a fold: leave them out with ("skip") or without
+        ("ignore") a warning, raise a ValueError ("raise"), or use a number as their AUC.
     pos_label : int, float, bool or str, default=None
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str, tuple of str or None, default=None
@@ -68,11 +68,11 @@ def make_group_auc_scorer(
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
         How to treat classifiers of three or more classes: raise an error, or compare each class
-        with the rest or with each other class, as scikit-learn's scorers "roc_auc_ovr" and
-        "roc_auc_ovo"; see `MulticlassGroupAUC`.
+        with the rest ("ovr") or with each other class ("ovo"), as scikit-learn's scorers
+        "roc_auc_ovr" and "roc_auc_ovo"; see `MulticlassGroupAUC`.
     class_average : {"macro", "weighted"}, default="macro"
-        Weights of the classes, or of pairs of classes, with `multi_class`: equal weights, or the
-        weights of the rows.
+        Weights of the classes, or of pairs of classes, with `multi_class`: equal weights
+        ("macro"), or the weights of the rows ("weighted").
 
     Returns
     -------

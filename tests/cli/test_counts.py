@@ -177,7 +177,7 @@ def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, capsys):
     capsys.readouterr()
     assert main(["merge", str(path), str(sites[0]), "-o", str(again)]) == 0
     printed = capsys.readouterr().out
-    assert f"{sites[0]}: not added, because another file repeats or replaces it\n" in printed
+    assert f"{sites[0]}: not added: another file repeats or replaces it\n" in printed
     assert ScoreCounts.load(again) == ScoreCounts.load(path)
     other = tmp_path / "other.skfa"
     both = ScoreCounts.load(sites[0]) + ScoreCounts.load(sites[1]).with_source("bern")
