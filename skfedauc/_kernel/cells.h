@@ -1,6 +1,7 @@
 // Cells: the distinct scores of each group, with the numbers of rows of each class.
 #pragma once
 #include <array>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <type_traits>
@@ -43,9 +44,9 @@ struct Weighted { std::uint64_t key; double weight; };
 
 // Close the gaps between the cells at begins[k] to ends[k] for all k, and set the starts of groups.
 // Group g has the cells of k from first(g) to first(g + 1).
-template <class Count, class First>
+template <class Count>
 void close_gaps(Cells<Count>& cells, const std::vector<std::size_t>& begins, const std::vector<std::size_t>& ends,
-                First first) {
+                auto first) {
     std::vector<std::size_t> starts(ends.size() + 1);
     for (std::size_t k = 0; k < ends.size(); ++k) starts[k + 1] = starts[k] + ends[k] - begins[k];
     const auto close = [&](auto& column, std::size_t n_columns) {

@@ -1,16 +1,7 @@
 // Scores as unsigned integers with the order of the scores.
 #pragma once
-#include <cstddef>
+#include <bit>
 #include <cstdint>
-#include <cstring>
-
-template <class To, class From>
-To same_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From));
-    To to;
-    std::memcpy(&to, &from, sizeof to);
-    return to;
-}
 
 // The bits of positive floats have the order of the floats. The bits of negative floats have the
 // reverse order of the floats.
@@ -22,17 +13,7 @@ template <class Key>
 Key bits_of_key(Key key) { return key ^ (key & SIGN<Key> ? SIGN<Key> : ~Key(0)); }
 
 // -0.0 becomes 0.0.
-inline std::uint64_t key_of(double score) { return key_of_bits(same_bits<std::uint64_t>(score + 0.0)); }
-inline std::uint32_t key_of(float score) { return key_of_bits(same_bits<std::uint32_t>(score + 0.0f)); }
-inline double score_of(std::uint64_t key) { return same_bits<double>(bits_of_key(key)); }
-inline double score_of(std::uint32_t key) { return same_bits<float>(bits_of_key(key)); }
-
-inline int bit_width(std::uint64_t number) {
-    int width = 0;
-    for (int half = 32; half; half /= 2)
-        if (number >> half) {
-            width += half;
-            number >>= half;
-        }
-    return width + int(number);
-}
+inline std::uint64_t key_of(double score) { return key_of_bits(std::bit_cast<std::uint64_t>(score + 0.0)); }
+inline std::uint32_t key_of(float score) { return key_of_bits(std::bit_cast<std::uint32_t>(score + 0.0f)); }
+inline double score_of(std::uint64_t key) { return std::bit_cast<double>(bits_of_key(key)); }
+inline double score_of(std::uint32_t key) { return std::bit_cast<float>(bits_of_key(key)); }

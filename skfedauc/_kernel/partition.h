@@ -16,9 +16,7 @@ constexpr std::size_t MOST_BUCKETS = std::size_t(1) << 15;
 // Call `move(i, place)` for each of `n` items. Bucket b gets places starts[b] to starts[b + 1].
 // Threads count the items of each chunk, and then move the items. In each bucket, chunks keep their
 // order, so the result does not depend on the number of threads.
-template <class BucketOf, class Move>
-std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t n_buckets, BucketOf bucket_of,
-                                   Move move) {
+std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t n_buckets, auto bucket_of, auto move) {
     assert(n == 0 || n_buckets > 0);
     const std::size_t n_chunks = std::max(n < FEW ? std::size_t(1) : workers.n_threads, n / CHUNK);
     // If another thread changes the rows, counts are wrong, but writes stay within the arrays.
@@ -45,15 +43,14 @@ std::vector<std::size_t> partition(Workers& workers, std::size_t n, std::size_t 
 }
 
 // Write the records of all items to `to` in the order of buckets, and return the buckets' starts.
-template <class Record, class BucketOf, class RecordOf>
-std::vector<std::size_t> scatter(Workers& workers, Span<Record> to, std::size_t n_buckets, BucketOf bucket_of,
-                                 RecordOf record_of) {
+template <class Record>
+std::vector<std::size_t> scatter(Workers& workers, Span<Record> to, std::size_t n_buckets, auto bucket_of, auto record_of) {
     if (n_buckets <= MOST_BUCKETS)
         return partition(workers, to.size, n_buckets, bucket_of,
                          [&](std::size_t i, std::size_t place) { to[place] = record_of(i); });
     // Move by the upper bits of the bucket's number, and then move each part by the lower bits.
     struct Routed { Record record; std::uint32_t low; };
-    const int shift = std::max(bit_width(n_buckets - 1) - 10, 0);
+    const int shift = std::max(int(std::bit_width(n_buckets - 1)) - 10, 0);
     const std::size_t n_low = std::size_t(1) << shift, n_parts = ((n_buckets - 1) >> shift) + 1;
     Buffer<Routed> routed(to.size);
     const std::vector<std::size_t> parts = partition(

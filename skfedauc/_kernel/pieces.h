@@ -16,9 +16,7 @@ class Pieces {
    public:
     // `room` has space for all records. The keys of records have the order of the scores among
     // scores below 0, and among other scores.
-    template <class GroupOf, class ScoreOf, class RecordOf>
-    Pieces(Workers& workers, Span<Record> room, std::size_t n_groups, GroupOf group_of, ScoreOf score_at,
-           RecordOf record_of)
+    Pieces(Workers& workers, Span<Record> room, std::size_t n_groups, auto group_of, auto score_at, auto record_of)
         : records_(room) {
         cut_large_groups(n_groups, group_of, score_at);
         const auto uncut = [&](std::size_t i) { return 2 * group_of(i) + (score_at(i) >= 0); };
@@ -40,8 +38,7 @@ class Pieces {
 
     // Sort all pieces. `see(number, sorted, n_below, thread)` gets the sorted records of a piece, and
     // the number of records with scores below 0.
-    template <class See>
-    void sort(Workers& workers, See see) {
+    void sort(Workers& workers, auto see) {
         std::vector<Buffer<Record>> scratch(workers.n_threads);
         in_stretches(workers, places_, [&](std::size_t number, std::size_t thread) {
             const Span<Record> records = piece(number);
@@ -56,8 +53,7 @@ class Pieces {
 
    private:
     // Use a sample of the records to find the large groups and the limits of pieces.
-    template <class GroupOf, class ScoreOf>
-    void cut_large_groups(std::size_t n_groups, GroupOf group_of, ScoreOf score_at) {
+    void cut_large_groups(std::size_t n_groups, auto group_of, auto score_at) {
         constexpr std::size_t rate = 1024;
         struct Sampled { std::size_t group; std::uint64_t key; };
         std::vector<Sampled> sample(records_.size < LARGE ? 0 : records_.size / rate);

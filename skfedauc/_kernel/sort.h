@@ -33,8 +33,8 @@ struct Digits {
 };
 
 // Call `see(record, bucket)` for all records. Unneeded clamping would take 3 to 9 % of the time.
-template <class Record, class See>
-void for_digits(Span<Record> records, const Digits& digits, See see) {
+template <class Record>
+void for_digits(Span<Record> records, const Digits& digits, auto see) {
     if (digits.is_narrowed)
         for (const Record& record : records) see(record, digits.of(record.key));
     else
@@ -64,14 +64,14 @@ constexpr std::size_t MOST_DIGITS = (std::size_t(1) << DIGIT_BITS) + 2;
 template <class Record>
 Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS], Bucket& largest) {
     // With more buckets than records, insertion moves few records.
-    const int bits = std::min(bit_width(records.size) + 1, DIGIT_BITS);
+    const int bits = std::min(int(std::bit_width(records.size)) + 1, DIGIT_BITS);
     auto lowest = records[0].key, highest = lowest;
     for (std::size_t i = 1; i < records.size; ++i) {
         const auto key = records[i].key;
         lowest = key < lowest ? key : lowest;
         highest = key > highest ? key : highest;
     }
-    Digits digits{lowest, highest, lowest, std::max(bit_width(highest - lowest) - bits, 0), false};
+    Digits digits{lowest, highest, lowest, std::max(int(std::bit_width(highest - lowest)) - bits, 0), false};
     largest = count_digits(records, digits, starts);
     // While one bucket has most records, divide this bucket instead. One bucket then holds all
     // lower keys, and one bucket holds all higher keys.
@@ -80,7 +80,7 @@ Digits choose_digits(Span<Record> records, std::uint32_t (&starts)[MOST_DIGITS],
         const std::uint64_t width = std::min(highest - first, (std::uint64_t(1) << digits.shift) - 1);
         const std::uint64_t floor = first - 1, ceiling = first + width + 1;
         if (width == 0 || ceiling < floor) break;
-        const int shift = std::max(bit_width(width) - bits, 0);
+        const int shift = std::max(int(std::bit_width(width)) - bits, 0);
         digits = {floor, ceiling, first - (std::uint64_t(1) << shift), shift, true};
         largest = count_digits(records, digits, starts);
     }

@@ -7,9 +7,8 @@ struct Numbered { std::uint64_t key; std::uint64_t number; };
 // Sort items by group and score, and add up amounts. `item(i)` is what the other functions get,
 // `amount(item, is_tied)` is its amount, and `write(item, under, up_to)` gets the sum of the amounts of
 // lower items, and this sum plus all tied items. Return the sum at the start of each group.
-template <class Item, class Amount, class Write>
 Buffer<std::int64_t> cumulate(Doubles scores, const Groups& groups, std::size_t n_groups, std::size_t n_threads,
-                              Item item, Amount amount, Write write) {
+                              auto item, auto amount, auto write) {
     Workers workers(n_threads);
     Buffer<Numbered> items(scores.size);
     Pieces<Numbered> pieces(

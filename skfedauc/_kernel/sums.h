@@ -64,7 +64,7 @@ struct UnitRows {
     // counts in order of score.
     Counts<std::uint64_t> rank_cells(std::size_t n_threads) {
         constexpr std::uint64_t many = 0xFFFF, low = 0xFFFFFFFF;
-        ranks = Buffer<Packed>(cells.scores.size);
+        ranks = Buffer<Rank<std::uint64_t>>(cells.scores.size);
         const auto item = [&](std::size_t i) {
             const std::uint64_t n = cells.negatives[i], p = cells.positives[i];
             return std::min(n, many) << 48 | std::min(p, many) << 32 | i;
@@ -77,9 +77,8 @@ struct UnitRows {
         return unpacked<std::uint64_t>(std::uint64_t(cumulate(cells.scores, {}, 1, n_threads, item, amount, write)[1]));
     }
 
-    struct Packed { std::uint64_t under, up_to; };
     CellsView<std::uint32_t> cells;
-    Buffer<Packed> ranks{};
+    Buffer<Rank<std::uint64_t>> ranks{};
 };
 
 // Cells of weighted rows. A sum of weights depends on the order: threads add up the cells of equal
@@ -178,7 +177,7 @@ std::pair<Buffer<std::uint64_t>, Buffer<double>> placement_sums(Rows rows, std::
             add_pairs(u2, amounts, own);
             if constexpr (has_all) add_pairs(u2 + 2, amounts, all);
         });
-        for (std::size_t k = 0; k < n_u2; ++k) u2s[k * n_groups + group] = same_bits<std::uint64_t>(u2[k]);
+        for (std::size_t k = 0; k < n_u2; ++k) u2s[k * n_groups + group] = std::bit_cast<std::uint64_t>(u2[k]);
         std::size_t place = group;
         const auto write = [&](double sum) { sums[std::exchange(place, place + n_groups)] = sum; };
         write(double(total.negatives));

@@ -17,8 +17,7 @@ class Workers {
     explicit Workers(std::size_t n_threads) : n_threads(n_threads) {}
 
     // Call `task(number, thread)` for each number below `n_tasks`, in any order.
-    template <class Task>
-    void run(std::size_t n_tasks, Task task) {
+    void run(std::size_t n_tasks, auto task) {
         std::atomic<std::size_t> next{0};
         std::exception_ptr failure;
         std::mutex failing;
@@ -65,8 +64,7 @@ constexpr std::size_t FEW = std::size_t(1) << 16;
 
 // Call `see(number, thread)` for each stretch of items. Stretch k is places[k] to places[k + 1]. A
 // task takes stretches until the sum reaches 32,768 items.
-template <class See>
-void in_stretches(Workers& workers, const std::vector<std::size_t>& places, See see) {
+void in_stretches(Workers& workers, const std::vector<std::size_t>& places, auto see) {
     constexpr std::size_t of_task = std::size_t(1) << 15;
     const std::size_t n_tasks = places.back() < FEW ? 1 : places.back() / of_task + 1;
     const auto first = [&](std::size_t task) {
