@@ -1,6 +1,8 @@
 """Configuration of the documentation; CONTRIBUTING.md has the command that builds it."""
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -181,6 +183,18 @@ def draw_plots(app):
     display_images.save()
 
 
+def write_command_line(app):
+    """Write what the commands print as help."""
+    text = ""
+    for command in ("audit", "compare", "count", "merge", "report", "show"):
+        words = [sys.executable, "-m", "skfedauc", command, "--help"]
+        help_text = subprocess.run(
+            words, env={**os.environ, "COLUMNS": "90"}, check=True, capture_output=True, text=True
+        ).stdout
+        text += f"## {command}\n\n```text\n{help_text}```\n\n"
+    (DOCS / "generated" / "command_line.md").write_text(text, encoding="utf-8")
+
+
 def write_calibration(app):
     """Write the pages of the topics of calibration.md."""
     from benchmarks.calibration import TABLES
@@ -230,6 +244,7 @@ def setup(app):
     app.connect("autodoc-skip-member", skip_inherited)
     app.connect("missing-reference", refer_to_public_name)
     app.connect("builder-inited", draw_plots)
+    app.connect("builder-inited", write_command_line)
     app.connect("builder-inited", write_calibration)
     explorer_page.setup(app)
     # sphinx-gallery runs the examples in the same event, with priority 500.
