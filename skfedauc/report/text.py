@@ -93,10 +93,13 @@ class FirstLines:
         lines = "".join(f"<div>{escape(line)}</div>" for line in self.answers)
 
         def cells(row: Sequence[str], tag: str) -> str:
+            *shown, remark = map(escape, row)
+            # Below the label, the remark is seen on a phone too.
+            shown[self.n_labels - 1] += f"<br><small>{remark}</small>" if remark else ""
+            styles = ("text-align:right;white-space:nowrap", "text-align:left")
             return "".join(
-                f"<{tag} style='text-align:{'left' if self._is_text(i) else 'right'};"
-                f"padding:.1em .4em;white-space:nowrap'>{escape(cell)}</{tag}>"
-                for i, cell in enumerate(row)
+                f"<{tag} style='{styles[self._is_text(i)]};padding:.1em .25em'>{cell}</{tag}>"
+                for i, cell in enumerate(shown)
             )
 
         body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in self.rows)
