@@ -1,4 +1,7 @@
-"""Files of score counts in DuckDB: its SQL computes the AUC of the rows."""
+"""Files of score counts in DuckDB, and the guide's query that counts rows in a database or in dbt."""
+
+import re
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -73,3 +76,20 @@ def test_duckdb_reads_the_types_of_groups(tmp_path):
         "n_negatives": "BIGINT",
         "n_positives": "BIGINT",
     }
+
+
+def test_the_query_of_the_guide_counts_the_rows():
+    rng = np.random.default_rng(0)
+    patients = pd.DataFrame(  # noqa: F841 (a table of DuckDB)
+        {
+            "hospital": rng.choice(["va", "oslo"], 500),
+            "score": (rng.integers(0, 40, 500) / 40).round(3),
+            "died": rng.integers(0, 2, 500),
+        }
+    )
+    guide = Path(__file__).parents[2] / "docs" / "how_to" / "without_moving_data.md"
+    query = re.search(r"(?ms)^    SELECT hospital.*?\n\n", guide.read_text("utf-8")).group()
+    found = ScoreCounts.from_counts(**duckdb.sql(query).df())
+    assert found == ScoreCounts.from_predictions(
+        patients["died"], patients["score"], groups=patients["hospital"]
+    )
