@@ -54,7 +54,7 @@ def are_exact_probabilities(counts: ScoreCounts) -> bool:
 
 
 def cells_of_probabilities(counts: ScoreCounts, result: str) -> Cells:
-    """Return the cells if scores are probabilities; errors name the `result` that needs them."""
+    """Return the cells; if scores are not probabilities, the error names the `result`."""
     needs(counts.disclosure, Need.SCORES, result)
     cells = counts.cells
     if view_of(counts).ranges is not None:

@@ -1,6 +1,6 @@
 """Differences between group AUCs: pairs of groups, the rest, and the largest difference.
 
-A difference's limits follow from those of the two AUCs [1]_. With AUCs a and b and their
+The limits of a difference come from the limits of the two AUCs [1]_. With AUCs a and b and their
 limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. The
 comparison of all pairs uses quantiles of the studentized range [2]_ [3]_; with two groups, this is
 the usual two-sample comparison. Comparisons with a reference or with the rest use Sidak's [4]_.
