@@ -431,8 +431,8 @@ def test_no_difference_is_established_between_equal_groups():
     report = GroupAUC.from_predictions(**first_lines_case(3))
     assert report.test_difference().pvalue > 0.05
     assert re.search(
-        r"p = 0\.\d+: no difference is established\nEqual groups of these sizes would show a "
-        rf"difference of about {null_difference_of(report):.2g}\.\n",
+        r"p = 0\.\d+: no difference is established\nGroups of these sizes with one true AUC would "
+        rf"show about {null_difference_of(report):.2g} by chance\.\n",
         repr(report),
     )
 
@@ -445,7 +445,9 @@ def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
         **{name: np.append(case[name], tiny[name]) for name in ["y_true", "y_score"]},
     )
     assert report.test_difference().highest == "tiny"
-    assert re.search(r"the groups differ, most clearly 1 0\.8\d+ and 0 0\.\d+\n", repr(report))
+    assert re.search(
+        r"the groups differ, most clearly 1 0\.8\d+ and 0 0\.\d+, 0\.\d+ apart\n", repr(report)
+    )
     assert re.search(r"  tiny +1.000  [\d.]+ to 1.000 +2 +2  only 2 positives\n", repr(report))
     large = GroupAUC(report.counts, min_per_class=10)
     assert "Left out, with fewer than 10 positives or negatives: tiny (2 and 2)." in repr(large)

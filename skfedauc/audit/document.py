@@ -66,6 +66,11 @@ class Cell:
         """The verdict's mark."""
         return VERDICTS[self.verdict][1]
 
+    @property
+    def severity(self) -> int:
+        """The mark's place from the most adverse one."""
+        return _ORDER.index(self.mark)
+
 
 @dataclass(frozen=True)
 class Card:
@@ -84,7 +89,7 @@ class Card:
     @property
     def verdict(self) -> str:
         """The most adverse verdict, which colors the card."""
-        return min(self.answers, key=lambda cell: _ORDER.index(cell.mark)).verdict
+        return min(self.answers, key=lambda cell: cell.severity).verdict
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,6 +67,8 @@ def document_of_audit(audit: Audited) -> Document:
     levels = {found[primary.name].confidence_level for found in answers.values()}
     level = min((of for of in levels if not math.isnan(of)), default=LEVEL)
     also = _also(answers, [primary.name])
+    tolerances = tuple(_tolerances(audit))
+
     voice = Voice(said, lambda found: wording.short(found, favorable), _table_of_groups)
     return _document(
         answers,
@@ -75,11 +77,11 @@ def document_of_audit(audit: Audited) -> Document:
         voice,
         also=also,
         title=f"do groups differ in {primary.noun}?",
-        headline=_headline(audit),
+        headline=" ".join([_headline(audit), *(_on_tolerance(row, answers) for row in tolerances)]),
         cards=tuple(cards),
-        tolerances=tuple(_tolerances(audit)),
+        tolerances=tolerances,
         legend=f"Plots: {primary.noun} with {wording.NINETY_FIVE} interval, lowest first; dashed: "
-        "all rows together; at right: rows.",
+        "all rows together; pale: few rows; at right: rows.",
         promise=wording.promise(primary, level, _level_of(answers, also), audit.n_audits),
         plots=plots_of(audit),
     )
@@ -254,6 +256,15 @@ def _headline(audit: Audited, model: str = "") -> str:
     of_model = f"{model}: " if model else ""
     of_groups = f"; within groups {_words.enumerated(within)}" if within else ""
     return f"{of_model}AUC {auc(audit.report, 'pooled')} over all rows{of_groups}."
+
+
+def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
+    """Return a tolerance's verdicts for the headline, the most adverse first."""
+    said: dict[str, list[str]] = {}
+    for column, cell in sorted(zip(columns, row.cells, strict=True), key=lambda of: of[1].severity):
+        said.setdefault(cell.word, []).append(column)
+    verdicts = [f"{word} by {_words.enumerated(of_word)}" for word, of_word in said.items()]
+    return f"Tolerance ({row.title}): {'; '.join(verdicts)}."
 
 
 def _card(

@@ -207,13 +207,14 @@ def on_groups(found: Answer) -> list[str]:
         }
         items = [f"{named(found, g)} ({gap_text(question, reach[g])})" for g in is_open]
         sentences.append(
-            f"Undecided beside {named(found, reference)} (in brackets, the largest difference that "
-            f"the rows allow): {listed(items)}."
+            f"Not shown to differ from {named(found, reference)} (in brackets, by how much they "
+            f"might): {listed(items)}."
         )
     if not math.isnan(found.expected):
         count = _COUNTS.get(len(rows), f"{len(rows):,}")
         expected = gap_text(question, found.expected)
-        sentences.append(f"{count} equal groups of these sizes would show about {expected}.")
+        equal = f"{count} groups of these sizes with one true AUC"
+        sentences.append(f"{equal} would show about {expected} by chance.")
     return sentences
 
 
@@ -264,7 +265,8 @@ def promise(primary: Question, level: float, also: str, n_audits: int) -> str:
         f"If no group differs, {alone} {said} a false claim on {primary.noun} in at most 5 % of "
         f"cases, and on anything else in at most 5 %. Intervals are {level_text(level)} "
         f"({primary.title}){also and f' and {also} (also asked)'}; groups differ exactly where an "
-        "interval excludes 0. An undecided difference may exist: read its interval."
+        "interval excludes 0, and p values count all questions and pairs. An undecided difference "
+        "may exist: read its interval."
     )
 
 

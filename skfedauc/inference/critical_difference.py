@@ -46,10 +46,9 @@ def auc_critical_difference(
 ) -> float:
     """Return the critical difference between the observed AUCs of two equally good models.
 
-    Two equally good models' observed AUCs differ by more than the critical difference with
-    probability ``1 - confidence_level``. The scores of both classes are normal with the same
-    standard deviation. The function assumes two independent test sets of independent rows, with the
-    same numbers of positives and negatives. Pass `correlation` for two models on the same rows.
+    They differ by more with probability ``1 - confidence_level``. The scores of both classes are
+    normal with the same standard deviation, and the two test sets are independent and equally
+    large. Pass `correlation` for two models on the same rows.
 
     Parameters
     ----------
@@ -60,19 +59,15 @@ def auc_critical_difference(
     confidence_level : float, default=0.95
         Probability that the observed difference is at most the critical difference.
     correlation : float, default=0.0
-        Correlation between the two observed AUCs, from 0 to below 1. It is above 0 for two
-        models on the same rows, and increases with their similarity. The critical
-        difference is largest with the correlation 0.
+        Correlation between the two observed AUCs, from 0 to below 1. The more similar two models
+        on the same rows are, the larger it is.
     method : {"exact", "simulate"}, default="exact"
-        "exact" combines the exact variance of an AUC with a normal approximation for the
-        difference. "simulate" draws test sets and returns the quantile of the simulated
-        differences. Use "simulate" with few rows in a class or an AUC near 1, where differences are
-        not normal.
+        "exact" takes the exact variance of an AUC and a normal difference. "simulate" draws test
+        sets, for few rows in a class or an AUC near 1, where differences are not normal.
     random_state : int, RandomState instance or None, default=None
         Seed for the simulation.
     n_simulations : int, default=5000
-        How many test set pairs to draw. With 5,000 pairs the standard error of the result
-        is about 1.3 % of the result at the default level.
+        How many pairs of test sets to draw. 5,000 give a standard error of about 1.3 %.
 
     Returns
     -------

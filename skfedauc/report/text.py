@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc.counts import left_out as without_group
@@ -270,26 +269,20 @@ def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
         f"difference {_number(test.difference)}{_in_parentheses(told)}, {_pvalue(test.pvalue)}: "
     )
     if test.pvalue < 1 - _LEVEL:
-        yield f"{start}the groups differ, {_pair(test, dict(_labeled(auc, used, index)))}"
+        aucs = dict(zip(index[used].tolist(), auc[used].tolist(), strict=True))
+        yield f"{start}the groups differ, {_pair(test, aucs)}"
         return
     yield f"{start}no difference is established"
     yield from _expected(estimates)
-
-
-def _labeled(
-    auc: NDArray[np.float64], used: NDArray[np.bool_], index: pd.Index
-) -> Iterator[tuple[Any, float]]:
-    labels = index.tolist()
-    for g in np.flatnonzero(used).tolist():
-        yield labels[g], float(auc[g])
 
 
 def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
     """Return the established pair in words: the clearest, which need not be the furthest apart."""
     pair = test.clearest or (test.highest, test.lowest)
     told = [f"{_words.shortened_label(label)} {_number(aucs[label])}" for label in pair]
-    clearest = "" if pair == (test.highest, test.lowest) else "most clearly "
-    return f"{clearest}{' and '.join(told)}"
+    if pair == (test.highest, test.lowest):
+        return " and ".join(told)
+    return f"most clearly {' and '.join(told)}, {_number(aucs[pair[0]] - aucs[pair[1]])} apart"
 
 
 def _expected(estimates: GroupEstimates) -> Iterator[str]:
@@ -299,7 +292,7 @@ def _expected(estimates: GroupEstimates) -> Iterator[str]:
         return
     if not estimates.variances.shares_clusters:
         expected = null_difference(estimates.variances)
-        yield f"Equal groups of these sizes would show a difference of about {expected:.2g}."
+        yield f"Groups of these sizes with one true AUC would show about {expected:.2g} by chance."
 
 
 # Table -----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Files of score counts in DuckDB, and the guide's query that counts rows in a database or in dbt."""
+"""Files of score counts in DuckDB, and the guide's query that counts rows in a database."""
 
 import re
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_duckdb_reads_the_types_of_groups(tmp_path):
 
 def test_the_query_of_the_guide_counts_the_rows():
     rng = np.random.default_rng(0)
-    patients = pd.DataFrame(  # noqa: F841 (a table of DuckDB)
+    patients = pd.DataFrame(
         {
             "hospital": rng.choice(["va", "oslo"], 500),
             "score": (rng.integers(0, 40, 500) / 40).round(3),
