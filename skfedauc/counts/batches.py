@@ -308,12 +308,6 @@ class _Done(NamedTuple):
 class _Sums:
     """Summed batch counts; a checkpoint keeps the sum if counting ends early.
 
-    Parameters
-    ----------
-    merge : callable
-        Function that adds up a list of counts.
-    checkpoint : Checkpoint or None
-
     Attributes
     ----------
     done : _Done

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -459,13 +459,9 @@ class Bins:
         -------
         Bins
         """
-        makers: dict[str, Callable[..., Bins]] = {
-            "of_probabilities": cls.of_probabilities,
-            "of_scores": cls.of_scores,
-            "at": cls.at,
-        }
-        rule, arguments = arguments_in(state)
-        return makers[rule](**arguments)
+        rule, arguments = arguments_in(state)  # a rule is the name of a constructor
+        found: Bins = getattr(cls, rule)(**arguments)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the constructor's name and arguments.

@@ -290,15 +290,7 @@ _IN_COUNTS = {
 
 
 def lacking(rule: Disclosure, need: Need) -> str | None:
-    """Return what counts with this rule lack, to end a sentence; None if they lack nothing.
-
-    Parameters
-    ----------
-    rule : Disclosure
-        What the counts disclose.
-    need : Need
-        What the result needs.
-    """
+    """Return what counts with this rule lack, to end a sentence; None if they lack nothing."""
     held = _IN_COUNTS[rule.level]
     if Need.SCORES in need and rule.level == "summary":
         return (
@@ -324,15 +316,6 @@ def needs(rule: Disclosure, need: Need, result: str) -> None:
     """Raise a DisclosureError unless counts with this rule permit a result.
 
     Every result that not all counts permit asks here.
-
-    Parameters
-    ----------
-    rule : Disclosure
-        What the counts disclose.
-    need : Need
-        What the result needs.
-    result : str
-        The result, to start a sentence.
     """
     lacks = lacking(rule, need)
     if lacks is not None:

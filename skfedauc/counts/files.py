@@ -9,6 +9,7 @@ form. The documentation's page "File format" defines every byte that matters.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -217,16 +218,8 @@ def checksum(
 ) -> str:
     """Return the SHA-256 over the metadata and the columns, one after the other.
 
-    Parameters
-    ----------
-    facts : bytes
-        What the key ``skfedauc`` holds.
-    columns : sequence of GroupColumn
-        Group columns with one value per run of equal groups.
-    sizes : int64 array
-        Row counts by run.
-    values : mapping of str to ndarray
-        Columns that follow, with one value per row.
+    Group columns have one value per run of equal groups, `sizes` the rows of each run; the other
+    columns have one value per row.
     """
     sha256 = hashlib.sha256(facts)
     for column in columns:
@@ -272,11 +265,7 @@ def _bytes_of_groups(column: GroupColumn, sizes: NDArray[np.int64]) -> Iterator[
 def content_of(state: State, checkpoint: Any = None) -> bytes:
     """Return a file's content.
 
-    Parameters
-    ----------
-    state : State
-    checkpoint : object, default=None
-        Entry of the metadata of a checkpoint of `ScoreCounts.from_batches`.
+    `checkpoint` is the entry of a checkpoint of `ScoreCounts.from_batches` in the metadata.
     """
     parquet.pyarrow_parquet()  # raise the error for a missing package
     starts, values = _values_of(state)
@@ -306,16 +295,8 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
         "column_encoding": dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
         "dictionary_pagesize_limit": 1 << 24,
     }
-    for compression in ("zstd", "none"):
-        tables = _tables(schema, starts, columns, exact)
-        data = parquet.written(
-            schema, tables, metadata, _GROUP_ROWS, compression=compression, **options
-        )
-        # Some content, such as the scores 0, 1, 2, ..., compresses very well. A reader would refuse
-        # such a small file, because its content may exhaust the memory.
-        if not parquet.is_too_large(parquet.opened(data).metadata, len(data)):
-            break
-    return data
+    tables = functools.partial(_tables, schema, starts, columns, exact)
+    return parquet.written(schema, tables, metadata, _GROUP_ROWS, **options)
 
 
 def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]) -> dict[str, Any]:
@@ -450,15 +431,6 @@ def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[St
     """Return the score counts and a checkpoint's entry.
 
     The function checks that the file is whole, and that rows with these counts can exist.
-
-    Parameters
-    ----------
-    data : bytes-like
-        The file's content.
-    name : str
-        The file's name for messages.
-    limits : Limits, default=None
-        What the receiver accepts; None means the default limits.
     """
     limits = check_limits(limits)
     try:

@@ -50,7 +50,7 @@ def sum_of(parts: Sequence[State]) -> State:
     n_missing = [part.n_missing for part in parts]
     check_n_rows(negatives=negatives, positives=positives, rows_left_out=n_missing)
     # Parts with different names have none, so that the order of merging has no effect.
-    names, orders = ({of(part) for part in parts} for of in (_names_of, _orders_of))
+    names, orders = {part.group_names for part in parts}, {part.orders for part in parts}
     facts: dict[str, Any] = {
         "labels": labels,
         "disclosure": merged_rules([part.disclosure for part in parts]),
@@ -71,14 +71,6 @@ def sum_of(parts: Sequence[State]) -> State:
     return State(merged, ranges=ranges, **facts)
 
 
-def _names_of(state: State) -> tuple[str, ...]:
-    return state.group_names
-
-
-def _orders_of(state: State) -> tuple[Any, ...]:
-    return state.orders
-
-
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
     """Return sums of weights and squared weights by class; unweighted rows have weight 1."""
     if cells.weights is not None:
@@ -91,21 +83,7 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
 
 
 class Part:
-    """A merge's part: counts in memory, or a file that is read when it is needed.
-
-    Parameters
-    ----------
-    name : str
-        Name in messages.
-    state : State or None
-        Counts in memory.
-    load : callable, default=None
-        Function that reads a file's counts.
-    sources : callable, default=None
-        Function that reads the file's sources, without its counts.
-    n_bytes : int, default=0
-        The file's size.
-    """
+    """A merge's part: counts in memory, or a file that is read when it is needed."""
 
     def __init__(
         self,
@@ -174,17 +152,7 @@ def merged(
 ) -> Merged:
     """Add up parts, each counting once.
 
-    Parameters
-    ----------
-    parts : iterable of Part
-    repeated, models, on_invalid : str
-        As in `ScoreCounts.merge`.
-    rule : Disclosure or None
-        Level to which the parts are reduced first; None for parts with one level.
-    with_periods : bool, default=False
-        Whether each part's period becomes a group column.
-    is_stream : bool, default=False
-        Whether to add each part as it comes and to forget it, as far as `repeated` permits.
+    A stream is added part by part and forgotten, as far as `repeated` permits.
     """
     _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
     register, skipped = Register(repeated), _Skipped([], {}, on_invalid == "skip")

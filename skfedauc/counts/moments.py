@@ -223,13 +223,6 @@ def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtyp
     return np.dtype(object if is_large.any() else np.uint64)
 
 
-def arrays_of(content: Cells | Summary, ranges: Floats | None) -> list[NDArray[Any]]:
-    """Return the arrays of score counts, except group labels."""
-    if isinstance(content, Summary):
-        return content.arrays
-    return [array for array in (*content, ranges) if array is not None]
-
-
 def check_exponent(exponent: int) -> None:
     """Raise an error for weights whose products are outside the floats' range."""
     if abs(exponent) > _MOST_EXPONENT:

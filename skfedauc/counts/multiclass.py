@@ -299,10 +299,7 @@ class MulticlassRows(NamedTuple):
     def of(self, key: Any) -> _input.Rows:
         """Return a comparison's rows, with both class names for messages and audits.
 
-        Parameters
-        ----------
-        key : object
-            Label of a class ("ovr"), or labels of the positive and the negative class ("ovo").
+        The key is the label of a class, or with "ovo" the labels of the positive and the negative.
         """
         if self.multi_class == "ovr":
             text = _words.label_text(key)

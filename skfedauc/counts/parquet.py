@@ -9,7 +9,7 @@ import hashlib
 import importlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,32 +86,33 @@ def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
 
 
 def written(
-    schema: Any, tables: Iterable[Any], metadata: Mapping[Any, Any], rows: int, **options: Any
+    schema: Any,
+    tables: Callable[[], Iterable[Any]],
+    metadata: Mapping[Any, Any],
+    rows: int,
+    **options: Any,
 ) -> bytes:
     """Return a file's content.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    tables : iterable of pyarrow.Table
-        The file's parts, one after the other.
-    metadata : mapping
-        Metadata by key.
-    rows : int
-        Most rows in a row group.
-    **options
-        Further arguments for `pyarrow.parquet.ParquetWriter`.
+    `rows` is the most in a row group; the options are those of `pyarrow.parquet.ParquetWriter`.
     """
     import pyarrow as pa
 
-    sink = pa.BufferOutputStream()
-    with pyarrow_parquet().ParquetWriter(
-        sink, schema, write_page_checksum=True, store_schema=False, **options
-    ) as writer:
-        for table in tables:
-            writer.write_table(table, row_group_size=rows)
-        writer.add_key_value_metadata(metadata)
-    return bytes(sink.getvalue())
+    options |= {"write_page_checksum": True, "store_schema": False}
+    for compression in ("zstd", "none"):
+        sink = pa.BufferOutputStream()
+        with pyarrow_parquet().ParquetWriter(
+            sink, schema, compression=compression, **options
+        ) as writer:
+            for table in tables():
+                writer.write_table(table, row_group_size=rows)
+            writer.add_key_value_metadata(metadata)
+        data = bytes(sink.getvalue())
+        # Some content, such as the scores 0, 1, 2, ..., compresses very well. A reader would refuse
+        # such a small file, because its content may exhaust the memory.
+        if not is_too_large(opened(data).metadata, len(data)):
+            break
+    return data
 
 
 def digest(
@@ -154,17 +155,7 @@ def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
 
 
 def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[Any, Any]:
-    """Open a file, and return the file and its metadata; see `facts_in`.
-
-    Parameters
-    ----------
-    data : bytes-like
-        The file's content.
-    name : str
-        Name of the file for messages.
-    kind : str, default="ScoreCounts"
-        The class that the file should hold, for messages.
-    """
+    """Open a file, and return the file and its metadata; see `facts_in`."""
     pyarrow_parquet()  # raise the error for a missing package
     if _is_cut_off(data):
         raise damaged(name, ValueError(_CUT_OFF), kind)
@@ -248,13 +239,7 @@ _KINDS_OF_PAGES = {5: 2, 7: 2, 8: 4}
 
 
 def size_of_pages(data: Any) -> int:
-    """Return how many bytes all pages take after decompression, by their headers.
-
-    Parameters
-    ----------
-    data : bytes-like
-        A Parquet file's content.
-    """
+    """Return how many bytes all pages take after decompression, by their headers."""
     view = memoryview(data)
     footer = len(view) - 8 - int.from_bytes(view[-8:-4], "little")
     size = n_pages = n_bytes = 0

@@ -47,13 +47,7 @@ def reduced(state: State, rule: Disclosure) -> State:
 def at_level(state: State, rule: Disclosure, *, widen: bool = False) -> State:
     """Return the counts at a level; the same state if nothing changes.
 
-    Parameters
-    ----------
-    state : State
-    rule : Disclosure
-        Only its level and bins are used.
-    widen : bool, default=False
-        Whether a range over several bins becomes their union. If False, this is an error.
+    A range over several bins becomes their union with `widen`, and is an error without.
     """
     held = state.disclosure
     if rule.level == "summary":

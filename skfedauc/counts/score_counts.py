@@ -36,12 +36,6 @@ _IDENTIFYING = threading.Lock()
 class View:
     """What the package's other parts read from score counts, computed once.
 
-    Parameters
-    ----------
-    state : State
-    n_jobs : int or None
-        Threads that add up placement values.
-
     Attributes
     ----------
     state : State
@@ -1345,13 +1339,8 @@ def select_groups(
 ) -> ScoreCounts:
     """Return some groups' counts; counts without groups are returned unchanged.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-    numbers : int array-like, shape (n_selected,)
-        Increasing positions in `groups`. `n_missing` does not change.
-    at_least : int, default=None
-        Number of rows in a class below which the selection leaves groups out: a suppression.
+    `numbers` are increasing positions in `groups`, and `n_missing` does not change. A selection of
+    groups with `at_least` rows in a class is a suppression.
     """
     state = counts._state  # noqa: SLF001
     if at_least is not None:
@@ -1365,11 +1354,7 @@ def select_groups(
 def merge_named(parts: Mapping[str, Any], **options: Any) -> tuple[ScoreCounts, tuple[str, ...]]:
     """Merge named parts, and also return which ones repeat other parts, by name.
 
-    Parameters
-    ----------
-    parts : mapping of str to ScoreCounts or path
-    **options
-        As in `ScoreCounts.merge`.
+    The options are those of `ScoreCounts.merge`.
     """
     counts, found = ScoreCounts._merged(parts, **options)  # noqa: SLF001
     return counts, found.repeated
@@ -1396,16 +1381,7 @@ def view_of(counts: ScoreCounts) -> View:
 def counts_of_rows(
     rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
 ) -> ScoreCounts:
-    """Count validated rows.
-
-    Parameters
-    ----------
-    rows : Rows
-    n_jobs : int, default=None
-        Number of threads, as in `ScoreCounts.from_predictions`.
-    group_names : tuple of str, default=()
-        Group column names.
-    """
+    """Count validated rows."""
     return ScoreCounts._of(state_of_rows(rows, n_jobs, group_names), n_jobs)  # noqa: SLF001
 
 

@@ -16,7 +16,7 @@ from skfedauc import _input
 from skfedauc import _kernel as kernel
 from skfedauc._kernel import Cells, concordance, total
 from skfedauc.counts.disclosure import Disclosure, Need, Withheld, needs
-from skfedauc.counts.moments import Summary, arrays_of, wrong_arrays, wrong_summary
+from skfedauc.counts.moments import Summary, wrong_arrays, wrong_summary
 from skfedauc.counts.provenance import Source, wrong_sources
 from skfedauc.counts.ranges import Ranges, add_with_ranges, extremes_of, wrong_ranges
 
@@ -82,7 +82,9 @@ class State(NamedTuple):
     @property
     def arrays(self) -> list[NDArray[Any]]:
         """Arrays of the counts, without the labels."""
-        return arrays_of(self.content, self.ranges)
+        if isinstance(self.content, Summary):
+            return self.content.arrays
+        return [array for array in (*self.content, self.ranges) if array is not None]
 
     @property
     def n_groups(self) -> int:
@@ -188,14 +190,8 @@ def _text_of_label(label: Any) -> str:
 def added(cells: Cells, codes: NDArray[np.intp] | None, **facts: Any) -> State:
     """Add up cells with equal group and score, and return their state.
 
-    Parameters
-    ----------
-    cells : Cells
-        Cells in any order; `starts` is ignored.
-    codes : intp array, shape (n_cells,), or None
-        Group number of each cell; None puts all cells into one group.
-    **facts
-        Attributes of `State`: `labels` of the groups, `ranges` of the cells, and others.
+    Cells may come in any order, and their `starts` are ignored. The other facts are attributes of
+    `State`, with the ranges of the cells and the labels of the groups.
     """
     check_n_rows(negatives=cells.negatives, positives=cells.positives)
     labels = facts.get("labels")

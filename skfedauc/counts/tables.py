@@ -57,18 +57,7 @@ def state_of_table(
 ) -> State:
     """Return the state of a table of counts.
 
-    Parameters
-    ----------
-    group : array-like or None
-        Group labels.
-    counts : mapping of str to array-like
-        The columns `score`, `n_negatives` and `n_positives`.
-    sums : mapping of str to array-like or None
-        Sums of the weights and the squared weights by class, or None for unweighted rows.
-    ends : mapping of str to array-like or None
-        The columns `score_low` and `score_high`; both None for exact counts.
-    group_columns : mapping of str to array-like
-        Columns of group labels by name, as an alternative to `group`.
+    Without weights, all `sums` are None; for exact counts, all `ends` are.
     """
     _refuse_whole_table(group, counts, group_columns)
     _check_columns_of_counts(group, counts, sums, ends, group_columns)
@@ -317,15 +306,7 @@ def _with_names(message: str, columns: Columns) -> str:
 
 
 def arguments_of(table: Any, columns: Columns, name: str = "the batch") -> dict[str, Any]:
-    """Return the columns of a table in memory by argument of `from_predictions`.
-
-    Parameters
-    ----------
-    table : DataFrame, or pyarrow RecordBatch
-    columns : Columns
-    name : str, default="the batch"
-        Name of the table in messages.
-    """
+    """Return the columns of a table in memory by argument of `from_predictions`."""
     frame = _as_frame(table)
     found = {
         "y_true": _input.column_named(frame, columns.label, "label", name),
@@ -354,10 +335,7 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
     """Check a table's columns, and return the table as a narwhals DataFrame or LazyFrame."""
     import narwhals.stable.v2 as nw
 
-    if type(table).__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        table = pa.Table.from_batches([table])
+    table = _as_frame(table)
     try:
         frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(
             _input.distinct_columns(table, columns.by_argument, "table")
@@ -491,19 +469,7 @@ def count_in_table(
     max_cells: int,
     bins: Bins | None = None,
 ) -> State:
-    """Count the rows of a lazy table.
-
-    Parameters
-    ----------
-    frame : LazyFrame
-    columns : Columns
-    pos_label : int, float, bool, str or None
-    missing : {"raise", "drop", "group"}
-    max_cells : int
-        Largest number of rows of the result of the query.
-    bins : Bins, default=None
-        Bins to count; None counts each distinct score.
-    """
+    """Count the rows of a lazy table."""
     import narwhals.stable.v2 as nw
 
     _refuse_other_than_numbers(frame, columns)

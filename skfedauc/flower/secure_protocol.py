@@ -121,16 +121,7 @@ _DOMAIN = b"skfedauc masks 1\0"
 def masks_of(
     key: bytes, modulus: int, shapes: list[tuple[int, ...]]
 ) -> list[NDArray[np.signedinteger[Any]]]:
-    """Expand a key of at least 128 bits of entropy to arrays of uniform numbers below 2**32.
-
-    Parameters
-    ----------
-    key : bytes
-    modulus : int
-        2**32.
-    shapes : list of tuple of int
-        Shapes of the arrays to mask.
-    """
+    """Expand a key of at least 128 bits of entropy to arrays of uniform numbers below 2**32."""
     if modulus != MODULUS:
         raise ValueError(f"masks are modulo 2**32; got the modulus {modulus}.")
     sizes = [math.prod(shape) for shape in shapes]

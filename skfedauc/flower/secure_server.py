@@ -277,11 +277,6 @@ def _sum_of(
 class _WatchedGrid:
     """Grid of the protocol that records failing nodes.
 
-    Parameters
-    ----------
-    grid : flwr.serverapp.Grid
-        Grid that sends the messages.
-
     Attributes
     ----------
     failures : dict of int to str

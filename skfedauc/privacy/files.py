@@ -51,24 +51,11 @@ def content_of(state: State) -> bytes:
         "exact_groups": [position[label] for label in state.exact_groups],
     }
     facts["sha256"] = parquet.digest(facts, [], [state.negatives, state.positives])
-    data = _written(facts, state, "zstd")
-    if parquet.is_too_large(parquet.opened(data).metadata, len(data)):
-        # A large epsilon gives many zeros, which compress well. A reader would refuse such a small
-        # file, because its content may exhaust the memory.
-        data = _written(facts, state, "none")
-    return data
+    return _written(facts, state)
 
 
 def read_content(data: Any, name: str) -> State:
-    """Return the content of a file as a state; pass the state to `check_state`.
-
-    Parameters
-    ----------
-    data : bytes-like
-        The file's content.
-    name : str
-        Name of the file for messages.
-    """
+    """Return the content of a file as a state; pass the state to `check_state`."""
     file, facts = parquet.opened_with_facts(data, name, "PrivateCounts")
     found = facts.get("format") if isinstance(facts, dict) else None
     if not isinstance(facts, dict) or found != parquet.PRIVATE_FORMAT:
@@ -175,7 +162,7 @@ def _groups_at(positions: Any, labels: NDArray[Any] | None) -> tuple[Any, ...]:
     return tuple(known[position] for position in positions)
 
 
-def _written(facts: dict[str, Any], state: State, compression: str) -> bytes:
+def _written(facts: dict[str, Any], state: State) -> bytes:
     import pyarrow as pa
 
     n_groups, n_bins = state.negatives.shape
@@ -188,6 +175,4 @@ def _written(facts: dict[str, Any], state: State, compression: str) -> bytes:
     schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in _COLUMNS])
     metadata = {parquet.KEY: json.dumps(facts)}
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
-    return parquet.written(
-        schema, [table], metadata, _GROUP_ROWS, compression=compression, use_dictionary=False
-    )
+    return parquet.written(schema, lambda: [table], metadata, _GROUP_ROWS, use_dictionary=False)

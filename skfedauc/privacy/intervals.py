@@ -47,12 +47,7 @@ class Estimate(NamedTuple):
 class NoisyAUCs:
     """AUCs, averages and group intervals without dominating noise.
 
-    Parameters
-    ----------
-    counts : NoisyCounts
-        Counts of shape (n_groups, n_bins).
-    is_point : bool array, shape (n_bins,)
-        Whether a bin holds a single score. The pairs of such a bin are ties, which count one half.
+    A bin that is a point holds a single score: its pairs are ties, which count one half.
     """
 
     def __init__(self, counts: NoisyCounts, is_point: NDArray[np.bool_]) -> None:
@@ -93,13 +88,6 @@ class NoisyAUCs:
 
         The noise of a weight changes the average, to first order, in proportion to the difference
         between the group AUC and the average.
-
-        Parameters
-        ----------
-        name : str
-            One of `AVERAGES`.
-        tail : float
-            Error probability of each limit.
         """
         deviate, middle = normal_quantile(tail), self.middle
         weights, by_positives, by_negatives = _weights(name, middle.positives, middle.negatives)
@@ -177,12 +165,7 @@ _COLUMNS = ("ci_low", "ci_high", "se_sampling", "se_noise", "bin_width")
 
 
 class IntervalTables:
-    """Tables of `PrivateCounts.confidence_intervals`.
-
-    Parameters
-    ----------
-    state : State
-    """
+    """Tables of `PrivateCounts.confidence_intervals`."""
 
     def __init__(self, state: State) -> None:
         self._state = state

@@ -47,15 +47,8 @@ def with_noise(
     OpenDP draws the noise from the random numbers of the operating system, without floating-point
     arithmetic. There is no seed.
 
-    Parameters
-    ----------
-    counts : int64 array
-        Numbers of rows in categories that do not overlap.
-    epsilon : float
-        Privacy loss.
-    rows_per_person : int
-        Largest number of rows of one person. Epsilon holds if one person's rows change the counts
-        by a total of at most this number.
+    Epsilon holds if the categories do not overlap, and one person's rows change the counts by at
+    most `rows_per_person` in total.
     """
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")

@@ -17,15 +17,7 @@ from skfedauc.privacy.state import Release, State, wrong_total
 
 
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
-    """Return counts by bin without noise and without a release.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-    bins : Bins
-    name : str
-        Name of the counts for messages.
-    """
+    """Return counts by bin without noise and without a release."""
     try:
         state = _exact_state(counts, bins)
     except ValueError as error:

@@ -174,15 +174,7 @@ class NoisyPairs:
         return found
 
     def reach(self, end: int, deviate: float) -> Floats:
-        """Return the distance from each AUC to the limit towards `end`, 0 or 1.
-
-        Parameters
-        ----------
-        end : {0, 1}
-            0 for lower limits and 1 for upper limits.
-        deviate : float
-            Quantile of the normal distribution.
-        """
+        """Return the distance from each AUC to the limit towards `end`, 0 or 1."""
         distances = self._reach_of_sampling(end, deviate), self._reach_of_noise(end, deviate)
         found: Floats = np.hypot(*distances)
         return found
