@@ -190,12 +190,17 @@ def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: Argume
     """Refuse counts without rows because ``--min-count`` withholds all groups."""
     if arguments.min_count is None or len(counts):
         return
-    n_rows = int(exact.n_positives.sum() + exact.n_negatives.sum())
-    join = "" if arguments.small_groups == "join" else "--small-groups join, "
+    of_classes = [exact.n_negatives.sum(keepdims=True), exact.n_positives.sum(keepdims=True)]
+    mend = "pass --small-groups join, fewer --group columns or a smaller number"
+    if is_small(of_classes, arguments.min_count).any():  # Joining all groups is not enough.
+        mend = (
+            "count the rows of a longer period, pass a smaller number, or send a summary by "
+            "--disclosure summary without --min-count"
+        )
     raise CommandError(
         f"{arguments.file_name}: all groups have 1 to {arguments.min_count - 1} rows of a class, "
-        f"so --min-count {arguments.min_count} withholds all {counted(n_rows, 'row')}; pass "
-        f"{join}fewer --group columns or a smaller number"
+        f"so --min-count {arguments.min_count} withholds all "
+        f"{counted(int(np.sum(of_classes)), 'row')}; {mend}"
     )
 
 

@@ -54,7 +54,7 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
             by_period=arguments.by_period,
         )
     except MergeError as error:
-        raise CommandError(_in_words(error)) from None
+        raise CommandError(_in_words(error, arguments)) from None
     except (ValueError, TypeError) as error:
         raise CommandError(str(error).removesuffix(".")) from None
     lines += [f"{path}: not added: another file repeats or replaces it" for path in repeated]
@@ -73,9 +73,11 @@ def _line(name: str, counts: ScoreCounts) -> str:
     )
 
 
-def _in_words(error: MergeError) -> str:
+def _in_words(error: MergeError, arguments: Arguments) -> str:
     """Return the message for files that do not fit together, with a remedy by the command line."""
     remedy = _REMEDIES.get(error.reason)
+    if error.reason == "repeated" and arguments.replace:
+        remedy = "a sum cannot be taken apart again: merge the original files, without the sum"
     if error.reason == "disclosure":
         remedy = "count the rows of one of them again with the bins of the other"
         if "ranges of scores" in error.fact:

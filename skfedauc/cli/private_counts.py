@@ -23,7 +23,7 @@ def private_lines(path: str) -> list[str]:
         counts = PrivateCounts.load(path)
     except OSError as error:
         raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ImportError, ValueError) as error:
         raise CommandError(str(error).removesuffix(".")) from None
     n_bins = counts.negatives.shape[1]
     package, version = versions_of(path)
