@@ -494,13 +494,6 @@ def test_certain_intervals_contain_the_values_of_exact_scores(measure):
         assert (limits["ci_high"] >= ends.loc[limits.index, "high"] - 1e-9).all()
 
 
-def test_bounds_of_exact_scores_are_the_values():
-    report = report_of(random_case(2, labels="int", weights="unit"))
-    table = measured(report, AveragePrecision()).bounds()
-    assert table["low"].equals(table["value"])
-    assert table["high"].equals(table["value"])
-
-
 def test_certain_intervals_of_ranges_that_overlap():
     # The ranges of both positives contain 1.5, so both positives can be tied.
     assert certain([5, 0, 1], [5, 2, 3], [0, 1, 1]) == pytest.approx((7 / 12, 2 / 3))

@@ -503,14 +503,6 @@ def test_html_escapes_labels():
     assert "<b>" not in pairs._repr_html_()
 
 
-def test_threads_do_not_change_a_report():
-    case = random_case(2, weights="unit")
-    one, two = (
-        GroupAUC.from_predictions(**case.arguments, undefined="ignore", n_jobs=n) for n in (1, 2)
-    )
-    assert one.counts == two.counts
-
-
 # Fitted estimators -------------------------------------------------------------------------
 
 

@@ -19,8 +19,6 @@ from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import select_groups
 
-SIX_ROWS = {"y_score": [0.8, 0.7, 0.5, 0.5, 0.3, 0.2], "y_true": [1, 1, 0, 1, 1, 0]}
-
 
 def counts_of(case, rows=slice(None)):
     return ScoreCounts.from_predictions(**case.take(rows).arguments)
@@ -115,26 +113,6 @@ def test_rows_without_groups_split_and_merge():
             for rows in (slice(cut), slice(cut, None))
         )
         assert first + last == last + first == whole
-
-
-def test_six_rows_cut_in_three_and_merged_in_every_order():
-    for order in itertools.permutations(range(3)):
-        parts = [
-            ScoreCounts.from_predictions(SIX_ROWS["y_true"][at], SIX_ROWS["y_score"][at])
-            for at in (slice(0, 2), slice(2, 4), slice(4, 6))
-        ]
-        merged = ScoreCounts.merge([parts[i] for i in order])
-        assert GroupAUC(merged).pooled == 0.8125
-        assert GroupAUC(sum(parts[i] for i in order)).pooled == 0.8125
-
-
-def test_six_rows_cut_through_a_tie():
-    halves = [
-        ScoreCounts.from_predictions(SIX_ROWS["y_true"][at], SIX_ROWS["y_score"][at])
-        for at in (slice(0, 3), slice(3, 6))
-    ]
-    assert GroupAUC(halves[0] + halves[1]).pooled == 0.8125
-    assert GroupAUC(halves[1] + halves[0]).pooled == 0.8125
 
 
 @pytest.mark.parametrize("n_jobs", [2, -1])

@@ -149,11 +149,6 @@ def shuffled_folds(rows, random_state):
     return folds(WithinGroupStratifiedKFold(4, shuffle=True, random_state=random_state), *rows)
 
 
-def test_unshuffled_splits_repeat(rows):
-    splitter = WithinGroupStratifiedKFold(4)
-    assert np.array_equal(folds(splitter, *rows), folds(splitter, *rows))
-
-
 def test_shuffling_is_determined_by_random_state(rows):
     splitter = WithinGroupStratifiedKFold(4, shuffle=True, random_state=3)
     first = folds(splitter, *rows)
@@ -282,11 +277,6 @@ def test_x_of_every_kind(sites, X):
 
 Y = np.tile([0, 1], 6)
 SITE = np.repeat(["a", "b", "c"], 4)
-
-
-def test_parameters_but_the_first_are_by_keyword():
-    with pytest.raises(TypeError):
-        WithinGroupStratifiedKFold(5, "site")
 
 
 def test_n_splits_of_numpy():

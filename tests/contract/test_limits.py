@@ -224,13 +224,6 @@ def test_groups_of_another_kind_are_refused(groups):
             make("macro", groups=groups)
 
 
-def test_message_names_what_arrived():
-    with pytest.raises(
-        TypeError, match=r"got numpy ndarray\. Positions of columns and arrays are not"
-    ):
-        make_group_auc_scorer("macro", groups=np.array(["va"]))
-
-
 def test_groups_must_be_given():
     with pytest.raises(TypeError, match="groups"):
         make_group_auc_scorer("macro")

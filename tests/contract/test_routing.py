@@ -151,14 +151,6 @@ def test_splitter_by_the_same_groups_in_a_search(way, splitter):
     assert_same(by_candidate(search), penalised(way, "macro", splits))
 
 
-def test_splitter_by_the_same_groups_in_cross_validate(way):
-    splits = list(GroupKFold(2).split(way.X, way.y, way.site))
-    scoring = group_auc_scoring(["pooled", "neg_difference"], groups=None)
-    result = validated(way, {**scoring, "roc_auc": "roc_auc"}, cv=GroupKFold(2))
-    for name in ("pooled", "neg_difference"):
-        assert_same(result[f"test_{name}"], fold_scores(way, name, splits))
-
-
 @pytest.mark.parametrize("groups", ["site", "series"])
 def test_splitter_by_routed_groups_beside_a_scorer_that_reads_others(way, groups):
     """The scorer and the splitter can have different groups."""
@@ -180,12 +172,6 @@ def test_splitter_by_routed_groups_beside_a_scorer_that_reads_others(way, groups
 
 
 # Requests ----------------------------------------------------------------------------
-
-
-def test_alias(way):
-    scorer = make_group_auc_scorer("macro", groups=None).set_score_request(groups="site")
-    result = validated(way, {"macro": scorer}, params={"site": way.site})
-    assert_same(result["test_macro"], fold_scores(way, "macro", CV))
 
 
 def test_alias_in_a_search_beside_a_splitter_of_other_groups(way):
@@ -289,11 +275,6 @@ def test_groups_given_directly(way):
     model = way.model.fit(way.X, way.y)
     expected = Expected(way.y, model.decision_function(way.X), way.site)["macro"]
     assert scorer(model, way.X, way.y, groups=way.site) == pytest.approx(expected, abs=1e-12)
-
-
-def test_set_score_request_returns_the_scorer(way):
-    scorer = make_group_auc_scorer("macro", groups=None)
-    assert scorer.set_score_request(sample_weight="w") is scorer
 
 
 @pytest.mark.parametrize(
