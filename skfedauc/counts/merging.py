@@ -272,7 +272,7 @@ def _agreeing(
 
 
 class _Alike:
-    """Saved or sent countings without names that have equal counts: perhaps the same rows."""
+    """Saved or sent counts that have no name and are equal, perhaps from the same rows."""
 
     def __init__(self) -> None:
         self._first: dict[bytes, tuple[str, bool]] = {}

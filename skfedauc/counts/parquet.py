@@ -239,7 +239,7 @@ _KINDS_OF_PAGES = {5: 2, 7: 2, 8: 4}
 
 
 def size_of_pages(data: Any) -> int:
-    """Return how many bytes all pages take after decompression, by their headers."""
+    """Return how many bytes all pages take after decompression, according to their headers."""
     view = memoryview(data)
     footer = len(view) - 8 - int.from_bytes(view[-8:-4], "little")
     size = n_pages = n_bytes = 0

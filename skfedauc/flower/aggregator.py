@@ -331,7 +331,7 @@ class GroupAUCAggregator:
     def _valid(
         self, contents: list[RecordDict], weighted_by_key: str
     ) -> tuple[list[_Reply], dict[str, str], tuple[str, ...]]:
-        """Return the valid replies, reasons of invalid ones by name, and names of repeated ones.
+        """Return the valid replies, why each other one is invalid, and which names occur twice.
 
         A reply that was sent again counts once.
         """

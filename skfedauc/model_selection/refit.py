@@ -191,8 +191,8 @@ class SelectSimplest(_RefitRule):
     confidence_level : float, default=0.95
         Confidence level of the test, see `compare_candidates`.
     margin : float, default=None
-        Non-inferiority margin, above 0, in units of the score. None selects among the tied
-        candidates.
+        Non-inferiority margin, above 0, in units of the score. If None, the choice is among the
+        tied candidates.
 
     Raises
     ------

@@ -117,10 +117,9 @@ def make_group_auc_scorer(
     TunedThresholdClassifierCV                  no (3)       no (3)          no (3)
     ==========================================  ===========  ==============  ==============
 
-    (1) The tool converts X to a numpy array before scoring. An error (a warning with
-        SequentialFeatureSelector) reports the conversion, unless X holds text, which the tool
-        itself refuses.
-    (2) The tool converts X to a numpy array and routes nothing to its scorer; the scorer raises an
+    (1) The tool converts X to a numpy array before scoring. The scorer then raises an error, or
+        warns with SequentialFeatureSelector. If X contains text, the tool itself fails.
+    (2) The tool converts X to a numpy array and passes no groups to its scorer, which raises an
         error. Score the fitted estimator instead.
     (3) The tool scores predicted labels instead of a ranking; the scorer raises an error.
 
