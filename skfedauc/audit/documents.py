@@ -70,6 +70,8 @@ def document_of_audit(audit: Audited) -> Document:
     tolerances = tuple(_tolerances(audit))
 
     voice = Voice(said, lambda found: wording.short(found, favorable), _table_of_groups)
+    noun = QUESTIONS["calibration_difference"].noun
+    signs = f" Calibration: {noun}." if "calibration_difference" in also else ""
     return _document(
         answers,
         audit.facts,
@@ -81,7 +83,7 @@ def document_of_audit(audit: Audited) -> Document:
         cards=tuple(cards),
         tolerances=tolerances,
         legend=f"Plots: {primary.noun} with {wording.NINETY_FIVE} interval, lowest first; dashed: "
-        "all rows together; pale: few rows; at right: rows.",
+        f"all rows together; pale: few rows; at right: rows.{signs}",
         promise=wording.promise(primary, level, _level_of(answers, also), audit.n_audits),
         plots=plots_of(audit),
     )
