@@ -449,6 +449,7 @@ def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
         r"the groups differ, most clearly 1 0\.8\d+ and 0 0\.\d+, 0\.\d+ apart\n", repr(report)
     )
     assert re.search(r"  tiny +1.000  [\d.]+ to 1.000 +2 +2  only 2 positives\n", repr(report))
+    assert "tiny<br><small>only 2 positives</small>" in report._repr_html_()
     large = GroupAUC(report.counts, min_per_class=10)
     assert "Left out, with fewer than 10 positives or negatives: tiny (2 and 2)." in repr(large)
     assert "only 2 positives" not in repr(large)

@@ -68,7 +68,6 @@ def document_of_audit(audit: Audited) -> Document:
     level = min((of for of in levels if not math.isnan(of)), default=LEVEL)
     also = _also(answers, [primary.name])
     tolerances = tuple(_tolerances(audit))
-
     voice = Voice(said, lambda found: wording.short(found, favorable), _table_of_groups)
     noun = QUESTIONS["calibration_difference"].noun
     signs = f" Calibration: {noun}." if "calibration_difference" in also else ""

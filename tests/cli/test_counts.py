@@ -189,6 +189,8 @@ def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, capsys):
     message = error_of(["merge", path, other, "-o", again])
     assert f"{path} and {other} both contain the source 'oslo', so rows may count twice" in message
     assert "leave one file out, or pass --replace" in message
+    message = error_of(["merge", path, other, "--replace", "-o", again])
+    assert "merge the original files, without the sum" in message
 
 
 def test_groups_must_come_from_the_same_columns(frame, counted, tmp_path, error_of):
