@@ -18,7 +18,8 @@ from skfedauc import (
     ScoreCounts,
     WithinGroupStratifiedKFold,
 )
-from skfedauc._input import encode_groups, encoding, text
+from skfedauc._input import encode_groups
+from skfedauc._input import groups as group_module
 from skfedauc._input import labels as label_module
 
 ROWS = {
@@ -177,8 +178,8 @@ def test_numbers_of_text(monkeypatch, column):
         positions = {label: position for position, label in enumerate(sorted(set(rows)))}
         assert_text_codes(given, rows, positions)
         with monkeypatch.context() as as_of_many_rows:
-            as_of_many_rows.setattr(encoding, "HASHED_ROWS", 2)
-            as_of_many_rows.setattr(text, "BLOCK", 2)
+            as_of_many_rows.setattr(group_module, "HASHED_ROWS", 2)
+            as_of_many_rows.setattr(label_module, "BLOCK", 2)
             as_of_many_rows.setattr(label_module, "_FEW_LABELS", 0)
             assert_text_codes(given, rows, positions)
 
@@ -198,11 +199,11 @@ def assert_text_codes(given, rows, positions):
 def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
     """Test slices of a column, a missing label, and a string of another length."""
     called = []
-    digits = encoding.digits_as_integers
-    monkeypatch.setattr(encoding, "HASHED_ROWS", 2)
-    monkeypatch.setattr(text, "BLOCK", 8)
+    digits = group_module.digits_as_integers
+    monkeypatch.setattr(group_module, "HASHED_ROWS", 2)
+    monkeypatch.setattr(label_module, "BLOCK", 8)
     monkeypatch.setattr(
-        encoding, "digits_as_integers", lambda rows: called.append(rows) or digits(rows)
+        group_module, "digits_as_integers", lambda rows: called.append(rows) or digits(rows)
     )
     texts = [f"é{k % 7}{k % 3}" for k in range(100)]
     codes, labels = encode_groups(flavour(texts)[30:])

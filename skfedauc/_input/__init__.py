@@ -3,20 +3,6 @@
 Error messages name the argument, the value received and the remedy.
 """
 
-from skfedauc._input.alignment import (
-    aligned,
-    check_column_names,
-    check_row_order,
-    check_single_values,
-    check_unique_index,
-    column_named,
-    columns_of,
-    distinct_columns,
-    groups_of_rows,
-    is_column_names,
-    is_series,
-    unwrapped,
-)
 from skfedauc._input.arguments import (
     check_flag,
     check_n_jobs,
@@ -40,6 +26,7 @@ from skfedauc._input.arrays import (
     is_called_by,
     kind_in_words,
     object_array,
+    unwrapped,
     warn,
 )
 from skfedauc._input.classes import (
@@ -51,12 +38,12 @@ from skfedauc._input.classes import (
     refuse_missing_labels,
     warn_if_misspelled,
 )
-from skfedauc._input.encoding import drop_unused
 from skfedauc._input.groups import (
     Missing,
     check_group_names,
     check_groups_given,
     check_missing,
+    drop_unused,
     encode_columns,
     encode_groups,
     map_labels,
@@ -68,11 +55,28 @@ from skfedauc._input.labels import (
     are_sorted_labels,
     as_label,
     check_label,
+    check_text,
     columns_of_labels,
+    folded,
+    header_of,
     kind_of,
     position_of,
     some_labels,
     unite_kinds,
+    without_zero_decimals,
 )
-from skfedauc._input.rows import Rows, check_rows
-from skfedauc._input.text import check_text, folded, header_of, without_zero_decimals
+from skfedauc._input.rows import (
+    Rows,
+    aligned,
+    check_column_names,
+    check_row_order,
+    check_rows,
+    check_single_values,
+    check_unique_index,
+    column_named,
+    columns_of,
+    distinct_columns,
+    groups_of_rows,
+    is_column_names,
+    is_series,
+)

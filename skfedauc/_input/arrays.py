@@ -60,6 +60,15 @@ def from_array_api(values: Any) -> Any:
     return values
 
 
+def unwrapped(values: Any) -> Any:
+    """Return the table or column within a narwhals frame or series, from any namespace."""
+    if type(values).__module__.partition(".")[0] != "narwhals":
+        return values
+    import narwhals as nw
+
+    return nw.to_native(values, pass_through=True)
+
+
 def column_of(values: Any, name: str) -> NDArray[Any]:
     """Return any supported column as a one-dimensional numpy array."""
     values = from_array_api(values)

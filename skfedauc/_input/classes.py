@@ -20,7 +20,7 @@ from skfedauc._input.arrays import (
     total_of_rows,
     warn,
 )
-from skfedauc._input.text import check_text, folded
+from skfedauc._input.labels import check_text, folded
 from skfedauc._words import all_shortened, described, listed, shortened
 
 

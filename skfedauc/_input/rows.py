@@ -1,19 +1,25 @@
-"""Validating rows: labels, scores, groups and weights together."""
+"""Rows: labels, scores, groups and weights checked together, columns of a table, and row order.
+
+Inputs match by position, as in scikit-learn, after a check that pandas indexes agree. Only groups
+in a Series match the rows of X by index label.
+"""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.alignment import check_row_order
 from skfedauc._input.arrays import (
     check_length,
     check_scores,
     check_weights,
     column_of,
     number_of_rows,
+    unwrapped,
 )
 from skfedauc._input.classes import (
     Classes,
@@ -21,9 +27,288 @@ from skfedauc._input.classes import (
     warn_if_hard_labels,
     warn_if_misspelled,
 )
-from skfedauc._input.encoding import drop_unused
-from skfedauc._input.groups import Missing, category_orders, encode_groups
+from skfedauc._input.groups import Missing, category_orders, drop_unused, encode_groups
 from skfedauc._input.labels import Labels
+from skfedauc._words import all_shortened, listed, shortened, shortened_text
+
+
+def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
+    """Refuse pandas inputs, by argument name, whose indexes have different orders.
+
+    Indexes agree if they have the same labels in the same order. A plain ``RangeIndex(n)`` does not
+    identify rows: it agrees with any index except the numbers 0 to n - 1 in another order. With
+    `is_cut`, scikit-learn may have selected rows by position, so that a plain index is not
+    recognized; only equal labels in different orders are refused.
+    """
+    indexes: list[tuple[str, Any]] = [
+        (name, values.index) for name, values in inputs.items() if has_index(values)
+    ]
+    if not indexes:
+        return
+    names = list(inputs)
+    # Compare all indexes with the first index that is not a plain ``RangeIndex``.
+    reference = next((item for item in indexes if not _is_plain(item[1])), indexes[0])
+    for item in indexes:
+        index, other = item[1], reference[1]
+        # `check_length` refuses different lengths.
+        if index is other or len(index) != len(other) or index.equals(other):
+            continue
+        first, second = sorted((item, reference), key=lambda pair: names.index(pair[0]))
+        if _same_labels(index, other):
+            raise ValueError(
+                f"{second[0]} and {first[0]} have the same index labels in different orders: "
+                f"{_differing(first, second)}. Rows are taken by position, so put both in one "
+                f"order first: {_mend(first, second)}."
+            )
+        if not is_cut and not _is_plain(index) and not _is_plain(other):
+            raise ValueError(
+                f"{second[0]} and {first[0]} have different index labels: "
+                f"{_differing(first, second)}. Rows are taken by position; if both have the same "
+                f"row order, pass {second[0]}.to_numpy()."
+            )
+
+
+def has_index(values: Any) -> bool:
+    """Return whether the input has an index like a pandas Series or DataFrame."""
+    return hasattr(values, "iloc") and hasattr(values, "index")
+
+
+def _is_plain(index: Any) -> bool:
+    """Return whether an index numbers the rows from 0, as pandas does by default."""
+    is_range = hasattr(index, "start") and hasattr(index, "step")
+    return is_range and index.start == 0 and index.step == 1
+
+
+def _same_labels(left: Any, right: Any) -> bool:
+    if left.nlevels != right.nlevels:
+        return False
+    return bool(left.isin(right).all() and right.isin(left).all())
+
+
+def _differing(first: tuple[str, Any], second: tuple[str, Any]) -> str:
+    """Describe the first row at which two indexes differ."""
+    pairs = list(zip(first[1], second[1], strict=True))
+    # A missing label does not equal itself, but two missing labels have equal reprs.
+    place = next((i for i, pair in enumerate(pairs) if repr(pair[0]) != repr(pair[1])), 0)
+    left, right = pairs[place]
+    return f"row {place} is {shortened(left)} in {first[0]} and {shortened(right)} in {second[0]}"
+
+
+def _mend(first: tuple[str, Any], second: tuple[str, Any]) -> str:
+    if first[1].is_unique:
+        return f"{second[0]}.loc[{first[0]}.index]"
+    return f"labels repeat, so sort both in the same way, then pass {second[0]}.to_numpy()"
+
+
+def is_column_names(groups: Any) -> bool:
+    """Return whether `groups` is a column name or a list of column names."""
+    return isinstance(groups, str) or (
+        isinstance(groups, list) and bool(groups) and all(isinstance(g, str) for g in groups)
+    )
+
+
+def is_series(groups: Any) -> bool:
+    """Return whether `groups` is a pandas Series."""
+    return hasattr(groups, "iloc") and not hasattr(groups, "columns")
+
+
+def groups_of_rows(groups: Any, X: Any, name: str = "groups") -> Any:
+    """Return labels for X's rows from column names, a Series or an array.
+
+    `name` is the argument name, for messages.
+    """
+    groups, X = unwrapped(groups), unwrapped(X)
+    if isinstance(groups, str):
+        return columns_of(X, [groups], name)
+    if is_column_names(groups):
+        # A list with one string per row may contain labels instead of names.
+        if len(groups) != np.shape(X)[0]:
+            return columns_of(X, groups, name)
+        names = getattr(X, "column_names", getattr(X, "columns", ()))
+        if set(groups) <= set(names):
+            raise ValueError(
+                f"{name}={shortened(groups)} could be the names of columns of X or the labels of "
+                "its rows; pass labels as an array."
+            )
+        return groups
+    if has_index(groups) and has_index(X) and not _is_by_position(groups, X):
+        return aligned(groups, X, name)
+    return groups
+
+
+def _is_by_position(groups: Any, X: Any) -> bool:
+    """Return whether to match rows by position, because index labels are equal or do not match."""
+    if groups.index is X.index or groups.index.equals(X.index):
+        return True
+    if len(groups) != len(X) or not (_is_plain(groups.index) or _is_plain(X.index)):
+        return False
+    # Match rows by label if groups has all index labels of X.
+    return X.index.nlevels != groups.index.nlevels or not bool(X.index.isin(groups.index).all())
+
+
+def check_column_names(names: list[str], known: Sequence[str], name: str, table: str) -> None:
+    """Refuse column names that a table lacks, or has more than once."""
+    absent = [column for column in names if column not in known]
+    if absent:
+        by_lower = {str(column).lower(): column for column in known}
+        near = [
+            by_lower[key]
+            for column in absent
+            for key in difflib.get_close_matches(column.lower(), by_lower, n=1, cutoff=0.66)
+        ]
+        raise ValueError(
+            f"{name} names the column{'s' if len(absent) > 1 else ''} "
+            f"{listed(absent)}, not found in {table}. The columns are {listed(known)}."
+            f"{f' Did you mean {listed(dict.fromkeys(near))}?' if near else ''}"
+        )
+    for column in names:
+        if list(known).count(column) > 1:
+            raise ValueError(
+                f"{name} names the column {shortened(column)}, and {table} has "
+                f"{list(known).count(column)} columns of this name; rename them."
+            )
+
+
+def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
+    """Return a table that narwhals reads: if names repeat, only the columns that arguments name."""
+    from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
+
+    X = unwrapped(X)
+    # Frames of engines have an attribute of any name, which would be a column.
+    is_arrow = is_pyarrow_table(X)
+    known = list(X.column_names if is_arrow else X.columns if is_pandas_dataframe(X) else ())
+    if len(set(known)) == len(known):
+        return X
+    for name, wanted in names.items():
+        check_column_names(wanted, known, name, table)
+    chosen = list(dict.fromkeys(column for wanted in names.values() for column in wanted))
+    return X.select(chosen) if is_arrow else X[chosen]
+
+
+def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X") -> Any:
+    """Return a DataFrame's columns by name."""
+    import narwhals.stable.v2 as nw
+
+    X = distinct_columns(X, {name: names}, table)
+    if not nw.dependencies.is_into_dataframe(X) and table != "X":
+        raise TypeError(
+            f"{name} names the column {shortened(names[0])}, but {table} is a {type(X).__name__} "
+            "without "
+            "named columns; pass DataFrames, or leave out the names for tuples of arrays."
+        )
+    if not nw.dependencies.is_into_dataframe(X):
+        raise TypeError(
+            f"{name} names the column{'s' if len(names) > 1 else ''} "
+            f"{listed(names)} of X, but X arrived as {type(X).__name__} "
+            f"without named columns. {_unnamed_mend(name)}"
+        )
+    frame = nw.from_native(X, eager_only=True)
+    check_column_names(names, frame.columns, name, table)
+    check_single_values(frame.select(names).schema, names, name)
+    for column in names:
+        if frame[column].dtype == nw.Object:
+            _refuse_objects(frame[column], name)
+    return nw.to_native(frame.select(names))
+
+
+def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) -> None:
+    """Refuse columns with lists or structs."""
+    for column in names:
+        if schema[column].is_nested():
+            raise _not_single_values(column, schema[column], name)
+
+
+def _refuse_objects(values: Any, name: str) -> None:
+    """Refuse a column with Python's lists and dictionaries, or with arrays."""
+    first = next((value for value in values if value is not None), None)
+    if first is not None and not isinstance(first, Hashable):
+        raise _not_single_values(values.name, type(first).__name__, name)
+
+
+def _not_single_values(column: str, kind: Any, name: str) -> TypeError:
+    return TypeError(
+        f"{name} names the column {shortened(column)}, whose values are of type "
+        f"{shortened_text(str(kind))}: name a column of single values, such as one column for "
+        "each field."
+    )
+
+
+def column_named(X: Any, column: str | None, name: str, table: str) -> Any:
+    """Return a DataFrame's column as a native series."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(columns_of(X, [str(column)], name, table), eager_only=True)
+    return nw.to_native(frame[str(column)])
+
+
+def _unnamed_mend(name: str) -> str:
+    """Return the remedy if X has lost its column names or its index."""
+    if name != "groups":
+        return f"Pass the values of {name} in the order of the rows, as an array."
+    return (
+        "Some tools turn X into a numpy array before they score; "
+        "with these, let scikit-learn route the groups: "
+        "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
+        "groups=labels in fit (or params={'groups': labels}). HistGradientBoosting and "
+        "ScoringMonitor route nothing: score the fitted estimator instead."
+    )
+
+
+def aligned(groups: Any, X: Any, name: str = "groups") -> Any:
+    """Return the rows in a pandas Series that match X's index labels, in X's order."""
+    if not hasattr(X, "index") or not hasattr(X, "columns"):
+        if hasattr(X, "columns") or hasattr(X, "column_names"):
+            raise TypeError(
+                f"{name} is a pandas Series, to be aligned with the index of X, but X is a "
+                f"{type(X).__module__.split('.')[0]} {type(X).__name__}, which has no index. "
+                f"Make the labels a column of X and pass its name, {name}='site'."
+            )
+        raise TypeError(
+            f"{name} is a pandas Series, to be aligned with the index of X, but X arrived as "
+            f"{type(X).__name__} without an index. {_unnamed_mend(name)}"
+        )
+    if groups.index.equals(X.index):
+        return groups
+    check_unique_index(groups, name, name)
+    check_unique_index(X, "X", name)
+    places = groups.index.get_indexer(X.index)
+    absent = X.index[places < 0]
+    if absent.size:
+        raise ValueError(
+            f"{name} has no label for {absent.size} of {places.size} index labels of X, such "
+            f"as [{all_shortened(absent[:3].tolist())}]; its index must hold these labels."
+        )
+    _refuse_reset_index(groups, X, places, name)
+    return groups.iloc[places]
+
+
+def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp], name: str) -> None:
+    """Refuse index labels that are row numbers, shuffled in groups and increasing in X.
+
+    Probably ``reset_index(drop=True)`` reset the index of X but not the index of the groups.
+    Matching by label would then assign labels to the wrong rows.
+    """
+    if len(X) < 2 or not X.index.is_monotonic_increasing or (np.diff(places) > 0).all():
+        return
+    if np.array_equal(np.sort(groups.index.to_numpy()), np.arange(len(groups))):
+        raise ValueError(
+            f"the index of {name} holds the row numbers 0 to "
+            f"{len(groups) - 1:,} in another order, and the index of X is increasing, as after "
+            f"reset_index. To match rows by index label, pass {name}={name}.sort_index(); if "
+            f"the rows of {name} are already in the order of X, reset the index of {name}, too: "
+            f"{name}.reset_index(drop=True)."
+        )
+
+
+def check_unique_index(indexed: Any, name: str, argument: str = "groups") -> None:
+    """Refuse an index with repeated labels; `argument` is the argument to align with X."""
+    if not indexed.index.is_unique:
+        repeated = indexed.index[indexed.index.duplicated()]
+        raise ValueError(
+            f"the index of {name} has {repeated.size} repeated labels, such as "
+            f"[{all_shortened(repeated[:3].tolist())}], so {argument} cannot be aligned with X; "
+            "use reset_index(drop=True) on both."
+        )
 
 
 class Rows(NamedTuple):

@@ -63,10 +63,10 @@ OTHERS = [
         "np.bincount(cell, counts, n_cells)",
         "np.bincount(cell, counts > 0, n_cells)",
     ),
-    Mutant("characters collide", "_input/text.py", "- low + 1\n", "- low\n"),
+    Mutant("characters collide", "_input/labels.py", "- low + 1\n", "- low\n"),
     Mutant(
         "unused groups keep their number",
-        "_input/encoding.py",
+        "_input/groups.py",
         "(np.cumsum(used) - 1)[codes]",
         "np.arange(used.size)[codes]",
     ),
