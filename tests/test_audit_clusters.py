@@ -139,7 +139,7 @@ def test_gaps_of_shared_clusters_use_their_correlation():
 def test_errors_of_xauc_disparities(shared, weighted):
     rows = simulated(3, shared=shared, weighted=weighted, n=200)
     sample = audit_of(rows).samples["group"]
-    found = questions.QUESTIONS["xauc_disparity"].ask(sample).contrast.gaps
+    found = questions.QUESTIONS["xauc_disparity"].ask(sample).gaps
     w, y, s, clusters = weights_of(rows), rows["y_true"], rows["y_score"], rows["clusters"]
     pairs = (s[:, None] > s) + 0.5 * (s[:, None] == s)
     of_rows = cross_gaps(sample.report.counts)

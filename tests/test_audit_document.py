@@ -17,7 +17,7 @@ from skops.card import Card
 
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import wording
-from skfedauc.audit.page import check_installed
+from skfedauc.audit.output import check_installed
 from skfedauc.counts import identifier_of
 
 LIMITS = {"difference": 0.05, "demographic_parity_ratio": 0.8}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,10 @@ from skfedauc import _input
 from skfedauc.audit.contrasts import Gap
 from skfedauc.audit.questions import QUESTIONS, Changes, Question, TwoModels
 from skfedauc.audit.samples import Sample
-from skfedauc.counts import ScoreCounts
 from skfedauc.inference.changes import gap_change
 from skfedauc.inference.effects import Floats
 from skfedauc.inference.models import auc_values, compare_average, joint_within
-from skfedauc.inference.rates import GapLimits
-from skfedauc.report import GroupAUC, estimates_of, index_of, null_difference_of, shares
+from skfedauc.report import estimates_of, index_of, null_difference_of, shares
 
 
 class ByRow(NamedTuple):
@@ -34,37 +32,12 @@ class ByRow(NamedTuple):
     selected: NDArray[np.bool_] | None
 
 
-class Audited(Protocol):
-    """What an audit's outputs read from it; see `FairnessAudit`."""
-
-    report: GroupAUC
-    decisions: ScoreCounts | None
-    threshold: float | None
-    min_per_class: int
-    primary: str
-    favorable: Any
-    samples: dict[str, Sample]
-    control: dict[str, Any]
-    n_audits: int
-    by_row: ByRow | None
-    date: str
-
-    @property
-    def columns(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def answers(self) -> dict[str, dict[str, Answer]]: ...  # noqa: D102
-    @property
-    def tolerances(self) -> pd.DataFrame: ...  # noqa: D102
-    @property
-    def facts(self) -> dict[str, Any]: ...  # noqa: D102
-
-
+# A FairnessAudit, whose module imports this one
+Audited: TypeAlias = Any
 Verdict = Literal["differ", "undecided", "smaller", "larger", "changed", "unanswered"]
 LEVEL = 0.95
 # Numbers of the first and of the second model
 _PAIR = np.array([0]), np.array([1])
-# Search for the p value of a change: number of bisections, and the least value
-_N_HALVINGS, _LEAST_PVALUE = 48, 1e-15
 
 
 class Shown(NamedTuple):
@@ -149,6 +122,11 @@ class Answer:
     missing: str = ""
 
     @property
+    def gap(self) -> tuple[float, float, float]:
+        """The gap with its limits."""
+        return self.estimate, self.ci_low, self.ci_high
+
+    @property
     def is_claim(self) -> bool:
         """Whether the verdict claims a difference or a change."""
         return self.verdict not in ("undecided", "unanswered")
@@ -184,16 +162,17 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     if question.ask is None:
         return _larger(question, sample, n_claims)
     alpha = (1.0 - LEVEL) / n_claims
-    contrast, n_rows = question.ask(sample)
+    contrast = question.ask(sample)
     if np.isnan(contrast.values).any():
         return Answer(question, sample.column, missing=f"{question.rows} in each group")
     groups, limits = sample.groups, contrast.gap(alpha)
     is_apart = contrast.excludes_equality(limits)
-    reference = int(sample.n_by_class.sum(axis=0).argmax())
+    reference = int(sample.n_rows("rows").argmax())
     columns = contrast.columns(alpha, reference)
     highest, lowest = contrast.ends
     largest = Gap(highest, lowest, contrast.size(highest, lowest), *limits)  # type: ignore[arg-type]
     shown = _headlined(contrast, alpha, sample, largest) if is_apart else largest
+    n_rows = sample.n_rows("rows") if contrast.n_rows is None else contrast.n_rows
     table = {"n_rows": n_rows, "value": contrast.values} | columns._asdict()
     labels = [None if g is None else groups[g] for g in (*shown[:2], *largest[:2])]
     return Answer(
@@ -287,7 +266,7 @@ def change(
         ends = [groups[int(values[1].argmax())], groups[int(values[1].argmin())]]
     own, of_all = found.limits(LEVEL), found.limits(1.0 - alpha / len(groups))
     table = {
-        "n_rows": _n_rows(question, sample),
+        "n_rows": sample.n_rows(question.rows),
         "before": values[0],
         "after": values[1],
         "difference": values[1] - values[0],
@@ -352,11 +331,6 @@ def _verdict_of_change(gap: list[float], before: float, after: float) -> Verdict
     return "smaller" if abs(after) < abs(before) else "larger"
 
 
-def _n_rows(question: Question, sample: Sample) -> NDArray[np.int64]:
-    assert question.ask is not None
-    return question.ask(sample).n_rows
-
-
 def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], float]:
     """Return the group whose change is clearest; its change and limits, and the p value.
 
@@ -365,31 +339,18 @@ def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], fl
     """
     change: Floats = found.values.values[1] - found.values.values[0]
     n_claims = 1 if change.size == 2 else change.size
-    low, high = found.limits(LEVEL)
-    width = np.where(high > low, high - low, np.inf)
-    g = int(np.argmax(np.nan_to_num(np.abs(change) / width, nan=-1.0)))
-
-    def limits(error: float) -> list[float]:
-        return [float(of[g]) for of in found.limits(1.0 - error / n_claims)]
-
-    def excludes_0(error: float) -> bool:
-        low, high = limits(error)
-        return low > 0.0 or high < 0.0
-
-    outside, inside = 0.0, np.log(_LEAST_PVALUE)
-    for _ in range(_N_HALVINGS):
-        middle = (outside + inside) / 2.0
-        is_outside = excludes_0(float(np.exp(middle)))
-        outside, inside = (middle, inside) if is_outside else (outside, middle)
-    pvalue = float(np.exp(outside)) if excludes_0(0.999) else 1.0
-    return g, [float(change[g]), *limits(alpha)], pvalue
+    assert found.pvalue is not None
+    g = int(np.argmin(np.nan_to_num(found.pvalue, nan=2.0)))
+    low, high = found.limits(1.0 - alpha / n_claims)
+    pvalue = float(np.nan_to_num(found.pvalue[g], nan=1.0))
+    return g, [float(change[g]), float(low[g]), float(high[g])], min(pvalue * n_claims, 1.0)
 
 
 def tolerance(found: Answer, limit: float) -> str:
     """Return "met", "not met" or "undecided", read from the answer's interval."""
     if found.missing:
         return "undecided"
-    low, high = GapLimits(found.ci_low, found.ci_high)
+    low, high = found.ci_low, found.ci_high
     if found.question.is_ratio:
         low, high, limit = -high, -low, -limit
     if high <= limit:
@@ -404,17 +365,15 @@ ESTIMATE = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue", "verd
 
 def gap_table(answers: Mapping[str, Mapping[str, Answer]], names: list[str]) -> pd.DataFrame:
     """Return attributes of the answers as a table."""
-    rows = {
-        (column, name): [getattr(found, of) for of in names]
+    rows = [
+        [column, name, *(getattr(found, of) for of in names)]
         for column, of_column in answers.items()
         for name, found in of_column.items()
-    }
+    ]
     return by_gap(rows, names)
 
 
-def by_gap(rows: Mapping[tuple[str, str], list[Any]], columns: list[str]) -> pd.DataFrame:
-    """Return a table with the index levels `column` and `gap`."""
-    table = pd.DataFrame.from_dict(dict(rows), orient="index", columns=columns)
-    keys = [[key[level] for key in rows] for level in (0, 1)]
-    table.index = pd.MultiIndex.from_arrays(keys, names=["column", "gap"])
-    return table
+def by_gap(rows: list[list[Any]], columns: list[str]) -> pd.DataFrame:
+    """Return a table of rows that start with the index levels `column` and `gap`."""
+    table = pd.DataFrame(rows, columns=["column", "gap", *columns])
+    return table.set_index(["column", "gap"])

@@ -10,7 +10,8 @@ import numpy as np
 
 from skfedauc import _words
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
-from skfedauc.audit.facts import facts_of_models
+from skfedauc.audit.document import Document
+from skfedauc.audit.documents import document_of_comparison
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS, TwoModels
 from skfedauc.audit.samples import Sample, column_names, part_of
@@ -19,10 +20,11 @@ from skfedauc.comparison import paired_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from skfedauc.audit.document import Document
 
 # Claims that share the error rate of the primary question: the gap, and the AUC within groups
 _N_PRIMARY = 2
+# Facts that differ between models on the same rows
+_OF_A_MODEL = ("threshold", "has_decisions", "identifier")
 
 
 class AuditComparison(Output):
@@ -34,7 +36,7 @@ class AuditComparison(Output):
 
     Parameters
     ----------
-    first, second : FairnessAudit
+    first, second : Audited
         Two models' audits, from the same rows in the same order. Each has its own scores.
     models : tuple of two str
         Model names.
@@ -69,7 +71,7 @@ class AuditComparison(Output):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of columns and their combinations."""
-        return self.audits[0].columns
+        return tuple(self.audits[0].columns)
 
     @functools.cached_property
     def answers(self) -> dict[str, dict[str, Answer]]:
@@ -123,12 +125,16 @@ class AuditComparison(Output):
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
         """Facts about the rows and both models, as plain values."""
-        of_models = zip(self.models, self.audits, strict=True)
-        return facts_of_models({name: audit.facts for name, audit in of_models})
+        shared = self.audits[0].facts
+        models = {
+            model: {key: audit.facts[key] for key in _OF_A_MODEL}
+            for model, audit in zip(self.models, self.audits, strict=True)
+        }
+        return {"models": models} | {
+            key: fact for key, fact in shared.items() if key not in _OF_A_MODEL
+        }
 
     @functools.cached_property
     def document(self) -> Document:
         """What all outputs hold: the first screen, the appendix and the numbers."""
-        from skfedauc.audit.documents import document_of_comparison
-
         return document_of_comparison(self.audits, self.models, self.answers, self.facts)

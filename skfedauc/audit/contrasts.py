@@ -67,19 +67,19 @@ class Between:
         Maps a limit's error probability to the values with their limits.
     correlation : float64 array, shape (n_groups, n_groups), default=None
         The values' correlations; None if they are independent.
+    n_rows : int array, shape (n_groups,), default=None
+        Numbers of rows in the denominators of rates; None for all rows.
     """
 
-    null = 0.0
-
     def __init__(
-        self, values: Floats, estimates: Estimates, correlation: Floats | None = None
+        self,
+        values: Floats,
+        estimates: Estimates,
+        correlation: Floats | None = None,
+        n_rows: NDArray[np.int64] | None = None,
     ) -> None:
         self.values, self.estimates, self.correlation = values, estimates, correlation
-
-    @property
-    def n_groups(self) -> int:
-        """Group count."""
-        return int(self.values.size)
+        self.n_rows, self.n_groups = n_rows, int(values.size)
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -166,8 +166,6 @@ class Between:
 class Ratios(Between):
     """Value ratios for all pairs; they exclude 1 exactly if differences exclude 0."""
 
-    null = 1.0
-
     def size(self, highest: int, lowest: int) -> float:
         """Return the smaller over the larger value; NaN if both are 0."""
         most = self.values[highest]
@@ -190,7 +188,7 @@ class Ratios(Between):
 class WithOthers:
     """Each group compared with all other groups: xAUC disparities."""
 
-    null = 0.0
+    n_rows = None
 
     def __init__(self, gaps: CrossGaps) -> None:
         self.gaps, self.values = gaps, gaps.disparity

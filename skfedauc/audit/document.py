@@ -1,10 +1,13 @@
-"""What an audit or a comparison says, as text and as Markdown."""
+"""What an audit or a comparison says, as text, as Markdown and as plain values."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from skfedauc import _words
 
 _WIDTH = 96
 # What a verdict is called, and its mark
@@ -200,6 +203,36 @@ class Document:
         lines += ["", "### Provenance", ""]
         lines += [f"- {what}: {value}" for what, value in self.provenance]
         return "\n".join(map(_without_markup, lines)) + "\n"
+
+
+# Plain values ------------------------------------------------------------------------------------
+
+
+def plain_label(label: Any) -> str | int | list[str | int]:
+    """Return a group's label for JSON: text, an integer or boolean, or a list for several columns.
+
+    Other kinds of labels, such as dates, become text.
+    """
+    if isinstance(label, tuple):
+        return [_plain_part(part) for part in label]
+    return _plain_part(label)
+
+
+def plain_labels(labels: Sequence[Any]) -> list[Any]:
+    """Return group labels for JSON."""
+    return [plain_label(label) for label in labels]
+
+
+def plain_number(value: Any) -> float | None:
+    """Return a number for JSON, and None for an undefined number."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _plain_part(part: Any) -> str | int:
+    return part if isinstance(part, str | int) else _words.label_text(part)
+
+
+# Text --------------------------------------------------------------------------------------------
 
 
 def unbroken(text: str) -> str:

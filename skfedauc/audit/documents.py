@@ -13,11 +13,22 @@ from numpy.typing import NDArray
 from skfedauc import _words
 from skfedauc.audit import wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited, tolerance
-from skfedauc.audit.curves import plots_of
-from skfedauc.audit.document import Card, Cell, Document, Mark, Row, Table
-from skfedauc.audit.facts import plain_label, plain_number
+from skfedauc.audit.document import (
+    Card,
+    Cell,
+    Document,
+    Line,
+    Mark,
+    Panels,
+    Row,
+    Table,
+    plain_label,
+    plain_number,
+)
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample
+from skfedauc.inference.calibration import equal_count_bins
+from skfedauc.inference.rates import wilson
 from skfedauc.planning import rows_needed
 from skfedauc.report import estimates_of
 from skfedauc.report.bounds import binned_note
@@ -335,14 +346,13 @@ def _tolerances(audit: Audited) -> list[Row]:
     for name, limit in audit.facts["tolerances"].items():
         question, cells = QUESTIONS[name], []
         for of_column in audit.answers.values():
-            found = of_column[name]
+            found: Answer = of_column[name]
             if found.missing:
                 cells.append(_cell(found, wording.short(found)))
                 continue
-            gap = found.estimate, found.ci_low, found.ci_high
-            text = wording.with_limits(question, gap)
+            text = wording.with_limits(question, found.gap)
             null = 1.0 if question.is_ratio else 0.0
-            cells.append(Cell(tolerance(found, limit), text, *gap, null, limit))
+            cells.append(Cell(tolerance(found, limit), text, *found.gap, null=null, limit=limit))
         title = question.title
         if not question.is_ratio and not question.parts and not question.is_with_others:
             title += " difference"
@@ -396,7 +406,7 @@ def _table_of_slopes(sample: Sample, column: str) -> Table:
     said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
     rows: list[tuple[str, ...]] = []
     if sample.has_probabilities:
-        found, n_rows = sample.slopes(), sample.n_by_class.sum(axis=0).tolist()
+        found, n_rows = sample.slopes(), sample.n_rows("rows").tolist()
         numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
         for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
             limits = f"{wording.number(low)} to {wording.number(high)}"
@@ -460,16 +470,110 @@ def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[s
     cases = [
         {
             **({} if model is None else {"model": model}),
-            "column": column,
-            "gap": name,
-            "required": wording.bound_text(QUESTIONS[name], row["limit"]).rpartition(" ")[0],
+            "column": row["column"],
+            "gap": row["gap"],
+            "required": wording.bound_text(QUESTIONS[row["gap"]], row["limit"]).rpartition(" ")[0],
             **{key: plain_number(row[key]) for key in ("limit", "estimate", "ci_low", "ci_high")},
             "answer": row["answer"],
         }
         for model, audit in zip(models, audits, strict=True)
-        for column, name in audit.tolerances.index
-        for row in [audit.tolerances.loc[(column, name)]]
+        for row in audit.tolerances.reset_index().to_dict("records")
     ]
     answers = [case["answer"] for case in cases]
     counts = {answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS}
     return {"total": len(cases), **counts, "cases": cases}
+
+
+# Largest numbers of groups in a plot, of points of a curve, and of bins of a group
+_MOST_GROUPS, _MOST_POINTS, _N_BINS = 12, 150, 10
+
+
+def plots_of(audit: Audited) -> tuple[Panels, ...]:
+    """Return each column's plots: ROC curves, and calibration if scores are probabilities."""
+    found = []
+    for column, sample in audit.samples.items():
+        of_aucs = audit.answers[column]["difference"]
+        if of_aucs.table is None:
+            continue
+        auc = of_aucs.table["value"].to_numpy()
+        chosen = _shown(auc, sample)
+        many = "" if len(chosen) == auc.size else f" of {len(chosen)} of {auc.size:,} groups"
+        found.append(_roc_curves(column, sample, of_aucs, chosen, many))
+        if sample.has_probabilities:
+            found.append(_reliability(column, sample, chosen, many))
+    return tuple(found)
+
+
+def _shown(auc: NDArray[np.float64], sample: Sample) -> list[int]:
+    """Return the groups to draw by AUC: all, or the lowest and highest that are not few."""
+    order = np.argsort(auc, kind="stable")
+    if order.size > _MOST_GROUPS:
+        large = order[~sample.is_few[order]]
+        order = large if large.size >= 2 else order
+        lowest, _, highest = _words.ends(order, _MOST_GROUPS)
+        order = np.append(lowest, highest)
+    return [int(g) for g in order]
+
+
+def _roc_curves(
+    column: str, sample: Sample, of_aucs: Answer, chosen: list[int], many: str
+) -> Panels:
+    assert of_aucs.table is not None
+    is_lower = of_aucs.table["simultaneous_high"].to_numpy() < 0
+    if len(sample.groups) == 2 and of_aucs.is_claim:
+        is_lower = np.array([group == of_aucs.lowest for group in sample.groups])
+    lines = []
+    for g in chosen:
+        style = "low" if is_lower[g] else "few" if sample.is_few[g] else ""
+        label = _words.shortened_label(sample.groups[g])
+        lines.append(Line(label, _roc_points(sample, g), style))
+    lines.sort(key=lambda line: line.style == "low")  # drawn last
+    says = "Groups that are established to be lower are red" if is_lower.any() else ""
+    few = "those of few rows are faint" if sample.is_few[chosen].any() else ""
+    notes = "; ".join(filter(None, [says, few]))
+    caption = f"ROC curves{many}, the lowest AUC first.{f' {notes}.' if notes else ''}"
+    return Panels(
+        f"ROC curves by {column}",
+        caption,
+        ("false positive rate", "true positive rate"),
+        (("", tuple(lines)),),
+    )
+
+
+def _roc_points(sample: Sample, g: int) -> tuple[tuple[float, float], ...]:
+    """Return the points of the ROC curve of a group, from (0, 0) to (1, 1)."""
+    cells = sample.report.counts.cells
+    mine = slice(cells.starts[g], cells.starts[g + 1])
+    amounts = (cells.negatives, cells.positives) if cells.weights is None else cells.weights[:2]
+    rates = [np.append(0.0, np.cumsum(np.asarray(of[mine], np.float64)[::-1])) for of in amounts]
+    fpr, tpr = (of / of[-1] for of in rates)
+    # Keep the points that are furthest along the curve.
+    along = np.floor((fpr + tpr) * (_MOST_POINTS / 2.0))
+    kept = np.append(True, np.diff(along) > 0) | (np.arange(fpr.size) == fpr.size - 1)
+    return tuple(zip(fpr[kept].tolist(), tpr[kept].tolist(), strict=True))
+
+
+def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> Panels:
+    cells = sample.report.counts.cells
+    bins = equal_count_bins(cells, _N_BINS)
+    limits = wilson(bins.share, bins.n_rows, 0.025)
+    of_clusters = sample.cells_of_clusters()
+    if of_clusters is not None:
+        limits = of_clusters.limits_of_bins(bins, 0.025)
+    panels = []
+    for g in chosen:
+        mine = bins.groups == g
+        points, ends = (
+            tuple(zip(one[mine].tolist(), other[mine].tolist(), strict=True))
+            for one, other in ((bins.mean, bins.share), (limits.low, limits.high))
+        )
+        style = "few" if sample.is_few[g] else ""
+        name = _words.shortened_label(sample.groups[g])
+        panels.append((name, (Line(name, points, style, ends),)))
+    return Panels(
+        f"Calibration by {column}",
+        f"Share of positives with 95 % interval in up to {_N_BINS} bins of equal numbers of rows"
+        f"{many}. On the diagonal, the scores are the shares.",
+        ("mean score", "share of positives"),
+        tuple(panels),
+    )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import functools
+import importlib.metadata
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +25,9 @@ from skfedauc.audit.answers import (
     gap_table,
     tolerance,
 )
-from skfedauc.audit.facts import date_of_now, facts_of
+from skfedauc.audit.comparison import AuditComparison
+from skfedauc.audit.document import Document, plain_label
+from skfedauc.audit.documents import document_of_audit
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import (
@@ -38,6 +43,7 @@ from skfedauc.audit.samples import (
 )
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, index_of, labels_of_rows, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
@@ -45,9 +51,7 @@ from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
 
-    from skfedauc.audit.comparison import AuditComparison
-    from skfedauc.audit.document import Document
-
+_PACKAGES = ("skfedauc", "scikit-learn", "numpy", "fairlearn")
 Favorable = Literal["positive", "negative"]
 Threshold = float | Literal["auto"] | None
 
@@ -155,7 +159,7 @@ class FairnessAudit(Output):
         tolerances: Mapping[str, float] | None = None,
     ) -> None:
         arguments.check_report(report)
-        self.report, self.date = report, date_of_now()
+        self.report, self.date = report, _date_of_now()
         self.min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         self.primary = arguments.check_primary(primary)
         options = ("positive", "negative", None)
@@ -439,14 +443,13 @@ class FairnessAudit(Output):
         The columns are `limit`, the gap's `estimate` with `ci_low` and `ci_high`, and `answer`:
         "met" if the interval is within the limit, "not met" if it is beyond it, or "undecided".
         """
-        rows = {}
-        for column, of_column in self.answers.items():
-            for name, limit in self._limits.items():
-                found = of_column[name]
-                numbers = [limit, found.estimate, found.ci_low, found.ci_high]
-                rows[column, name] = [*numbers, tolerance(found, limit)]
-        columns = ["limit", "estimate", "ci_low", "ci_high", "answer"]
-        return by_gap(rows, columns)
+        rows = [
+            [column, name, limit, *found.gap, tolerance(found, limit)]
+            for column, of_column in self.answers.items()
+            for name, limit in self._limits.items()
+            for found in [of_column[name]]
+        ]
+        return by_gap(rows, ["limit", "estimate", "ci_low", "ci_high", "answer"])
 
     def by_group(self, column: str | None = None) -> pd.DataFrame:
         """Return the compared groups' values with 95 % limits.
@@ -529,8 +532,6 @@ class FairnessAudit(Output):
         >>> first.compare(second).answers["group"]["xauc_disparity"].verdict
         'smaller'
         """
-        from skfedauc.audit.comparison import AuditComparison
-
         return AuditComparison(self, other, names)
 
     def within(self, column: str) -> dict[Any, FairnessAudit]:
@@ -577,9 +578,7 @@ class FairnessAudit(Output):
         chosen = [tuple(name for name in of if name != column) for of in self.crossed]
         found = {}
         for level, (pairs, decisions) in parts.items():
-            audit = copy.copy(self)
-            for name in _CACHED:
-                vars(audit).pop(name, None)
+            audit = _copied(self)
             audit.report = GroupAUC(pairs, undefined="ignore", group_names=list(others))
             audit.decisions = decisions.units if isinstance(decisions, ClusterCounts) else decisions
             audit.crossed = list(dict.fromkeys(filter(None, chosen)))
@@ -662,25 +661,69 @@ class FairnessAudit(Output):
         >>> audit.facts["identifier"] == audit.report.counts.sources[0].identifier
         True
         """
-        declared = {
+        counts = self.report.counts
+        clusters = estimates_of(self.report).pairs.clusters
+        n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
+        seen, positive = view_of(counts).classes
+        others = [label for label in seen if positive is not None and label != positive]
+        return {
             "names": dict.fromkeys(arguments.NAMES) | self.names,
             "favorable": self.favorable,
             "threshold": self.threshold,
             "tolerances": dict(self._limits),
             "primary": self.primary,
             "min_per_class": self.min_per_class,
+            "columns": list(self.columns),
+            "within": {name: plain_label(label) for name, label in self.control.items()},
+            "has_decisions": self.decisions is not None,
+            "positive_class": positive,
+            "negative_class": others[0] if others else None,
+            "n_rows": n_positives + n_negatives,
+            "n_positives": n_positives,
+            "n_negatives": n_negatives,
+            "n_groups": len(counts),
+            "n_missing": counts.n_missing,
+            "n_withheld_groups": counts.disclosure.withheld.n_groups,
+            "n_clusters": None if clusters is None else clusters.n_clusters,
+            "n_shared_clusters": None if clusters is None else clusters.n_shared,
+            "is_weighted": view_of(counts).is_weighted,
+            "disclosure": counts.disclosure.level,
+            "identifier": identifier_of(counts),
+            "date": self.date,
+            "versions": {name: importlib.metadata.version(name) for name in _PACKAGES},
         }
-        return facts_of(self, declared)
 
     @functools.cached_property
     def document(self) -> Document:
         """Content of all outputs: the first screen, the appendix and the numbers."""
-        from skfedauc.audit.documents import document_of_audit
-
         return document_of_audit(self)
 
 
-_CACHED = ("answers", "gaps", "tolerances", "metric_frame", "facts", "document")
+def _date_of_now() -> str:
+    """Return the date and time in UTC by ISO 8601, ``2026-01-31T09:30:00Z``.
+
+    The environment variable SOURCE_DATE_EPOCH replaces the present time, as for other reproducible
+    outputs (https://reproducible-builds.org/specs/source-date-epoch/).
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.datetime.now(datetime.UTC)
+    if epoch is not None:
+        try:
+            moment = datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
+        except (ValueError, OverflowError, OSError):
+            raise ValueError(
+                "the environment variable SOURCE_DATE_EPOCH must be a whole number of seconds "
+                f"since 1970; got {_words.shortened(epoch)}. Correct it, or unset it."
+            ) from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _copied(audit: FairnessAudit) -> FairnessAudit:
+    """Return a copy that has computed nothing yet."""
+    found = copy.copy(audit)
+    for name in ("answers", "gaps", "tolerances", "metric_frame", "facts", "document"):
+        vars(found).pop(name, None)
+    return found
 
 
 def joined(whole: FairnessAudit, audits: Sequence[FairnessAudit]) -> FairnessAudit:
@@ -688,9 +731,7 @@ def joined(whole: FairnessAudit, audits: Sequence[FairnessAudit]) -> FairnessAud
 
     Each of them may leave out the rows that lack a label of its own column.
     """
-    found = copy.copy(whole)
-    for name in _CACHED:
-        vars(found).pop(name, None)
+    found = _copied(whole)
     found.samples, found.n_audits = {}, audits[0].n_audits
     for audit in audits:
         within = "".join(f" within {k} {_words.label_text(v)}" for k, v in audit.control.items())

@@ -5,13 +5,165 @@ All outputs render one `Document`; none of them computes, selects or words anyth
 
 from __future__ import annotations
 
+import base64
+import functools
 import json
+import math
 import os
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.audit.document import Document
-from skfedauc.audit.page import rendered
+from skfedauc.audit.document import Card, Cell, Document, Mark, Row, unbroken
+
+# Plot of a card: width, last pixel of the scale, and height of a row. Left of the scale are the
+# labels, whose characters are at most this wide, also on phones.
+_WIDTH, _RIGHT, _ROW, _CHARACTER = 460, 392, 24, 8.4
+# Plot of a table's cell: width, margin and height
+_GLYPH, _MARGIN, _TALL = 132, 8, 18
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
+# Size of a panel in pixels, and its margin for labels
+_PANEL, _BORDER = 220, 30
+
+
+class Scale(NamedTuple):
+    """Linear scale from values to pixels; values beyond its ends are drawn at the ends."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+
+    def __call__(self, value: float) -> float:
+        """Return a value's pixel."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.first + min(max(share, 0.0), 1.0) * (self.last - self.first), 1)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return pixels and labels for at most six round values."""
+        step = next((s for s in _STEPS if (self.high - self.low) / s <= 6), 0.5)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        values = [count * step for count in range(first, last + 1)]
+        return [(self(value), _tick(value)) for value in values]
+
+
+def _tick(value: float) -> str:
+    return "0" if abs(value) < 1e-9 else f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
+    """Return the scale that all cards share; a few rows' wide intervals do not widen it."""
+    marks = [mark for card in cards for mark in (card.all_marks or card.marks)]
+    if not marks:
+        return None
+    ends = [of.value if of.before is None else of.before for of in marks]
+    ends += [mark.value for mark in marks]
+    precise = [mark for mark in marks if mark.style != "few"] or marks
+    ends += [mark.low for mark in precise] + [mark.high for mark in precise]
+    pad = 0.04 * max(max(ends) - min(ends), 0.02)
+    left = 16 + _CHARACTER * max(len(mark.label) for mark in marks)
+    return Scale(min(ends) - pad, max(ends) + pad, round(left), _RIGHT)
+
+
+def _plot(marks: tuple[Mark, ...], center: float, scale: Scale | None) -> dict[str, Any] | None:
+    """Return a plot's geometry: one row for each group, lowest first."""
+    if not marks or scale is None:
+        return None
+    rows = [
+        {
+            "mark": mark,
+            "y": 14 + place * _ROW,
+            "x": scale(mark.value),
+            "low": scale(mark.low),
+            "high": scale(mark.high),
+            "before": None if mark.before is None else scale(mark.before),
+            "value": f"{mark.value:.3f}".replace("-", "\N{MINUS SIGN}"),
+        }
+        for place, mark in enumerate(marks)
+    ]
+    is_shown = scale.low <= center <= scale.high
+    return {
+        "rows": rows,
+        "ticks": scale.ticks(),
+        "center": scale(center) if is_shown else None,
+        "bottom": 4 + len(rows) * _ROW,
+        "height": 24 + len(rows) * _ROW,
+        "width": _WIDTH,
+        "left": scale.first,
+    }
+
+
+def _glyph(cell: Cell, row: Row) -> dict[str, Any] | None:
+    """Return the interval's geometry in a cell; all cells in a row share the scale."""
+    if math.isnan(cell.low):
+        return None
+    cells = [of for of in row.cells if not math.isnan(of.low)]
+    ends = [cell.null] + [end for of in cells for end in (of.low, of.high)]
+    ends += [of.limit for of in cells if of.limit is not None]
+    scale = Scale(min(ends), max(max(ends), min(ends) + 1e-6), _MARGIN, _GLYPH - _MARGIN)
+    return {
+        "width": _GLYPH,
+        "height": _TALL,
+        "null": scale(cell.null),
+        "low": scale(cell.low),
+        "high": scale(cell.high),
+        "x": scale(cell.estimate),
+        "limit": None if cell.limit is None else scale(cell.limit),
+    }
+
+
+def _pixels(points: Any) -> list[tuple[float, float]]:
+    """Return a panel's points in pixels; its axes are from 0 to 1."""
+    across = Scale(0.0, 1.0, _BORDER, _PANEL - 4)
+    upward = Scale(0.0, 1.0, _PANEL - _BORDER, 4)
+    return [(across(x), upward(y)) for x, y in points]
+
+
+def _download(document: Document) -> str:
+    """Return the JSON document as an address that a link can save."""
+    text = json.dumps(document.data, allow_nan=False, separators=(",", ":"))
+    return f"data:application/json;base64,{base64.b64encode(text.encode()).decode()}"
+
+
+@functools.lru_cache(maxsize=1)
+def _templates() -> Any:
+    check_installed()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    folder = Path(__file__).parent / "templates"
+    found = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.globals |= {"glyph": _glyph, "plot": _plot, "pixels": _pixels, "download": _download}
+    found.globals["style"] = Markup((folder / "style.css").read_text("utf-8"))
+    found.globals["panel"] = {"size": _PANEL, "border": _BORDER}
+    found.filters["unbroken"] = unbroken
+    return found
+
+
+def check_installed() -> None:
+    """Raise an ImportError that names the remedy if jinja2 is missing."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "the page of an audit requires jinja2, which is not installed with skfedauc by "
+            'default. Install it by: pip install "skfedauc[html]"'
+        ) from None
+
+
+def rendered(document: Document, *, is_page: bool) -> str:
+    """Return the page, or the first screen alone for notebooks."""
+    template = _templates().get_template("page.html.jinja")
+    scale = _scale_of_cards(document.cards)
+    text: str = template.render(document=document, scale=scale, is_page=is_page)
+    return text
 
 
 class Output:
@@ -27,7 +179,7 @@ class Output:
 
     def _repr_html_(self) -> str:
         """Return the first screen, for notebooks."""
-        return rendered(self.document, "screen.html.jinja")
+        return rendered(self.document, is_page=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answers, tables, sentences and facts as plain values.
@@ -97,7 +249,7 @@ class Output:
 
 def page_of(result: Output) -> str:
     """Return the text of the page that `to_html` writes."""
-    return rendered(result.document, "page.html.jinja")
+    return rendered(result.document, is_page=True)
 
 
 def as_json(document: dict[str, Any]) -> str:

@@ -33,13 +33,6 @@ _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 
 _SELECTED = ((0, 1), (0, 1))
 
 
-class Asked(NamedTuple):
-    """What a sample answers: the groups' contrast, and their row counts."""
-
-    contrast: Contrast
-    n_rows: NDArray[np.int64]
-
-
 class TwoModels(NamedTuple):
     """The compared groups' rows, with two models' scores and decisions."""
 
@@ -48,10 +41,14 @@ class TwoModels(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """Two models' values by group, and a function from a level to limits for their changes."""
+    """Two models' values by group, and a function from a level to limits for their changes.
+
+    Groups that are compared with all others have p values, too.
+    """
 
     values: GroupValues
     limits: Callable[[float], tuple[Floats, Floats]]
+    pvalue: Floats | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +66,7 @@ class Question:
     definition : str
         One sentence for the page and the model card.
     ask : callable or None
-        Maps a sample to `Asked`; None for the larger one among two gaps.
+        Maps a sample to the groups' `Contrast`; None for the larger one among two gaps.
     changes : callable or None
         Maps `TwoModels` to `Changes`; None for gaps that are asked for a tolerance only.
     rows : str
@@ -89,7 +86,7 @@ class Question:
     title: str
     noun: str
     definition: str
-    ask: Callable[[Sample], Asked] | None = None
+    ask: Callable[[Sample], Contrast] | None = None
     changes: Callable[[TwoModels], Changes] | None = None
     rows: str = "rows"
     requires: Literal["", "decisions", "probabilities"] = ""
@@ -125,18 +122,11 @@ class Question:
 # Ranking within and across groups ----------------------------------------------------------------
 
 
-def _aucs(sample: Sample) -> Asked:
+def _aucs(sample: Sample) -> Between:
     estimates = estimates_of(sample.report)
     used = UsedGroups.of(estimates.extremes_in_use)
     auc, _ = estimates.group_values
-    contrast = Between(auc, estimates_of_aucs(used.spreads), used.correlation)
-    return Asked(contrast, sample.n_by_class.sum(axis=0))
-
-
-def _ratios(sample: Sample) -> Asked:
-    of, n_rows = _aucs(sample)
-    assert isinstance(of, Between)
-    return Asked(Ratios(of.values, of.estimates, of.correlation), n_rows)
+    return Between(auc, estimates_of_aucs(used.spreads), used.correlation)
 
 
 def _auc_changes(models: TwoModels) -> Changes:
@@ -146,17 +136,21 @@ def _auc_changes(models: TwoModels) -> Changes:
     return Changes(GroupValues.of_aucs(models.rows, own), limits)
 
 
-def _disparities(sample: Sample) -> Asked:
-    gaps = cross_gaps(sample.report.counts, sample.clusters)
-    return Asked(WithOthers(gaps), sample.n_by_class.sum(axis=0))
+def _disparities(sample: Sample) -> WithOthers:
+    return WithOthers(cross_gaps(sample.report.counts, sample.clusters))
 
 
 def _disparity_changes(models: TwoModels) -> Changes:
+    from scipy.special import stdtr
+
     joint = joint_disparities(models.rows)
     # Only the change has a variance; the disparities of each model need none here.
     unknown = np.full_like(joint.auc, np.nan)
     values = GroupValues(joint.auc, unknown, unknown[0], unknown)
-    return Changes(values, _student(joint.auc, joint.variance[0, 1], joint.freedom[0, 1]))
+    variance, freedom = joint.variance[0, 1], joint.freedom[0, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.abs(joint.auc[1] - joint.auc[0]) / np.sqrt(np.maximum(variance, 0.0))
+    return Changes(values, _student(joint.auc, variance, freedom), 2.0 * stdtr(freedom, -ratio))
 
 
 def _student(
@@ -181,7 +175,7 @@ def _rate(
     """Return the question on a rate: `counts` as a share of the rows `of`."""
     events = np.array(of, bool) & np.array(counts, bool)
 
-    def ask(sample: Sample) -> Asked:
+    def ask(sample: Sample) -> Between:
         decided = sample.decided()
         rows = decided.rows(of)
         total = np.asarray(rows.weight, np.float64)
@@ -189,9 +183,9 @@ def _rate(
             shares = np.where(total > 0.0, decided.rows(events).weight / total, np.nan)
         sums = sample.sums_of(of, counts)
         if sums is None:
-            return Asked(Between(shares, estimates_of_shares(shares, rows.effective)), rows.n)
+            return Between(shares, estimates_of_shares(shares, rows.effective), n_rows=rows.n)
         estimates = estimates_of_shares(shares, sums.shares)
-        return Asked(Between(shares, estimates, sums.correlation), rows.n)
+        return Between(shares, estimates, sums.correlation, n_rows=rows.n)
 
     def changes(models: TwoModels) -> Changes:
         rows = models.rows
@@ -219,18 +213,10 @@ def _rate(
     )
 
 
-def _selection_ratios(sample: Sample) -> Asked:
-    found = QUESTIONS["demographic_parity_difference"].ask
-    assert found is not None
-    of, n_rows = found(sample)
-    assert isinstance(of, Between)
-    return Asked(Ratios(of.values, of.estimates, of.correlation), n_rows)
-
-
 # Calibration -------------------------------------------------------------------------------------
 
 
-def _miscalibrations(sample: Sample) -> Asked:
+def _miscalibrations(sample: Sample) -> Between:
     cells = sample.report.counts.cells
     clusters = sample.cells_of_clusters()
     first = mean_scores(cells, 0.95, clusters)
@@ -243,7 +229,7 @@ def _miscalibrations(sample: Sample) -> Asked:
         limits = Limits(values, np.minimum(low, values), np.maximum(high, values))
         return limits, limits
 
-    return Asked(Between(values, estimates), sample.n_by_class.sum(axis=0))
+    return Between(values, estimates)
 
 
 def _miscalibration_changes(models: TwoModels) -> Changes:
@@ -267,6 +253,21 @@ def _miscalibration_changes(models: TwoModels) -> Changes:
 
 
 # The registry ------------------------------------------------------------------------------------
+
+
+def _ratio(of: Question, name: str, title: str, definition: str) -> Question:
+    """Return the question on the ratio of the values of another question, for a tolerance."""
+
+    def ask(sample: Sample) -> Ratios:
+        assert of.ask is not None
+        found = of.ask(sample)
+        assert isinstance(found, Between)
+        return Ratios(found.values, found.estimates, found.correlation, n_rows=found.n_rows)
+
+    words = {"name": name, "title": title, "definition": definition}
+    ratio = {"ask": ask, "changes": None, "is_ratio": True, "is_for_tolerance": True}
+    return replace(of, **words, **ratio)  # type: ignore[arg-type]
+
 
 _AUC = Question(
     name="difference",
@@ -322,26 +323,18 @@ _ALL_QUESTIONS = (
         requires="probabilities",
         is_signed=True,
     ),
-    replace(
+    _ratio(
         _AUC,
-        name="ratio",
-        title="AUC ratio",
-        definition="The AUC ratio is the smallest over the largest AUC of the groups.",
-        ask=_ratios,
-        changes=None,
-        is_ratio=True,
-        is_for_tolerance=True,
+        "ratio",
+        "AUC ratio",
+        "The AUC ratio is the smallest over the largest AUC of the groups.",
     ),
-    replace(
+    _ratio(
         _SELECTION,
-        name="demographic_parity_ratio",
-        title="Selection ratio",
-        definition="The selection ratio (demographic parity ratio) is the smallest over the "
-        "largest selection rate; the four-fifths rule asks for 0.8 or more.",
-        ask=_selection_ratios,
-        changes=None,
-        is_ratio=True,
-        is_for_tolerance=True,
+        "demographic_parity_ratio",
+        "Selection ratio",
+        "The selection ratio (demographic parity ratio) is the smallest over the largest selection "
+        "rate; the four-fifths rule asks for 0.8 or more.",
     ),
     Question(
         name="equalized_odds_difference",

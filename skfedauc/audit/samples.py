@@ -136,6 +136,12 @@ class Sample:
         counts = self.report.counts
         return np.array([counts.n_negatives, counts.n_positives], np.int64)
 
+    def n_rows(self, which: str) -> NDArray[np.int64]:
+        """Return the groups' numbers of "positives", "negatives" or "rows"."""
+        negatives, positives = self.n_by_class
+        numbers = {"negatives": negatives, "positives": positives, "rows": negatives + positives}
+        return np.asarray(numbers[which])
+
     @property
     def is_few(self) -> NDArray[np.bool_]:
         """Whether each group has too few rows in a class to be headlined."""

@@ -11,10 +11,9 @@ from skfedauc._output_file import write_whole
 from skfedauc._words import counted, listed, shortened
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError, check_tolerances
-from skfedauc.audit.facts import plain_label, plain_labels, plain_number
+from skfedauc.audit.document import plain_label, plain_labels, plain_number
 from skfedauc.audit.fairness_audit import joined
-from skfedauc.audit.output import Output, as_json, page_of
-from skfedauc.audit.page import check_installed
+from skfedauc.audit.output import Output, as_json, check_installed, page_of
 from skfedauc.audit.samples import bin_of_threshold
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import headline, n_by_class
