@@ -97,10 +97,16 @@ class Card:
 
 @dataclass(frozen=True)
 class Row:
-    """Overview row: a question or a tolerance, and its answer by column."""
+    """Overview row: a question with a gloss, or a tolerance, and its answers."""
 
     title: str
     cells: tuple[Cell, ...]
+    gloss: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title, with the gloss in brackets."""
+        return f"{self.title} ({self.gloss})" if self.gloss else self.title
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,7 @@ class Document:
     def _overview_lines(self, rows: Iterable[Row]) -> list[str]:
         lines = []
         for row in rows:
-            lines.append(f"  {row.title}")
+            lines.append(f"  {row.heading}")
             for column, cell in zip(self.columns, row.cells, strict=True):
                 of_column = f"by {column}: " if len(self.columns) > 1 else ""
                 lines += _wrapped(f"{cell.mark} {of_column}{cell.word}: {cell.text}", "    ")
@@ -191,7 +197,7 @@ class Document:
         by_column = tuple(f"by {column}" for column in self.columns)
         for title, rows in (("Also asked", self.also), ("Tolerance", self.tolerances)):
             table = [
-                (row.title, *(f"**{of.word}**: {of.text}" for of in row.cells)) for row in rows
+                (row.heading, *(f"**{of.word}**: {of.text}" for of in row.cells)) for row in rows
             ]
             lines += [*_markdown_table((title, *by_column), table), ""] if rows else []
         lines += [self.promise, "", "### Definitions", ""]

@@ -80,8 +80,6 @@ def document_of_audit(audit: Audited) -> Document:
     also = _also(answers, [primary.name])
     tolerances = tuple(_tolerances(audit))
     voice = Voice(said, lambda found: wording.short(found, favorable), _table_of_groups)
-    noun = QUESTIONS["calibration_difference"].noun
-    signs = f" Calibration: {noun}." if "calibration_difference" in also else ""
     return _document(
         answers,
         audit.facts,
@@ -93,7 +91,7 @@ def document_of_audit(audit: Audited) -> Document:
         cards=tuple(cards),
         tolerances=tolerances,
         legend=f"Plots: {primary.noun} with {wording.NINETY_FIVE} interval, lowest first; dashed: "
-        f"all rows together; pale: few rows; at right: rows.{signs}",
+        "all rows together; pale: few rows; at right: rows.",
         promise=wording.promise(primary, level, _level_of(answers, also), audit.n_audits),
         plots=plots_of(audit),
     )
@@ -191,6 +189,7 @@ def _document(
             Row(
                 QUESTIONS[name].title,
                 tuple(_cell(of[name], voice.short(of[name])) for of in answers.values()),
+                QUESTIONS[name].gloss,
             )
             for name in also
         ),

@@ -63,6 +63,8 @@ class Question:
         Name of the groups' value, the column of `FairnessAudit.by_group`.
     title, noun : str
         The row's heading, and the value in a sentence.
+    gloss : str
+        A few words on the value, beside the heading on the first screen.
     definition : str
         One sentence for the page and the model card.
     ask : callable or None
@@ -88,6 +90,7 @@ class Question:
     definition: str
     ask: Callable[[Sample], Contrast] | None = None
     changes: Callable[[TwoModels], Changes] | None = None
+    gloss: str = ""
     rows: str = "rows"
     requires: Literal["", "decisions", "probabilities"] = ""
     is_signed: bool = False
@@ -170,7 +173,7 @@ def _student(
 
 
 def _rate(
-    value: str, *, of: Cells, counts: Cells = _SELECTED, name: str = "", **entry: Any
+    value: str, *, of: Cells, counts: Cells = _SELECTED, name: str = "", **words: Any
 ) -> Question:
     """Return the question on a rate: `counts` as a share of the rows `of`."""
     events = np.array(of, bool) & np.array(counts, bool)
@@ -209,7 +212,7 @@ def _rate(
         changes=changes if has_changes else None,
         rows=of_classes.get(of, "rows"),
         requires="decisions",
-        **entry,
+        **words,
     )
 
 
@@ -283,6 +286,7 @@ _SELECTION = _rate(
     "selection_rate",
     name="demographic_parity_difference",
     of=_ALL,
+    gloss="share of rows selected",
     definition="The selection rate is the share of rows with a positive decision. Its largest "
     "difference is the demographic parity difference.",
 )
@@ -293,6 +297,7 @@ _ALL_QUESTIONS = (
         value="xauc_disparity",
         title="Ranking across groups",
         noun="xAUC disparity",
+        gloss="positives of a group against negatives of the others",
         definition="The xAUC disparity of a group is the probability that its positives outrank "
         "the other groups' negatives, minus the probability that the other groups' positives "
         "outrank its negatives. Above 0, the ranking puts the group higher.",
@@ -304,11 +309,13 @@ _ALL_QUESTIONS = (
     _rate(
         "true_positive_rate",
         of=_POSITIVES,
+        gloss="share of positives selected",
         definition="The true positive rate is the share of positives with a positive decision.",
     ),
     _rate(
         "false_positive_rate",
         of=_NEGATIVES,
+        gloss="share of negatives selected",
         definition="The false positive rate is the share of negatives with a positive decision.",
     ),
     Question(
@@ -316,6 +323,7 @@ _ALL_QUESTIONS = (
         value="calibration",
         title="Calibration",
         noun="mean score minus share of positives",
+        gloss="mean score minus share of positives",
         definition="Calibration compares the mean score of a group with its share of positives. "
         "Above 0, the scores promise more positives than there are.",
         ask=_miscalibrations,

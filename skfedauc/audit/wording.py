@@ -265,8 +265,8 @@ def promise(primary: Question, level: float, also: str, n_audits: int) -> str:
         f"If no group differs, {alone} {said} a false claim on {primary.noun} in at most 5 % of "
         f"cases, and on anything else in at most 5 %. Intervals are {level_text(level)} "
         f"({primary.title}){also and f' and {also} (also asked)'}; groups differ exactly where an "
-        "interval excludes 0, and p values are adjusted in the same way. An undecided difference "
-        "may exist: read its interval."
+        "interval excludes 0, and p values are adjusted in the same way. Differences are taken "
+        "before rounding. An undecided difference may exist: read its interval."
     )
 
 
