@@ -40,21 +40,7 @@ LEVEL = 0.95
 _PAIR = np.array([0]), np.array([1])
 
 
-class Shown(NamedTuple):
-    """The gap that a sentence names: its groups, and its size with limits.
-
-    It is the largest gap if the rows establish it, else the most significant established gap. The
-    largest value often belongs to a group with few rows.
-    """
-
-    highest: Any
-    lowest: Any
-    estimate: float
-    ci_low: float
-    ci_high: float
-
-
-_NOTHING = Shown(None, None, np.nan, np.nan, np.nan)
+_NOTHING = Gap(None, None, np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,8 +65,9 @@ class Answer:
         model, or "changed" if a disparity changed its sign.
     highest, lowest : object
         Groups with the largest and the smallest value.
-    shown : Shown
-        The groups that a sentence names, with their gap.
+    shown : Gap
+        The groups that a sentence names, with their gap: the largest gap if the rows establish it,
+        else the clearest established one, because the largest often belongs to few rows.
     groups : tuple
         Group labels, in the order of the table.
     table : pandas.DataFrame or None
@@ -111,7 +98,7 @@ class Answer:
     verdict: Verdict = "unanswered"
     highest: Any = None
     lowest: Any = None
-    shown: Shown = _NOTHING
+    shown: Gap = _NOTHING
     groups: tuple[Any, ...] = ()
     table: pd.DataFrame | None = None
     reference: Any = None
@@ -169,25 +156,23 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     is_apart = contrast.excludes_equality(limits)
     reference = int(sample.n_rows("rows").argmax())
     columns = contrast.columns(alpha, reference)
-    highest, lowest = contrast.ends
-    largest = Gap(highest, lowest, contrast.size(highest, lowest), *limits)  # type: ignore[arg-type]
+    ends: Any = contrast.ends
+    largest = Gap(ends[0], ends[1], contrast.size(*ends), *limits)
     shown = _headlined(contrast, alpha, sample, largest) if is_apart else largest
+    largest, shown = (_labelled(gap, groups) for gap in (largest, shown))
     n_rows = sample.n_rows("rows") if contrast.n_rows is None else contrast.n_rows
     table = {"n_rows": n_rows, "value": contrast.values} | columns._asdict()
-    labels = [None if g is None else groups[g] for g in (*shown[:2], *largest[:2])]
     return Answer(
         question,
         sample.column,
-        largest.estimate,
-        largest.low,
-        largest.high,
+        *largest[2:],
         pvalue=min(contrast.pvalue() * n_claims, 1.0),
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
         verdict="differ" if is_apart else "undecided",
-        highest=labels[2],
-        lowest=labels[3],
-        shown=Shown(labels[0], labels[1], *shown[2:]),
+        highest=largest.highest,
+        lowest=largest.lowest,
+        shown=shown,
         groups=groups,
         table=pd.DataFrame(table, index=index_of(sample.report)),
         reference=None if question.is_with_others else groups[reference],
@@ -196,14 +181,17 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     )
 
 
+def _labelled(gap: Gap, groups: tuple[Any, ...]) -> Gap:
+    highest, lowest = (None if g is None else groups[g] for g in gap[:2])
+    return gap._replace(highest=highest, lowest=lowest)
+
+
 def _headlined(contrast: Any, alpha: float, sample: Sample, largest: Gap) -> Gap:
     """Return the established gap to name: first without groups with few rows, then over all."""
-    everyone = np.ones(len(sample.groups), np.bool_)
-    for among in (~sample.is_few, everyone):
+    for among in (~sample.is_few, np.ones_like(sample.is_few)):
         found: Gap | None = contrast.clearest(alpha, among)
         if found is not None:
-            is_largest = found[:2] == largest[:2]
-            return largest if is_largest else found
+            return largest if found[:2] == largest[:2] else found
     return largest
 
 
@@ -235,7 +223,7 @@ def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
         ci_high=high,
         pvalue=min(part.pvalue for part in halved),
         verdict="differ" if low > 0.0 else "undecided",
-        shown=Shown(widest.highest, widest.lowest, widest.estimate, low, high),
+        shown=Gap(widest.highest, widest.lowest, widest.estimate, low, high),
         table=None,
         reference=None,
     )
@@ -288,7 +276,7 @@ def change(
         verdict=_verdict_of_change(gap, before, after),
         highest=ends[0],
         lowest=ends[1],
-        shown=Shown(ends[0], ends[1], estimate, low, high),
+        shown=Gap(ends[0], ends[1], estimate, low, high),
         groups=groups,
         table=pd.DataFrame(table, index=index_of(sample.report)),
         before=before,
@@ -316,7 +304,7 @@ def change_within(
         ci_high=high,
         pvalue=min(n_claims * float(found.pvalue[0]), 1.0),
         verdict=_verdict_of_change(limits, before, after),
-        shown=Shown(None, None, apart, low, high),
+        shown=Gap(None, None, apart, low, high),
         before=before,
         after=after,
     )

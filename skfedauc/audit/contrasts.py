@@ -7,7 +7,7 @@ so they never disagree.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +35,16 @@ _FURTHEST = 37.0
 
 
 class Gap(NamedTuple):
-    """Gap between two groups, or a group and all others (`lowest` is None), with its limits."""
+    """Gap between two groups, or a group and all others (`lowest` is None), with its limits.
 
-    highest: int
-    lowest: int | None
+    Groups are numbers in a contrast, and labels in an answer.
+    """
+
+    highest: Any
+    lowest: Any
     estimate: float
-    low: float
-    high: float
+    ci_low: float
+    ci_high: float
 
 
 class Columns(NamedTuple):
