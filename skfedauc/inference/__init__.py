@@ -27,8 +27,7 @@ One model:
 ===================  ======================================================================
 
 Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; also of clustered
-rows). Tools: `quantiles.py` (null distributions and roots), `pair_moments.py` (variance of an AUC
-for any number of rows).
+rows). Tools: `quantiles.py` (null distributions and roots).
 
 Two or more models on the same rows:
 
@@ -44,5 +43,6 @@ Curves and calibration:
 * `measures.py`: measures of curves: partial areas, sensitivity, specificity, average precision;
 * `calibration.py`: calibration of probabilities: mean scores, slopes and bins.
 
-Plans: `power.py` (power of tests and width of intervals for given numbers of rows).
+Plans: `power.py` (critical differences, power of tests and width of intervals for given numbers of
+rows).
 """

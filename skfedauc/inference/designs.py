@@ -31,10 +31,10 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements
-from skfedauc.inference.pair_moments import PairMoments
 from skfedauc.inference.variances import (
     Clusters,
     Floats,
+    PairMoments,
     Pooled,
     Variances,
     bounded,

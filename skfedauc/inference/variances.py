@@ -17,11 +17,18 @@ References
    Biometrics 53(2). https://doi.org/10.2307/2533958
 .. [3] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
    statistic. Annals of Mathematical Statistics 28(4).
+.. [4] Bamber, D. (1975). The area above the ordinal dominance graph and the area below the
+   receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+   https://doi.org/10.1016/0022-2496(75)90001-2
+.. [5] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
+   operating characteristic (ROC) curve. Radiology 143(1).
+   https://doi.org/10.1148/radiology.143.1.7063747
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -39,7 +46,6 @@ from skfedauc.inference.effects import (
     cluster_corrections,
     satterthwaite,
 )
-from skfedauc.inference.pair_moments import PairMoments
 
 Floats = NDArray[np.float64]
 
@@ -102,6 +108,41 @@ class Clusters(NamedTuple):
 
         shape = self.units.n_groups, self.units.n_clusters
         return csr_array((self.scaled, (self.units.group, self.units.cluster)), shape=shape)
+
+
+class PairMoments(NamedTuple):
+    """Moments of pair comparisons that determine an AUC's variance for any row count [4]_ [5]_.
+
+    Comparing a positive with a negative gives 1, one half (a tie) or 0. `pair` is the variance of a
+    comparison, and the others are covariances between two comparisons that share only the negative,
+    or only the positive: Q1 - A^2 and Q2 - A^2 in the notation of `auc_critical_difference`.
+    """
+
+    pair: float
+    same_negative: float
+    same_positive: float
+
+    def variance(self, m: float, n: float) -> float:
+        """Variance of the AUC with m positives and n negatives."""
+        return self.covariance(m, n, 1.0)
+
+    def covariance(self, m: float, n: float, same: float) -> float:
+        """Covariance between two models' AUCs if a share `same` of rows has equal scores.
+
+        Two comparisons correlate if they share a row with the same score in both models.
+        """
+        of_a_negative = same * (m - same) * self.same_negative
+        of_a_positive = same * (n - same) * self.same_positive
+        return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
+
+    def share_of_same_scores(self, m: float, n: float, correlation: float) -> float:
+        """Share of rows with equal scores that gives two models' AUCs this correlation."""
+        squared = self.pair - self.same_negative - self.same_positive
+        linear = m * self.same_negative + n * self.same_positive
+        wanted = correlation * self.variance(m, n) * m * n
+        # Return the root of squared * x^2 + linear * x = wanted between 0 and 1, without
+        # cancellation.
+        return 2 * wanted / (linear + math.sqrt(linear**2 + 4 * squared * wanted))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
