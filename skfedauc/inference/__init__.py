@@ -33,7 +33,7 @@ Two or more models on the same rows:
 
 ===================  ======================================================================
 ``models``           pooled, averages, by group and over groups (Hothorn et al. 2008)
-``paired_measures``  the same for other measures than the AUC
+``measures``         the same for other measures than the AUC
 ``changes``          of the largest difference between groups, and of rates of decisions
 ===================  ======================================================================
 

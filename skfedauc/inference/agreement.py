@@ -23,7 +23,7 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import OwnMoments, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.variances import Stratum, Variances
-from skfedauc.ranks import Ranks, ranks_among_all
+from skfedauc.pairs import Ranks, ranks_among_all
 
 Floats = NDArray[np.float64]
 NEGATIVES, POSITIVES = 0, 1

@@ -34,7 +34,7 @@ from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import bounded, moments_of_all_rows, strata_of
-from skfedauc.ranks import Ranks, ranks_among_all
+from skfedauc.pairs import Ranks, ranks_among_all
 
 Floats = NDArray[np.float64]
 # Disparities of all groups, and their standard errors

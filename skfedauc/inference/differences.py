@@ -46,7 +46,7 @@ from skfedauc.inference.quantiles import (
     studentized_range_tail,
 )
 from skfedauc.inference.variances import Clusters, Extremes, Variances
-from skfedauc.ranks import sum_of_others
+from skfedauc.pairs import sum_of_others
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]

@@ -37,7 +37,7 @@ from skfedauc.inference.differences import MOST_GROUPS, all_pairs
 from skfedauc.inference.limits import Spreads, limits_of_groups
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
-from skfedauc.ranks import sum_of_others
+from skfedauc.pairs import sum_of_others
 
 Floats = NDArray[np.float64]
 
