@@ -20,9 +20,8 @@ from skfedauc.audit.contrasts import Gap
 from skfedauc.audit.questions import QUESTIONS, Changes, Question, TwoModels
 from skfedauc.audit.samples import Sample
 from skfedauc.counts import ScoreCounts
-from skfedauc.inference.changes import gap_change
 from skfedauc.inference.effects import Floats
-from skfedauc.inference.models import auc_values, compare_average, joint_within
+from skfedauc.inference.models import auc_values, compare_average, gap_change, joint_within
 from skfedauc.inference.rates import GapLimits
 from skfedauc.report import GroupAUC, estimates_of, index_of, null_difference_of, shares
 

@@ -9,9 +9,8 @@ One model:
 
 ===================  ======================================================================
 ``variances``        DeLong 1988; unbiased; bounded (Birnbaum and Klose 1957); pooled over groups;
-                     the pooled AUC for fixed groups (strata) and for random groups
-``designs``          the same over the pairs of rows in the same fold, and Obuchowski's (1997) of
-                     clusters
+                     the pooled AUC for fixed groups (strata) and for random groups; the same for
+                     the pairs of rows in the same fold, and Obuchowski's (1997) for clusters
 ``effects``          placement values of rows, units, corrections (Bell and McCaffrey 2002);
                      averages over comparisons of classes
 ``limits``           hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding 1963)
@@ -32,9 +31,9 @@ rows). Tools: `quantiles.py` (null distributions and roots).
 Two or more models on the same rows:
 
 ===================  ======================================================================
-``models``           pooled, averages, by group and over groups (Hothorn et al. 2008)
+``models``           pooled, averages, by group and over groups (Hothorn et al. 2008); changes of
+                     the largest difference between groups, and of rates of decisions
 ``measures``         the same for other measures than the AUC
-``changes``          of the largest difference between groups, and of rates of decisions
 ===================  ======================================================================
 
 Curves and calibration:

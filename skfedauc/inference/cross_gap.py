@@ -29,11 +29,10 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, ratio
 from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
-from skfedauc.inference.designs import rows_of
 from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import bounded, moments_of_all_rows, strata_of
+from skfedauc.inference.variances import bounded, moments_of_all_rows, rows_of, strata_of
 from skfedauc.pairs import Ranks, ranks_among_all
 
 Floats = NDArray[np.float64]
