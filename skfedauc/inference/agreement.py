@@ -3,12 +3,7 @@
 The average of the group AUCs weighted by positives equals the pooled AUC if the negatives have the
 same score distribution in all groups, and the average weighted by negatives if the positives have.
 Kolmogorov distances bound the difference, and the Anderson-Darling test for k samples tests whether
-the distributions are equal [1]_.
-
-References
-----------
-.. [1] Scholz, F. W. and Stephens, M. A. (1987). K-sample Anderson-Darling tests. Journal of the
-   American Statistical Association 82(399). https://doi.org/10.1080/01621459.1987.10478517
+the distributions are equal (Scholz and Stephens 1987).
 """
 
 from __future__ import annotations

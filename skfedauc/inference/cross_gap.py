@@ -2,18 +2,9 @@
 
 The first cross AUC compares the group's positives with the negatives in all other groups, and the
 second the positives in all other groups with the group's negatives. They share no row, so their
-variances [1]_ add up if all rows are independent. With clusters, a cluster's effect has four
-parts, one for each class and cross AUC, and the variance sums the squared effects [3]_.
-
-References
-----------
-.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two
-   or more correlated receiver operating characteristic curves. Biometrics 44(3).
-   https://doi.org/10.2307/2531595
-.. [2] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
-   statistic. Annals of Mathematical Statistics 28(4).
-.. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-   Biometrics 53(2). https://doi.org/10.2307/2533958
+variances (DeLong et al. 1988) add up if all rows are independent. With clusters, a cluster's effect
+has four parts, one for each class and cross AUC, and the variance sums the squared effects
+(Obuchowski 1997).
 """
 
 from __future__ import annotations
@@ -102,7 +93,7 @@ class CrossGaps(NamedTuple):
 def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> CrossGaps:
     """Compare each group's two cross AUCs.
 
-    The variance is the larger of DeLong's [1]_ and that from the placement values of all rows
+    The variance is the larger of DeLong's (1988) and that from the placement values of all rows
     pooled: DeLong's is too small where sampling error gives a few rows similar scores, and
     selecting the largest disparity favors such groups. With binned scores, one cross AUC can be as
     low and the other as high as the bins permit, and the p value tests the disparity nearest to 0.
@@ -216,7 +207,7 @@ def _above_others(
 
     `own` are the group's rows in one class (`side`: 0 for negatives, 1 for positives), and `others`
     the other groups' rows in the other class. The second result is DeLong's variance of the share,
-    or an upper bound [2]_ if that is 0.
+    or an upper bound (Birnbaum and Klose 1957) if that is 0.
     """
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
     around = squared = _Neighbors.of(cells, side, ranks_among_all(cells))

@@ -1,22 +1,10 @@
 """Row effects on AUCs, for rows that must be paired: several models, clusters, several classes.
 
-A row's effect on an AUC is how far its placement value deviates from its class mean,
-times its class share. Effects add up: to the error of an average AUC, or of a difference between
-models, or to a cluster's contribution. A variance sums the squared effects of independent
-*units*, which are rows, or the rows in one cluster in one group [1]_ [2]_. A correction accounts
-for the estimated mean: DeLong's for rows, Bell and McCaffrey's for clusters [3]_.
-
-References
-----------
-.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
-   two or more correlated receiver operating characteristic curves: a nonparametric
-   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-.. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-   Biometrics 53(2). https://doi.org/10.2307/2533958
-.. [3] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
-   regression with multi-stage samples. Survey Methodology 28(2).
-.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
-   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
+A row's effect on an AUC is how far its placement value deviates from its class mean, times its
+class share. Effects add up: to the error of an average AUC, or of a difference between models, or
+to a cluster's contribution. A variance sums the squared effects of independent *units*, which are
+rows, or the rows in one cluster in one group (DeLong et al. 1988; Obuchowski 1997). A correction
+accounts for the estimated mean: DeLong's for rows, Bell and McCaffrey's for clusters (2002).
 """
 
 from __future__ import annotations
@@ -291,18 +279,12 @@ def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> t
 
 
 def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:
-    """Return how the cluster residuals are corrected for their common mean [3]_.
+    """Return Bell and McCaffrey's correction of each cluster's residual for the common mean.
 
-    A cluster's residual is its deviation from its share of the overall sum. The
-    deviation's variance is the cluster's variance times ``1 - 2 share + sum(share^2)``,
-    if cluster variances are proportional to their squared shares. The correction is the
-    inverse root of this factor.
-
-    Parameters
-    ----------
-    weights, totals, squares : float64 array
-        Each cluster's weight, and the summed weights and squared weights of all
-        clusters. The three arrays have the same shape.
+    A cluster's residual is its deviation from its share of the overall sum. Its variance is the
+    cluster's variance times ``1 - 2 share + sum(share^2)``, if cluster variances are proportional
+    to their squared shares. The correction is the inverse root of this factor. `totals` and
+    `squares` are the sums of the weights and of their squares over all clusters.
     """
     # Compute the factor as a sum of two terms that are at least 0.
     others = np.maximum(squares - weights**2, 0.0)

@@ -3,23 +3,6 @@
 An *index* is a measure on a linear scale from 0 to 1. A partial area's index is the area
 divided by its largest possible value. For other measures, the index equals the measure. The module
 omits transformed AUCs (`Measure.is_auc`).
-
-References
-----------
-.. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
-   Journal of the American Statistical Association 22(158).
-   https://doi.org/10.1080/01621459.1927.10502953
-.. [2] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
-   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
-.. [3] Dodd, L. E. and Pepe, M. S. (2003). Partial AUC estimation and regression. Biometrics 59(3).
-   https://doi.org/10.1111/1541-0420.00071
-.. [4] He, Y. and Escobar, M. (2008). Nonparametric statistical inference method for partial areas
-   under receiver operating characteristic curves, with application to genomic studies. Statistics
-   in Medicine 27(25). https://doi.org/10.1002/sim.3335
-.. [5] Bhatia, R. and Davis, C. (2000). A better bound on the variance. American Mathematical
-   Monthly 107(4). https://doi.org/10.1080/00029890.2000.12005203
-.. [6] Hampel, F. R. (1974). The influence curve and its role in robust estimation. Journal of the
-   American Statistical Association 69(346). https://doi.org/10.1080/01621459.1974.10482962
 """
 
 from __future__ import annotations
@@ -306,9 +289,9 @@ def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
 
 
 def combined_lower_limit(value: Floats, first: Floats, second: Floats) -> Floats:
-    """Return the lower limit for two independent errors, each of which has a lower limit [2]_.
+    """Return the lower limit for two independent errors, each of which has a lower limit.
 
-    It is as far below the value as the root of the summed squared distances.
+    It is as far below the value as the root of the summed squared distances (Zou and Donner 2008).
     """
     reach = np.hypot(np.maximum(value - first, 0.0), np.maximum(value - second, 0.0))
     return np.maximum(value - reach, 0.0)
@@ -332,7 +315,7 @@ def sensitivity_guard(curves: GroupCurves, fpr: float, observed: Floats, tail: f
 
 
 class WilsonErrors(NamedTuple):
-    """Sampling errors of each group's sensitivity, with Wilson's limits [1]_.
+    """Sampling errors of each group's sensitivity, with Wilson's limits (1927).
 
     Each group has an observed sensitivity, its mean over the sampling distribution of the
     threshold, and the number n of independent positives that give the same variance.
@@ -397,9 +380,9 @@ def _mean_height(curves: GroupCurves, rate: Floats) -> Floats:
 def partial_area_influence(curves: GroupCurves, max_fpr: float) -> Influence:
     """Return influence values on `partial_area`.
 
-    A positive's value is the length of the rates at which it is above the threshold.
-    A negative's value is its placement value, but at most the true positive rate at the last
-    rate, which accounts for the sampling error of the threshold [3]_ [4]_.
+    A positive's value is the length of the rates at which it is above the threshold. A negative's
+    value is its placement value, but at most the true positive rate at the last rate, which
+    accounts for the sampling error of the threshold (Dodd and Pepe 2003; He and Escobar 2008).
 
     Rows in a tie block count as uniformly distributed over its segment.
     """
@@ -517,8 +500,8 @@ def average_precision_influence(curves: GroupCurves) -> Influence:
 def greatest_precision_variance(value: Floats, curves: GroupCurves) -> Floats:
     """Return an upper bound on the variance of each group's average precision.
 
-    It is ``A (1 - A)`` [5]_, with half a success and half a failure added to A, as if A were a
-    share of the rows of the smaller class.
+    It is ``A (1 - A)`` (Bhatia and Davis 2000), with half a success and half a failure added to A,
+    as if A were a share of the rows of the smaller class.
     """
     fewer = np.minimum(curves.positives.effective, curves.negatives.effective)
     shrunk = (fewer * value + 0.5) / (fewer + 1.0)
@@ -570,8 +553,8 @@ def greatest_average_precision(curves: GroupCurves) -> Floats:
 
 # Several models on the same rows ------------------------------------------------------------------
 #
-# The variance of a difference uses each row's difference of influence values [6]_, as DeLong's uses
-# differences of placement values.
+# The variance of a difference uses each row's difference of influence values (Hampel 1974), as
+# DeLong's uses differences of placement values.
 
 # Largest probability that no row is within the rates of a partial AUC. Above this probability, the
 # variance is too small on average, and there is no test.

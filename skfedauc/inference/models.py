@@ -1,30 +1,13 @@
 """Comparisons between two or more models on the same rows, from row effects (`effects.py`).
 
-The variance of a difference between two models comes from their effects' differences [1]_: a
-difference of covariances would lose precision if the models agree on nearly all rows. All pairs of
-models are compared by how the largest standardized difference is distributed [2]_, a multivariate
-t distribution with the smallest of Satterthwaite's degrees of freedom of the differences. Hasler
-and Hothorn [3]_ use each difference's own degrees of freedom instead. With 20 models, 10 positives
-and 100 negatives (AUC .7, correlation .5 of the scores, 1,000 runs), the family-wise error rate at
-5 % is 4 % with the smallest degrees of freedom, 8 % with each difference's own, and 25 % with the
-normal distribution.
-
-References
-----------
-.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
-   two or more correlated receiver operating characteristic curves: a nonparametric
-   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-.. [2] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general parametric
-   models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
-.. [3] Hasler, M. and Hothorn, L. A. (2008). Multiple contrast tests in the presence of
-   heteroscedasticity. Biometrical Journal 50(5).
-.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
-   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
-.. [5] Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial
-   proportions based on paired data. Statistics in Medicine 17(22).
-   https://doi.org/10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C
-.. [6] McNemar, Q. (1947). Note on the sampling error of the difference between correlated
-   proportions or percentages. Psychometrika 12(2). https://doi.org/10.1007/BF02295996
+The variance of a difference between two models comes from their effects' differences (DeLong et al.
+1988): a difference of covariances would lose precision if the models agree on nearly all rows. All
+pairs of models are compared by how the largest standardized difference is distributed (Hothorn et
+al. 2008), a multivariate t distribution with the smallest of Satterthwaite's degrees of freedom of
+the differences. Hasler and Hothorn (2008) use each difference's own degrees of freedom instead.
+With 20 models, 10 positives and 100 negatives (AUC .7, correlation .5 of the scores, 1,000 runs),
+the family-wise error rate at 5 % is 4 % with the smallest degrees of freedom, 8 % with each
+difference's own, and 25 % with the normal distribution.
 """
 
 from __future__ import annotations
@@ -589,8 +572,8 @@ def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> Ga
 
     Of several quantities, such as the true and the false positive rates of equalized odds, it is
     the largest gap. The limits follow from those of the two gaps, by all pairs of groups with
-    Sidak's adjustment, and from their correlation [4]_. The p value is the smallest error rate at
-    which the interval excludes 0.
+    Sidak's adjustment, and from their correlation (Zou and Donner 2008). The p value is the
+    smallest error rate at which the interval excludes 0.
 
     In simulations of normal values (2 to 10 groups, correlations of 0 to .99 of both models, 600
     runs each), the intervals at 95 % cover the change in 94 to 97 % of runs with two groups whose
@@ -723,9 +706,9 @@ def rate_changes(
 ) -> RateChanges:
     """Return the changes of the share of positive decisions by group.
 
-    The interval is Newcombe's method 10 [5]_: the Wilson limits of both rates, combined with the
+    The interval is Newcombe's method 10 (1998): the Wilson limits of both rates, combined with the
     correlation phi of the decisions, whose numerator has a continuity correction. The test is
-    McNemar's exact test [6]_: without a change, each row with different decisions has either
+    McNemar's exact test (1947): without a change, each row with different decisions has either
     decision with probability one half. With weights, Kish's effective sample sizes replace the
     numbers of rows.
     """

@@ -3,11 +3,6 @@
 Observed AUCs are independent, with a Beta distribution around the true AUC and the variance of
 `PairMoments`: a normal distribution has no skew, and would give too high a power. The tests use
 the limits of the package, at the variance of normal scores (or of pilot rows).
-
-References
-----------
-.. [1] Owen, D. B. (1956). Tables for computing bivariate normal probabilities. Annals of
-   Mathematical Statistics 27(4). https://doi.org/10.1214/aoms/1177728074
 """
 
 from __future__ import annotations
@@ -44,7 +39,7 @@ def binormal_moments(auc: Any, sd_ratio: float = 1.0) -> PairMoments:
     standard deviation of the positives is r times that of the negatives, rho is ``1 / (1 + r^2)``
     for a shared negative and ``r^2 / (1 + r^2)`` for a shared positive. The probability that both
     variables are positive is ``Phi(h) - 2 T(h, sqrt((1 - rho) / (1 + rho)))``, where
-    ``h = Phi^-1(A)`` and T is Owen's function [1]_.
+    ``h = Phi^-1(A)`` and T is Owen's function (1956).
     """
     from scipy.special import ndtri, owens_t
 

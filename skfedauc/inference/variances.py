@@ -3,7 +3,8 @@
 The *placement value* of a positive is the share of the negatives that it outranks, and that of a
 negative is the share of the positives that outrank it; a tie counts one half. The mean placement
 value of either class is the AUC, and the variance of the AUC follows from the variances of the
-placement values [1]_. For weighted rows, squared weights replace counts in the variances.
+placement values (DeLong et al. 1988). For weighted rows, squared weights replace counts in the
+variances.
 
 Independent rows, pairs within folds and clusters fill the same `Variances`, which all limits, tests
 and rankings read. Within folds, a group's AUC averages its AUCs in the folds, weighted by pairs.
@@ -12,26 +13,10 @@ times the squared shares of pairs.
 
 Clusters, such as several rows of each patient, are independent, and the rows in a cluster may be
 dependent. The effects of the rows in a cluster add up, and the variance is the sum of the squared
-sums [2]_, corrected for clusters of unequal size (`effects.py`). If each row is a cluster, this is
-DeLong's variance. With unequal numbers of rows, Obuchowski's own factor I / (I - 1) for I clusters
-is too small: in an example with 5 clusters of positives and geometric numbers of rows, the variance
-was 24 % too small.
-
-References
-----------
-.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
-   two or more correlated receiver operating characteristic curves: a nonparametric
-   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-.. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-   Biometrics 53(2). https://doi.org/10.2307/2533958
-.. [3] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
-   statistic. Annals of Mathematical Statistics 28(4).
-.. [4] Bamber, D. (1975). The area above the ordinal dominance graph and the area below the
-   receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
-   https://doi.org/10.1016/0022-2496(75)90001-2
-.. [5] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
-   operating characteristic (ROC) curve. Radiology 143(1).
-   https://doi.org/10.1148/radiology.143.1.7063747
+sums (Obuchowski 1997), corrected for clusters of unequal size (`effects.py`). If each row is a
+cluster, this is DeLong's variance. With unequal numbers of rows, Obuchowski's own factor I / (I -
+1) for I clusters is too small: in an example with 5 clusters of positives and geometric numbers of
+rows, the variance was 24 % too small.
 """
 
 from __future__ import annotations
@@ -125,11 +110,12 @@ class Clusters(NamedTuple):
 
 
 class PairMoments(NamedTuple):
-    """Moments of pair comparisons that determine an AUC's variance for any row count [4]_ [5]_.
+    """Moments of pair comparisons that determine an AUC's variance for any row count.
 
     Comparing a positive with a negative gives 1, one half (a tie) or 0. `pair` is the variance of a
     comparison, and the others are covariances between two comparisons that share only the negative,
-    or only the positive: Q1 - A^2 and Q2 - A^2 in the notation of `auc_critical_difference`.
+    or only the positive: Q1 - A^2 and Q2 - A^2 in the notation of `auc_critical_difference`, which
+    has the formula (Bamber 1975; Hanley and McNeil 1982).
     """
 
     pair: float
@@ -385,9 +371,10 @@ def _unbiased(
 def bounded(
     variance: Floats, auc: Floats, pairs: Floats, n_pairs: Floats, defined: NDArray[np.bool_]
 ) -> Floats:
-    """Replace variances of 0 and NaN by A (1 - A) / min(m, n), the largest possible [3]_.
+    """Replace variances of 0 and NaN by the largest possible, A (1 - A) / min(m, n).
 
-    Half a concordant and half a discordant pair keep A away from 0 and 1.
+    By Birnbaum and Klose (1957). Half a concordant and half a discordant pair keep A away from 0
+    and 1.
     """
     shrunk = (pairs * auc + 0.5) / (pairs + 1.0)
     found = variance.copy()
@@ -432,7 +419,8 @@ class Pooled(NamedTuple):
     fixed : float
         Variance for fixed groups with fixed row counts.
     random : float
-        Variance for random groups [2]_; NaN if unknown, for the reason `why_not_random`.
+        Variance for random groups (Obuchowski 1997); NaN if unknown, for the reason
+        `why_not_random`.
     random_freedom : float
         Degrees of freedom for `random`.
     n_groups : int
@@ -563,15 +551,11 @@ def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = 
 
 
 def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[Any]]) -> float:
-    """A mean placement value's variance for random groups [2]_; NaN with fewer than two groups.
+    """Variance of a mean placement value for random groups; NaN with fewer than two groups.
 
-    Parameters
-    ----------
-    residuals : sequence of two float64 array, shape (n_groups,)
-        For positives and for negatives: each group's summed placement values minus the overall
-        mean, divided by the class's weight.
-    weights : sequence of two ndarray, shape (n_groups,)
-        The class's weight by group.
+    The groups are clusters (Obuchowski 1997). For positives and for negatives, `weights` has the
+    weight of each group, and `residuals` each group's summed placement values minus the overall
+    mean, over the weight of the class.
     """
     total, shares = np.zeros((2, residuals[0].size))
     for residual, weight in zip(residuals, weights, strict=True):
