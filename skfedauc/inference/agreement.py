@@ -27,12 +27,8 @@ NEGATIVES, POSITIVES = 0, 1
 class ClassAgreement(NamedTuple):
     """Differences between the score distributions of one class in all groups.
 
-    Attributes
-    ----------
-    distances : float64 array, shape (n_groups,)
-        Kolmogorov distance of each group from all groups; NaN without rows.
-    statistic, pvalue : float
-        Anderson-Darling test; NaN with weights or fewer than two groups.
+    `distances` has the Kolmogorov distance of each group from all groups; NaN without rows. The
+    Anderson-Darling test is NaN with weights or fewer than two groups.
     """
 
     distances: Floats

@@ -38,17 +38,11 @@ _MOST_VISITS = 20_000_000
 class CrossGaps(NamedTuple):
     """The xAUC disparity between each group and all other groups, with its test.
 
-    Attributes
-    ----------
-    disparity, error : float64 array, shape (n_groups,)
-        Disparity and its standard error, which is NaN with fewer than two rows in a class in the
-        group or in the other groups.
-    pvalue, pvalue_adjusted : float64 array, shape (n_groups,)
-        P value for a disparity of 0, unadjusted and adjusted for the group count (Holm).
-    lowest, highest : tuple of two float64 array, shape (n_groups,)
-        Lowest and highest disparities that binned scores permit, with their standard errors.
-    freedom : float64 array, shape (n_groups,)
-        Degrees of freedom of the standard errors; infinite for independent rows.
+    The standard error is NaN with fewer than two rows in a class in the group or in the other
+    groups. P values are for a disparity of 0, unadjusted and adjusted for the group count (Holm).
+    `lowest` and `highest` are the disparities that binned scores permit, with their standard
+    errors. `freedom` has the degrees of freedom of the standard errors; infinite for independent
+    rows.
     """
 
     disparity: Floats
@@ -98,14 +92,9 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
     selecting the largest disparity favors such groups. With binned scores, one cross AUC can be as
     low and the other as high as the bins permit, and the p value tests the disparity nearest to 0.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-    clusters : ClusterCounts, default=None
-        Counts of the same rows by group and cluster; None if all rows are independent. The variance
-        is then at least that of clustered rows, with Student's t. There is none if fewer than two
-        clusters have rows in a class, in the group or in the other groups, or if the numbers of
-        groups and cells have a product above 20 million.
+    With clusters, the variance is at least that of clustered rows, with Student's t. There is none
+    if fewer than two clusters have rows in a class, in the group or in the other groups, or if the
+    numbers of groups and cells have a product above 20 million.
     """
     is_binned = view_of(counts).ranges is not None
     states = extremes_of(counts) if is_binned else (counts, counts)
@@ -238,15 +227,7 @@ def _above_others(
 
 
 class _Neighbors(NamedTuple):
-    """Weights around cells: the group's rows in a class, and the others' in the other class.
-
-    Attributes
-    ----------
-    weight, above : float64 array, shape (n_cells,)
-        The group's weight in the cell, and above it.
-    below, tied : float64 array, shape (n_cells,)
-        The others' weight below the cell, and tied with it.
-    """
+    """By cell: the group's weight of a class in it and above; the others' below and tied with it."""
 
     weight: Floats
     above: Floats

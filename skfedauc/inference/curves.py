@@ -46,20 +46,10 @@ class Influence(NamedTuple):
 class GroupCurves(NamedTuple):
     """All groups' ROC curves: a segment for each cell, from (left, bottom) to (right, top).
 
-    Attributes
-    ----------
-    starts : intp array, shape (n_groups + 1,)
-        Group g has the segments ``starts[g]:starts[g + 1]``, by increasing score, from
-        the curve's end to its beginning; reversed curves have the opposite order.
-    groups : intp array, shape (n_cells,)
-        Each segment's group.
-    left, right, bottom, top : float64 array, shape (n_cells,)
-        False positive rates (left, right) and true positive rates; 0 for a class without rows.
-    negatives, positives : ClassRows
-        Rows in each class, by group.
-    negative_squares, positive_squares : float64 array, shape (n_cells,)
-        Summed squared weights.
-    is_weighted : bool
+    Group g has the segments ``starts[g]:starts[g + 1]``, by increasing score, from the curve's end
+    to its beginning; reversed curves have the opposite order. `left` and `right` are false positive
+    rates, `bottom` and `top` true positive rates; 0 for a class without rows. The squares are sums
+    of squared weights by segment.
     """
 
     starts: NDArray[np.intp]

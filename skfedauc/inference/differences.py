@@ -134,18 +134,9 @@ def holm(pvalues: ArrayLike) -> Floats:
 class Comparisons(NamedTuple):
     """Differences ``auc - other`` within AUC pairs; arrays have the shape (n_comparisons,).
 
-    Attributes
-    ----------
-    auc, other : float64 array
-    ci_low, ci_high : float64 array
-        Each difference's confidence limits.
-    simultaneous_low, simultaneous_high : float64 array
-        Confidence limits for all differences together.
-    statistic : float64 array
-        Normal quantile at which the unadjusted interval ends at 0, with the difference's sign.
-    pvalue, pvalue_adjusted : float64 array
-    adjustment : str
-        How p values are adjusted for multiple comparisons.
+    `ci_low` and `ci_high` limit each difference, and the simultaneous limits all differences
+    together. `statistic` is the normal quantile at which the unadjusted interval ends at 0, with
+    the difference's sign, and `adjustment` tells how p values are adjusted.
     """
 
     auc: Floats

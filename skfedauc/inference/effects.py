@@ -32,18 +32,9 @@ ROUNDING = 1e-12
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows with scores from one or more models.
+    """Rows with scores from one or more models, shape (n_models, n_rows).
 
-    Attributes
-    ----------
-    positive : bool array, shape (n_rows,)
-    scores : float64 array, shape (n_models, n_rows)
-    weights : float64 array, shape (n_rows,)
-    codes : intp array, shape (n_rows,)
-        Group numbers.
-    n_groups : int
-    clusters : intp array, shape (n_rows,), or None
-        Cluster numbers; None if all rows are independent.
+    `codes` has group numbers, and `clusters` cluster numbers; None if all rows are independent.
     """
 
     positive: NDArray[np.bool_]
@@ -233,17 +224,10 @@ class Units(NamedTuple):
 
 
 def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> tuple[Floats, Units]:
-    """Return the corrected cluster effects, from their rows' placement values.
+    """Return the corrected cluster effects, from their rows' placement values by model.
 
-    Parameters
-    ----------
-    rows : Rows
-        Rows with clusters.
-    values : float64 array, shape (n_models, n_rows)
-        Placement values.
-    among_all : bool, default=False
-        Whether the values are placement values among the rows in all groups, and the groups are
-        fixed strata: deviations are from the group mean, in units of all rows.
+    With `among_all`, the values are placement values among the rows in all groups, and the groups
+    are fixed strata: deviations are from the group mean, in units of all rows.
     """
     units, unit = Units.of(rows)
     n_groups, n_units = rows.n_groups, units.group.size
@@ -304,15 +288,7 @@ def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: floa
 
 
 class Comparison(NamedTuple):
-    """Rows in one comparison between classes.
-
-    Attributes
-    ----------
-    rows : Rows
-        The compared rows, with one score.
-    numbers : intp array, shape (n_compared_rows,)
-        Each row's number among all rows.
-    """
+    """The rows in one comparison of classes, with one score, and their numbers among all rows."""
 
     rows: Rows
     numbers: NDArray[np.intp]
@@ -321,16 +297,9 @@ class Comparison(NamedTuple):
 class ClassAverages:
     """Standard deviations of AUC averages over comparisons and groups.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-    codes : intp array, shape (n_rows,)
-        Each row's group number.
-    clusters : intp array, shape (n_rows,)
-        Each row's cluster number; rows in different clusters are independent.
-    is_known : bool array, shape (n_groups, n_comparisons)
-        Whether the AUC has an estimated variance above 0. Other AUCs may have a correlation of 1
-        with the rest.
+    Rows in different clusters are independent. `is_known`, shape (n_groups, n_comparisons), tells
+    whether an AUC has an estimated variance above 0. Other AUCs may have a correlation of 1 with
+    the rest.
     """
 
     def __init__(
@@ -355,10 +324,7 @@ class ClassAverages:
     def of_groups(self, deviations: Floats) -> Floats:
         """Return the standard deviation of each group's summed errors over the comparisons.
 
-        Parameters
-        ----------
-        deviations : float64 array, shape (n_groups, n_comparisons)
-            Each error's standard deviation.
+        `deviations` has those of each error, shape (n_groups, n_comparisons).
         """
         effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
         found: Floats = np.sqrt(self._units.by_group(effect**2)) + self._unknown(deviations)

@@ -179,16 +179,8 @@ def average_interval(
 ) -> Interval:
     """Interval of an average of group AUCs for fixed groups, or for random groups (`new_groups`).
 
-    Parameters
-    ----------
-    variances : Variances
-        The groups in use; a number in place of an undefined AUC has no variance.
-    share : float64 array, shape (n_groups,)
-        Each group's weight; sums to 1.
-    confidence_level : float
-    method : {"logit", "delong", "exact"}
-    new_groups : bool
-        See `quantiles.OverGroups`, and otherwise `mean_of_averages_interval`.
+    A number in place of an undefined AUC has no variance. The shares of the groups sum to 1. See
+    `quantiles.OverGroups` for random groups, and else `mean_of_averages_interval`.
     """
     used, auc = share > 0, variances.auc
     value, tail, note = float((share[used] * auc[used]).sum()), (1.0 - confidence_level) / 2.0, ""

@@ -52,21 +52,12 @@ _MOST_VISITS = 50_000_000
 class RowValues(NamedTuple):
     """A measure for several models, and the row values that determine its sampling error.
 
-    The values are placement values for AUCs, and influence values for other measures.
-
-    Attributes
-    ----------
-    values : float64 array, shape (n_models, n_rows)
-    auc : float64 array, shape (n_models, n_groups) or (n_models, 1)
-        AUC or measure by group or for all rows, on the scale from 0 to 1; NaN if a class lacks
-        rows.
-    means : float64 array, shape (n_models, 2, n_groups)
-        Mean values by group, for negatives and positives.
-    few : bool array, shape (n_groups,), or False
-        Groups with too few rows beyond a partial AUC's threshold for a test.
-    rates : tuple of two float
-        Shares of the negatives and the positives that determine the degrees of freedom: those
-        beyond the threshold.
+    The values, shape (n_models, n_rows), are placement values for AUCs, and influence values for
+    other measures. `auc` is the AUC or measure, on the scale from 0 to 1, by model and group, or by
+    model for all rows; NaN if a class lacks rows. `means` are mean values by model, class
+    (negatives first) and group. `few` marks groups with too few rows beyond a partial AUC's
+    threshold for a test. `rates` are the shares of the negatives and the positives that determine
+    the degrees of freedom: those beyond the threshold.
     """
 
     values: Floats
@@ -103,15 +94,11 @@ def _overall(rows: Rows, means: Floats) -> Floats:
 
 
 class Joint(NamedTuple):
-    """Several models' AUCs, and the variances of all pairwise differences.
+    """Several models' AUCs by group, and the variances of all pairwise differences.
 
-    Attributes
-    ----------
-    auc : float64 array, shape (n_models, n_groups)
-    variance, freedom : float64 array, shape (n_models, n_models, n_groups)
-        The variance is NaN with too few rows; the degrees of freedom are at least 1.
-    effects, units : float64 array, shape (n_models, 2, n_units), and Units
-        Cluster effects on the AUCs within groups; None for independent rows and other AUCs.
+    Variance and degrees of freedom (at least 1) have the shape (n_models, n_models, n_groups). The
+    variance is NaN with too few rows. `effects`, shape (n_models, 2, n_units), and `units` are
+    those of clusters on the AUCs within groups; None for independent rows and other AUCs.
     """
 
     auc: Floats
@@ -154,15 +141,10 @@ def joint_within(rows: Rows, of: RowValues) -> Joint:
 def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     """Return the pooled AUCs as if for one group, with the variances of two designs.
 
-    With fixed class counts in each group, deviations are from the mean of the
-    group. With random ones, as in a random sample, they are from the overall mean.
-    The second variance is larger if placement values change differently between groups.
-
-    Parameters
-    ----------
-    rows : Rows
-    of : RowValues
-        Values among the rows in all groups.
+    With fixed class counts in each group, deviations are from the mean of the group. With random
+    ones, as in a random sample, they are from the overall mean. The second variance is larger if
+    placement values, which are those among the rows in all groups, change differently between
+    groups.
     """
     designs = [True, False][: rows.n_groups]
     if rows.clusters is not None:
@@ -174,12 +156,8 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
 class Deviations(NamedTuple):
     """Two models' differences, first minus second, by class and group: (2, n_groups).
 
-    Attributes
-    ----------
-    mean : float64 array
-        Mean difference.
-    once, squared : float64 array
-        Summed deviations from the mean difference, and their summed squares, with squared weights.
+    `once` sums the deviations from the mean difference, and `squared` their squares, with squared
+    weights.
     """
 
     mean: Floats
@@ -347,22 +325,14 @@ def compare_average(
 ) -> Comparisons:
     """Compare averages over group AUCs, with simultaneous limits for all pairs.
 
+    The shares of the groups sum to 1; all are 0 for an undefined average. `bounded` has the
+    variances by model and group, or bounds for groups with a single row in a class.
+
     The variances of small groups are imprecise, and so are the groups' shares in the variance of an
     average. The smallest of many degrees of freedom from such shares would be far too small. The
     joint degrees of freedom therefore use the mean shares over all pairs. With 10 models and 5
     groups of 4 positives and 20 negatives (AUC .7, 300 and 500 runs), the family-wise error rate of
     `macro` at 5 % is 3 %, and 0 % with the shares of each pair.
-
-    Parameters
-    ----------
-    within : Joint
-        Result of `joint_within`.
-    share : float64 array, shape (n_groups,)
-        Group shares, with sum 1; all 0 for an undefined average.
-    bounded : float64 array, shape (n_models, n_groups)
-        Group AUC variances, or bounds for groups with a single row in a class.
-    pairs : tuple of two intp array, shape (n_pairs,)
-    confidence_level : float
     """
     used = share > 0
     first, second = pairs
@@ -417,20 +387,10 @@ def compare_in_groups(
 def compare_over_groups(
     rows: Rows, of: RowValues, share: Floats | None, pairs: Pairs, confidence_level: float
 ) -> Comparisons:
-    """Compare pooled AUCs or averages of group AUCs, if the groups are random.
+    """Compare pooled AUCs (`share` is None) or averages of group AUCs, if the groups are random.
 
-    The pooled AUCs use the variance of clustered data with the groups as clusters. Limits and
-    adjusted p values are simultaneous (Bonferroni).
-
-    Parameters
-    ----------
-    rows : Rows
-    of : RowValues
-        Values among the rows in all groups, or for an average, within groups.
-    share : float64 array, shape (n_groups,), or None
-        Group shares in an average, with sum 1; None for the pooled AUCs.
-    pairs : tuple of two intp array, shape (n_pairs,)
-    confidence_level : float
+    The pooled AUCs use the variance of clustered data with the groups as clusters, and values among
+    the rows in all groups. Limits and adjusted p values are simultaneous (Bonferroni).
     """
     null: StudentT | OverGroups
     first, second = pairs

@@ -178,17 +178,10 @@ _AT_ONCE = 512
 class Ranking(NamedTuple):
     """Shrunken AUCs with limits, and ranks; NaN for the groups without a variance.
 
-    Attributes
-    ----------
-    shrunken_auc, ci_low, ci_high : float64 array, shape (n_groups,)
-    reliability : float64 array, shape (n_groups,)
-        Weight of the group's own AUC in the shrunken AUC.
-    ranked : bool array, shape (n_groups,)
-    rank, rank_low, rank_high : int64 array, shape (n_ranked,)
-        Rank of the AUC (1 is the largest; ties have the smallest of their ranks), and its
-        simultaneous confidence set.
-    may_be_worst : bool array, shape (n_ranked,)
-        Whether the group is in the confidence set of the group with the smallest true AUC.
+    `reliability` is the weight of the group's own AUC in the shrunken AUC. The others are for the
+    groups that are `ranked`: the rank of the AUC (1 is the largest; ties have the smallest of their
+    ranks) with its simultaneous confidence set, and whether the group is in the confidence set of
+    the group with the smallest true AUC.
     """
 
     shrunken_auc: Floats

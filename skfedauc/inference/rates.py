@@ -86,16 +86,10 @@ def upper_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
 
 
 def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
-    """Return a share's limits from the binomial distribution's tails (Clopper and Pearson 1934).
+    """Return a share's limits from the binomial distribution's tails, each with error `tail`.
 
-    Parameters
-    ----------
-    share : float array-like
-    rows : float array-like, or Shares
-        Row count in the denominator, or the effective sample size if weighted; or the
-        precision of clustered shares, which have no limits (NaN) with a single cluster.
-    tail : float
-        Each limit's error probability.
+    `rows` is the row count in the denominator, the effective sample size if weighted, or the
+    precision of clustered shares, which have no limits (NaN) with a single cluster.
     """
     value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
     n_events = n_rows * value
@@ -220,18 +214,10 @@ def limits_of_difference(
     tail: float,
     correlation: Floats | None = None,
 ) -> GapLimits:
-    """Return limits for the largest minus the smallest true group value.
+    """Return limits for the largest minus the smallest true group value, of at least two groups.
 
-    Parameters
-    ----------
-    estimates : callable
-        See `estimates_of_shares`.
-    n_groups : int
-        At least 2.
-    alpha, tail : float
-        Error probabilities of the lower and the upper limit.
-    correlation : float64 array, shape (n_groups, n_groups), default=None
-        The estimates' correlations; None if they are independent.
+    `alpha` and `tail` are the error probabilities of the lower and the upper limit. The correlation
+    matrix is that of the estimates; None if they are independent.
     """
     lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
     least = _largest(lowest, highest, -1.0, correlation)
@@ -304,19 +290,11 @@ def _tail_of(deviate: float) -> float:
 
 
 class Shares(NamedTuple):
-    """Clustered shares, such as rates, with their precision; arrays have the shape (n,).
+    """Clustered shares (NaN without rows), such as rates, with their precision.
 
-    Attributes
-    ----------
-    share : float64 array
-        NaN without rows.
-    n_rows : float64 array
-        Row count in the denominator, or Kish's effective sample size if weighted.
-    n_clusters : float64 array
-        Effective cluster count.
-    effect : float64 array
-        Design effect; as for fully dependent rows unless the variance `is_estimated`.
-    is_estimated : bool array
+    `n_rows` is the row count in the denominator, or Kish's effective sample size if weighted, and
+    `n_clusters` the effective cluster count. `effect` is the design effect, which is that of fully
+    dependent rows unless the variance `is_estimated`.
     """
 
     share: Floats
@@ -373,12 +351,8 @@ class Shares(NamedTuple):
 class ClusterSums:
     """Sums over units; a unit holds one cluster's rows in one group.
 
-    Attributes
-    ----------
-    group, cluster : intp array, shape (n_units,)
-    events, weight, squares : float64 array, shape (n_units,)
-        The ratio's numerator, and summed weights and squared weights in its denominator.
-    n_groups, n_clusters : int
+    `events` is the ratio's numerator; `weight` and `squares` are the summed weights and squared
+    weights in its denominator.
     """
 
     group: Numbers

@@ -57,18 +57,10 @@ SHARED = (
 
 
 class Clusters(NamedTuple):
-    """Cluster effects on each group's AUC.
+    """Cluster effects on each group's AUC, by unit.
 
-    Attributes
-    ----------
-    units : Units
-        Each group's clusters.
-    effects : float64 array, shape (n_units,)
-        Corrected effects, both classes together.
-    scaled : float64 array, shape (n_units,)
-        Effects in standard deviations for the group's AUC.
-    n_shared : int
-        How many clusters have rows in several groups.
+    The corrected `effects` are those of both classes together, and `scaled` is in standard
+    deviations for the group's AUC. `n_shared` clusters have rows in several groups.
     """
 
     units: Units
@@ -262,14 +254,10 @@ class Variances:
 class Extremes(NamedTuple):
     """The counts' variances, and those with the lowest and the highest AUCs the bins permit.
 
-    For exact counts, all attributes are the same object. For binned counts, `lowest` and `highest`
-    come from `skfedauc.counts.extremes_of`. The true AUC for the scores in `lowest` is at most
-    that for the exact scores, so a lower confidence limit for the former is one for the latter.
-    Likewise for `highest` and upper limits.
-
-    Attributes
-    ----------
-    given, lowest, highest : Variances
+    For exact counts, all three are the same object. For binned counts, `lowest` and `highest` come
+    from `skfedauc.counts.extremes_of`. The true AUC for the scores in `lowest` is at most that for
+    the exact scores, so a lower confidence limit for the former is one for the latter. Likewise for
+    `highest` and upper limits.
     """
 
     given: Variances
@@ -288,13 +276,9 @@ class Extremes(NamedTuple):
 def variances_of(counts: ScoreCounts, exponent: int | None = None) -> Variances:
     """Return the variances for independent rows.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-    exponent : int, default=None
-        Sums use the weights divided by two to this power; None means `counts.weight_exponent`.
-        The fourth power of very small or large weights underflows or overflows, and no result
-        depends on the scale. All folds must have the same exponent.
+    Sums use the weights divided by two to the power `exponent`; None means
+    `counts.weight_exponent`. The fourth power of very small or large weights underflows or
+    overflows, and no result depends on the scale. All folds must have the same exponent.
     """
     counts = with_weights_over(
         counts, view_of(counts).weight_exponent if exponent is None else exponent
@@ -412,18 +396,8 @@ def _shared(
 class Pooled(NamedTuple):
     """The pooled AUC's variances under three assumptions.
 
-    Attributes
-    ----------
-    rows : Variances
-        Variances with all rows as one sample.
-    fixed : float
-        Variance for fixed groups with fixed row counts.
-    random : float
-        Variance for random groups (Obuchowski 1997); NaN if unknown, for the reason
-        `why_not_random`.
-    random_freedom : float
-        Degrees of freedom for `random`.
-    n_groups : int
+    `rows` has all rows as one sample, `fixed` is for fixed groups with fixed row counts, and
+    `random` for random groups as clusters; NaN if unknown, for the reason `why_not_random`.
     """
 
     rows: Variances
@@ -437,17 +411,10 @@ class Pooled(NamedTuple):
 class Stratum(NamedTuple):
     """Sums by group over the rows in one class, from placement values among the rows in all groups.
 
-    Sums have squared weights. Deviations are from the class mean in the group.
-
-    Attributes
-    ----------
-    rows : ClassRows
-    influence : float64 array, shape (n_groups,)
-        Summed placement values minus the pooled AUC, over the class's weight.
-    once, squared : float64 array, shape (n_groups,)
-        Summed deviations, and their summed squares.
-    product : float64 array, shape (n_groups,)
-        Summed products with the placement values' deviations within the group.
+    Sums have squared weights. Deviations are from the class mean in the group. `influence` sums the
+    placement values minus the pooled AUC, over the class's weight; `once` and `squared` the
+    deviations and their squares; `product` their products with the placement values' deviations
+    within the group.
     """
 
     rows: ClassRows
