@@ -25,40 +25,17 @@ class GroupPairs:
     """Pairs with a positive and a negative in a `ScoreCounts`, computed lazily.
 
     A pair is concordant if the positive has the higher score. A tie counts one half. The weight of
-    a pair is the product of its rows' weights. `u2` is twice the weight of the concordant
-    pairs, i.e. twice Mann-Whitney's U.
+    a pair is the product of its rows' weights. `u2` is twice the weight of the concordant pairs,
+    i.e. twice Mann-Whitney's U.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Counts over all rows.
-    folds : sequence of ScoreCounts, default=None
-        Each fold's counts, with the labels of `counts`. Pairs then consist of rows of the same
-        fold, and sums run over the folds. None compares all rows.
-    rows_repeat : bool, default=False
-        Whether a row can count several times. If True, variances are not available.
-    clusters : ClusterCounts, default=None
-        The same rows' counts by group and cluster. None means independent rows.
-    is_over_folds : bool, default=False
-        Whether the scores of `counts` are out-of-fold scores of several models. Each such model
-        depends on the rows that other models scored.
-    is_multiclass : bool, default=False
-        Whether the rows belong to a problem of three or more classes. A model of such a problem
-        does not decide by a threshold on the score of one class.
+    With `folds`, counts with the labels of `counts`, pairs consist of rows of the same fold, and
+    sums run over these `parts`; None compares all rows.
 
-    Attributes
-    ----------
-    counts : ScoreCounts
-    parts : tuple of ScoreCounts
-        `counts`, or the counts of each fold. Pairs consist of rows of the same part.
-    is_within_folds : bool
-        Whether pairs consist of rows in the same fold only.
-    rows_repeat : bool
-    clusters : ClusterCounts or None
-    is_over_folds : bool
-    is_multiclass : bool
-    positions : tuple of ndarray of intp
-        For each part, the index of each of its groups among the groups of `counts`.
+    If `rows_repeat`, a row can count several times, and variances are not available. `clusters` has
+    the same rows' counts by group and cluster; None means independent rows. If `is_over_folds`, the
+    scores are out-of-fold scores of several models, each of which depends on the rows that other
+    models scored. If `is_multiclass`, the rows belong to a problem of three or more classes, whose
+    model does not decide by a threshold on the score of one class.
     """
 
     def __init__(

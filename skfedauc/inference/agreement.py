@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import OwnMoments, ratio
+from skfedauc.counts.moments import Floats, OwnMoments, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.variances import Stratum, Variances
 from skfedauc.pairs import Ranks, ranks_among_all
 
-Floats = NDArray[np.float64]
 NEGATIVES, POSITIVES = 0, 1
 
 

@@ -16,11 +16,9 @@ from skfedauc._kernel import Cells
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.rates import ClusterSums, Limits, wilson
-
-Floats = NDArray[np.float64]
 
 # Notes on slopes without a value
 ONE_CLASS, CERTAIN, SEPARATED = "one class", "scores of 0 or 1", "separated classes"

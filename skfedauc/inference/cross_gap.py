@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import ClassRows, ratio
+from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
 from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
@@ -26,7 +26,6 @@ from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import bounded, moments_of_all_rows, rows_of, strata_of
 from skfedauc.pairs import Ranks, ranks_among_all
 
-Floats = NDArray[np.float64]
 # Disparities of all groups, and their standard errors
 End = tuple[Floats, Floats]
 
@@ -227,7 +226,7 @@ def _above_others(
 
 
 class _Neighbors(NamedTuple):
-    """By cell: the group's weight of a class in it and above; the others' below and tied with it."""
+    """By cell: the group's weight in and above it in a class; the others' below it and tied."""
 
     weight: Floats
     above: Floats

@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import ClassRows, ratio
+from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
 from skfedauc.inference.limits import limits
 from skfedauc.inference.quantiles import t_quantile
-
-Floats = NDArray[np.float64]
 
 # Rates that differ by less than this number are equal: 1 - 0.9 is not exactly the false positive
 # rate 1/10.

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.limits import AUCSpread, Method, Spreads, limits_of_groups
 from skfedauc.inference.quantiles import (
@@ -34,7 +34,6 @@ from skfedauc.inference.quantiles import (
 from skfedauc.inference.variances import Clusters, Extremes, Variances
 from skfedauc.pairs import sum_of_others
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 # The upper tail of this normal quantile is 0 in floating point.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.limits import (
     NO_VARIATION,
     AUCSpread,
@@ -30,7 +30,6 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.variances import Pooled, Variances
 
-Floats = NDArray[np.float64]
 Of = Literal["groups", "statistics"]
 Over = Literal["rows", "groups"]
 

@@ -17,14 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import MOST_GROUPS, all_pairs
 from skfedauc.inference.limits import Spreads, limits_of_groups
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
 from skfedauc.pairs import sum_of_others
-
-Floats = NDArray[np.float64]
 
 # Largest standard deviation of numbers between 0 and 1
 LARGEST_TAU = 0.5

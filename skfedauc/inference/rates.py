@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.moments import ratio as divided
 from skfedauc.inference.differences import (
     MOST_GROUPS,
@@ -42,7 +43,6 @@ from skfedauc.inference.differences import (
 from skfedauc.inference.limits import Spreads
 from skfedauc.inference.quantiles import normal_quantile
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 _GROUPS_AT_ONCE = 256
