@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skfedauc.audit import FairnessAudit
     from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, Disclosure, DisclosureError, MulticlassCounts, ScoreCounts
-    from skfedauc.inference.critical_difference import auc_critical_difference
+    from skfedauc.inference.power import auc_critical_difference
     from skfedauc.metrics import group_roc_auc_score
     from skfedauc.mitigation import MitigatedClassifier
     from skfedauc.model_selection import (
@@ -72,7 +72,7 @@ _MODULES = {
     "RepeatedWithinGroupStratifiedKFold": "model_selection",
     "ScoreCounts": "counts",
     "WithinGroupStratifiedKFold": "model_selection",
-    "auc_critical_difference": "inference.critical_difference",
+    "auc_critical_difference": "inference.power",
     "compare_candidates": "model_selection",
     "compare_models": "comparison",
     "cross_validate_group_auc": "model_selection",

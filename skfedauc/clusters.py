@@ -27,22 +27,8 @@ class ClusterCounts:
     """Score counts by unit; a unit holds one cluster's rows in one group.
 
     Clusters are independent of each other, and rows in the same cluster may be dependent. A cluster
-    can have rows in several groups. The counts keep no cluster labels.
-
-    Parameters
-    ----------
-    units : ScoreCounts
-        Counts whose groups are the units.
-    group_of, cluster_of : intp array, shape (n_units,)
-        Each unit's group number and cluster number.
-    n_groups, n_clusters : int
-        Group count and cluster count; each group and each cluster has a unit.
-
-    Attributes
-    ----------
-    units : ScoreCounts
-    group_of, cluster_of : intp array, shape (n_units,)
-    n_groups, n_clusters : int
+    can have rows in several groups. The counts keep no cluster labels. `group_of` and `cluster_of`
+    have the numbers of each unit of `units`; each group and each cluster has a unit.
     """
 
     def __init__(
@@ -61,15 +47,7 @@ class ClusterCounts:
 
     @classmethod
     def of_rows(cls, rows: _input.Rows, n_jobs: int | None = None) -> ClusterCounts:
-        """Count validated rows by group and cluster.
-
-        Parameters
-        ----------
-        rows : Rows
-            Validated rows, with `clusters`.
-        n_jobs : int, default=None
-            Number of threads.
-        """
+        """Count validated rows with clusters by group and cluster, with `n_jobs` threads."""
         assert rows.clusters is not None
         n_groups = 1 if rows.labels is None else rows.labels.size
         n_clusters = int(rows.clusters.max(initial=-1)) + 1
@@ -83,18 +61,8 @@ class ClusterCounts:
     def of_counts(cls, counts: ScoreCounts, position: int) -> tuple[ScoreCounts, ClusterCounts]:
         """Split counts by group and cluster into counts by group and cluster counts.
 
-        Parameters
-        ----------
-        counts : ScoreCounts
-            Counts by columns of labels; one column holds the clusters. Without another column, the
-            rows have no groups.
-        position : int
-            The cluster column's position.
-
-        Raises
-        ------
-        DisclosureError
-            If the counts are a summary by group.
+        The column of labels at `position` holds the clusters. Without another column, the rows have
+        no groups. A summary by group raises a `DisclosureError`.
         """
         needs(counts.disclosure, Need.SCORES, "a report with clusters")
         labels = counts.groups or ()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Any
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._kernel import cross_concordance
+from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
 from skfedauc._memory import usable_memory
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.score_counts import counts_of_rows, extremes_of, sums_among_all, view_of
-from skfedauc.ranks import sum_of_others, u2_over_others
 
 Floats = NDArray[np.float64]
 
@@ -25,40 +25,17 @@ class GroupPairs:
     """Pairs with a positive and a negative in a `ScoreCounts`, computed lazily.
 
     A pair is concordant if the positive has the higher score. A tie counts one half. The weight of
-    a pair is the product of its rows' weights. `u2` is twice the weight of the concordant
-    pairs, i.e. twice Mann-Whitney's U.
+    a pair is the product of its rows' weights. `u2` is twice the weight of the concordant pairs,
+    i.e. twice Mann-Whitney's U.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Counts over all rows.
-    folds : sequence of ScoreCounts, default=None
-        Each fold's counts, with the labels of `counts`. Pairs then consist of rows of the same
-        fold, and sums run over the folds. None compares all rows.
-    rows_repeat : bool, default=False
-        Whether a row can count several times. If True, variances are not available.
-    clusters : ClusterCounts, default=None
-        The same rows' counts by group and cluster. None means independent rows.
-    is_over_folds : bool, default=False
-        Whether the scores of `counts` are out-of-fold scores of several models. Each such model
-        depends on the rows that other models scored.
-    is_multiclass : bool, default=False
-        Whether the rows belong to a problem of three or more classes. A model of such a problem
-        does not decide by a threshold on the score of one class.
+    With `folds`, counts with the labels of `counts`, pairs consist of rows of the same fold, and
+    sums run over these `parts`; None compares all rows.
 
-    Attributes
-    ----------
-    counts : ScoreCounts
-    parts : tuple of ScoreCounts
-        `counts`, or the counts of each fold. Pairs consist of rows of the same part.
-    is_within_folds : bool
-        Whether pairs consist of rows in the same fold only.
-    rows_repeat : bool
-    clusters : ClusterCounts or None
-    is_over_folds : bool
-    is_multiclass : bool
-    positions : tuple of ndarray of intp
-        For each part, the index of each of its groups among the groups of `counts`.
+    If `rows_repeat`, a row can count several times, and variances are not available. `clusters` has
+    the same rows' counts by group and cluster; None means independent rows. If `is_over_folds`, the
+    scores are out-of-fold scores of several models, each of which depends on the rows that other
+    models scored. If `is_multiclass`, the rows belong to a problem of three or more classes, whose
+    model does not decide by a threshold on the score of one class.
     """
 
     def __init__(
@@ -435,3 +412,98 @@ def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
     if float(np.dot(left.astype(np.float64), right)) < 2.0**62:
         return int(np.dot(left, right))
     return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
+
+
+# Ranks among the rows in all groups ---------------------------------------------------------
+
+
+class Ranks(NamedTuple):
+    """Each cell's rank among the rows in all groups: weights of negatives, then of positives.
+
+    `under` is the weight of all rows with a score below that of the cell, and `up_to` that of all
+    rows with at most this score; both have the shape (2, n_cells). `total` is the weight of all
+    rows, shape (2,). The arrays hold unsigned integers if all rows have weight 1.
+    """
+
+    under: NDArray[Any]
+    up_to: NDArray[Any]
+    total: NDArray[Any]
+
+
+def ranks_among_all(cells: Cells) -> Ranks:
+    """Return each cell's rank among the rows in all groups."""
+    # Counts of at most 2**40 rows are also exact as floats.
+    dtype: Any = np.uint64 if cells.weights is None else np.float64
+    tie, _ = number_cells(cells.scores)
+    under, up_to = np.zeros((2, 2, tie.size), dtype)
+    total = np.zeros(2, dtype)
+    for i, amounts in enumerate(cells.amounts):
+        sums = np.cumsum(np.bincount(tie, amounts)).astype(dtype)
+        if sums.size:
+            total[i] = sums[-1]
+            up_to[i] = sums[tie]
+            under[i] = np.append(dtype(0), sums[:-1])[tie]
+    return Ranks(under, up_to, total)
+
+
+def u2_over_all(cells: Cells) -> NDArray[Any]:
+    """Return twice Mann-Whitney's U of each group's rows against the rows in all groups.
+
+    U is the weight of the pairs in which the group's row has the higher score; ties count one half.
+    """
+    ranks = ranks_among_all(cells)
+    dtype: Any = ranks.total.dtype.type
+    if dtype is np.uint64 and float(ranks.total.max()) ** 2 >= 2.0**62:
+        dtype = object  # Python's integers do not overflow.
+    below = (ranks.under + ranks.up_to).astype(dtype, copy=False)
+    u2 = np.zeros((2, 2, cells.starts.size - 1), dtype)
+    if u2.size:
+        for i, j in itertools.product(range(2), repeat=2):
+            pairs = cells.amounts[i].astype(dtype) * below[j]
+            u2[i, j] = np.add.reduceat(pairs, cells.starts[:-1], dtype=dtype)
+    return u2
+
+
+def u2_over_others(cells: Cells) -> NDArray[Any]:
+    """Return twice Mann-Whitney's U of each group's rows against the rows in all other groups."""
+    u2, own = u2_over_all(cells), concordance(cells)
+    negatives, positives, within = (amounts.astype(u2.dtype) for amounts in own[2:])
+    u2[1, 0] -= within
+    u2[0, 1] -= 2 * negatives * positives - within
+    # Over ordered pairs of rows of one class, U sums to half the number of pairs.
+    u2[0, 0] -= negatives**2
+    u2[1, 1] -= positives**2
+    if cells.weights is not None:
+        for g in _dominating(own.negatives, own.positives):
+            u2[:, :, g] = _u2_of(cells, g)
+    return u2
+
+
+def _dominating(*weights: Floats) -> Iterator[int]:
+    """Groups with nearly all of a class's weight: total minus group loses precision."""
+    return iter({int(w.argmax()) for w in weights if w.size and w.max() > 0.999 * w.sum()})
+
+
+def _u2_of(cells: Cells, g: int) -> Floats:
+    """Return one group's `u2_over_others`, from sums over the other groups only."""
+    mine = np.zeros(cells.scores.size, np.bool_)
+    mine[cells.starts[g] : cells.starts[g + 1]] = True
+    order = np.flatnonzero(~mine)
+    order = order[np.argsort(cells.scores[order], kind="stable")]
+    ordered, own = cells.scores[order], cells.scores[mine]
+    places = [np.searchsorted(ordered, own, side) for side in ("left", "right")]
+    u2 = np.zeros((2, 2))
+    for j, amounts in enumerate(cells.amounts):
+        sums = np.append(0.0, np.cumsum(amounts[order]))
+        below = sums[places[0]] + sums[places[1]]
+        for i, of_own in enumerate(cells.amounts):
+            u2[i, j] = (of_own[mine] * below).sum()
+    return u2
+
+
+def sum_of_others(values: Floats) -> Floats:
+    """Sum over all other groups (last axis), computed without subtraction from the total."""
+    before, after = np.zeros_like(values), np.zeros_like(values)
+    np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
+    np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
+    return before + after

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from skfedauc import FairnessAudit, GroupAUC, compare_models
 from skfedauc.inference import models
-from skfedauc.inference.changes import GroupValues, gap_change, rate_changes
+from skfedauc.inference.models import GroupValues, gap_change, rate_changes
 
 
 def two_models(seed=0, n=1500, spread=0.8, **options):

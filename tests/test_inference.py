@@ -31,8 +31,7 @@ from skfedauc.inference.quantiles import (
     variance_over_groups,
 )
 from skfedauc.inference.variances import strata_of
-from skfedauc.pairs import GroupPairs
-from skfedauc.ranks import ranks_among_all
+from skfedauc.pairs import GroupPairs, ranks_among_all
 from skfedauc.report import null_difference_of, spread_of
 from skfedauc.report.statistics import squared_tau
 

@@ -8,7 +8,7 @@ from scipy import optimize, stats
 
 from skfedauc import GroupAUC, cross_validate_group_auc, rows_needed
 from skfedauc.datasets import make_group_scores
-from skfedauc.inference.pair_moments import binormal_moments
+from skfedauc.inference.power import binormal_moments
 
 PLANS = {
     "width": {"width": 0.08},

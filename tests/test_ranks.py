@@ -8,7 +8,7 @@ from kernel_cases import cells_of
 from oracles import random_case
 
 from skfedauc._kernel import Cells, add_cells
-from skfedauc.ranks import ranks_among_all, u2_over_all, u2_over_others
+from skfedauc.pairs import ranks_among_all, u2_over_all, u2_over_others
 
 
 def cases_with_rows(n_seeds, weights):

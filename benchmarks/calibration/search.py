@@ -21,7 +21,7 @@ from benchmarks.calibration.simulation import Floats
 from benchmarks.calibration.table import Table
 from skfedauc import GroupAUC, compare_models
 from skfedauc.counts.moments import ClassRows
-from skfedauc.inference import calibration, changes, rates
+from skfedauc.inference import calibration, rates
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.differences import (
     deviate_of_all_pairs,
@@ -31,6 +31,7 @@ from skfedauc.inference.differences import (
 )
 from skfedauc.inference.group_tests import equal_groups_test
 from skfedauc.inference.limits import AUCSpread, limits
+from skfedauc.inference.models import rate_changes
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
 from skfedauc.report import estimates_of
@@ -371,7 +372,7 @@ def limits_of_rates(data: Decisions) -> Errors:
 
 def changes_of_rates(data: Decisions) -> Errors:
     n = data.paired.shape[1]
-    found = changes.rate_changes(data.paired, np.zeros(n, np.intp), 1, np.ones(n), 0.95)
+    found = rate_changes(data.paired, np.zeros(n, np.intp), 1, np.ones(n), 0.95)
     return {
         "change of a rate, interval": missed(found.ci_low, found.ci_high, 0.0).mean(),
         "change of a rate, test": float(found.pvalue[0] < 0.05),

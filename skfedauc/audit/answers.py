@@ -19,9 +19,8 @@ from skfedauc import _input
 from skfedauc.audit.contrasts import Gap
 from skfedauc.audit.questions import QUESTIONS, Changes, Question, TwoModels
 from skfedauc.audit.samples import Sample
-from skfedauc.inference.changes import gap_change
 from skfedauc.inference.effects import Floats
-from skfedauc.inference.models import auc_values, compare_average, joint_within
+from skfedauc.inference.models import auc_values, compare_average, gap_change, joint_within
 from skfedauc.report import estimates_of, index_of, null_difference_of, shares
 
 

@@ -17,11 +17,16 @@ from numpy.typing import NDArray
 from skfedauc.audit.contrasts import Between, Contrast, Ratios, WithOthers
 from skfedauc.audit.samples import Cells, Sample
 from skfedauc.inference.calibration import mean_scores
-from skfedauc.inference.changes import GroupValues, rate_changes
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.differences import UsedGroups
 from skfedauc.inference.effects import Rows
-from skfedauc.inference.models import auc_values, joint_disparities, joint_within
+from skfedauc.inference.models import (
+    GroupValues,
+    auc_values,
+    joint_disparities,
+    joint_within,
+    rate_changes,
+)
 from skfedauc.inference.quantiles import t_quantile
 from skfedauc.inference.rates import Limits, estimates_of_aucs, estimates_of_shares
 from skfedauc.report import estimates_of

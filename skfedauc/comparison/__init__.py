@@ -13,6 +13,12 @@ from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.effects import Rows, near_one
 from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.measures import (
+    bounded_variances,
+    check_comparable,
+    has_valid_averages,
+    measure_values,
+)
 from skfedauc.inference.models import (
     Comparisons,
     auc_values,
@@ -22,12 +28,6 @@ from skfedauc.inference.models import (
     compare_over_groups,
     joint_pooled,
     joint_within,
-)
-from skfedauc.inference.paired_measures import (
-    bounded_variances,
-    check_comparable,
-    has_valid_averages,
-    measure_values,
 )
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.measures import Measure, check_measure

@@ -3,12 +3,7 @@
 The average of the group AUCs weighted by positives equals the pooled AUC if the negatives have the
 same score distribution in all groups, and the average weighted by negatives if the positives have.
 Kolmogorov distances bound the difference, and the Anderson-Darling test for k samples tests whether
-the distributions are equal [1]_.
-
-References
-----------
-.. [1] Scholz, F. W. and Stephens, M. A. (1987). K-sample Anderson-Darling tests. Journal of the
-   American Statistical Association 82(399). https://doi.org/10.1080/01621459.1987.10478517
+the distributions are equal (Scholz and Stephens 1987).
 """
 
 from __future__ import annotations
@@ -20,24 +15,19 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import OwnMoments, ratio
+from skfedauc.counts.moments import Floats, OwnMoments, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.variances import Stratum, Variances
-from skfedauc.ranks import Ranks, ranks_among_all
+from skfedauc.pairs import Ranks, ranks_among_all
 
-Floats = NDArray[np.float64]
 NEGATIVES, POSITIVES = 0, 1
 
 
 class ClassAgreement(NamedTuple):
     """Differences between the score distributions of one class in all groups.
 
-    Attributes
-    ----------
-    distances : float64 array, shape (n_groups,)
-        Kolmogorov distance of each group from all groups; NaN without rows.
-    statistic, pvalue : float
-        Anderson-Darling test; NaN with weights or fewer than two groups.
+    `distances` has the Kolmogorov distance of each group from all groups; NaN without rows. The
+    Anderson-Darling test is NaN with weights or fewer than two groups.
     """
 
     distances: Floats

@@ -2,22 +2,6 @@
 
 A row with the score p is well calibrated if it is positive with probability p. All functions take
 cells (counts of rows by group and score) and, for rows that are not independent, `ClusterCells`.
-
-References
-----------
-.. [1] Cox, D. R. (1958). Two further applications of a model for binary regression. Biometrika
-   45(3/4). https://doi.org/10.1093/biomet/45.3-4.562
-.. [2] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
-   Journal of the American Statistical Association 22(158).
-   https://doi.org/10.1080/01621459.1927.10502953
-.. [3] Hoeffding, W. (1956). On the distribution of the number of successes in independent trials.
-   Annals of Mathematical Statistics 27(3). https://doi.org/10.1214/aoms/1177728178
-.. [4] Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in
-   logistic regression models. Biometrika 71(1). https://doi.org/10.1093/biomet/71.1.1
-.. [5] White, H. (1982). Maximum likelihood estimation of misspecified models. Econometrica 50(1).
-   https://doi.org/10.2307/1912526
-.. [6] Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear
-   models. Biometrika 73(1). https://doi.org/10.1093/biomet/73.1.13
 """
 
 from __future__ import annotations
@@ -32,11 +16,9 @@ from skfedauc._kernel import Cells
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.rates import ClusterSums, Limits, wilson
-
-Floats = NDArray[np.float64]
 
 # Notes on slopes without a value
 ONE_CLASS, CERTAIN, SEPARATED = "one class", "scores of 0 or 1", "separated classes"
@@ -196,9 +178,9 @@ def mean_scores(
     """Return the mean score minus the share of positives in each group, with limits and p value.
 
     The scores are given, and the labels are random. The limits are the mean score minus Wilson's
-    limits [2]_ of the share of positives, which are conservative, because rows with different
-    probabilities have less than the binomial variance [3]_. With clusters, the variance is that of
-    the labels minus the scores, and at least the binomial variance.
+    limits (1927) of the share of positives, which are conservative, because rows with different
+    probabilities have less than the binomial variance (Hoeffding 1956). With clusters, the variance
+    is that of the labels minus the scores, and at least the binomial variance.
     """
     from scipy.special import ndtr
 
@@ -244,10 +226,10 @@ def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None 
     """Return each group's calibration slope, which is 1 for calibrated scores.
 
     The slope b is the maximum likelihood estimate in the model ``logit P(y = 1) = a + b
-    logit(score)`` [1]_, with limits of Wald. Weighted rows have White's variance [5]_. With
-    clusters, the variance is at least that of Liang and Zeger [6]_, with k - 1 degrees of freedom
+    logit(score)`` (Cox 1958), with limits of Wald. Weighted rows have White's variance (1982). With
+    clusters, the variance is at least that of Liang and Zeger (1986), with k - 1 degrees of freedom
     for k clusters. The slope is NaN for groups of one class or of equal scores, with scores of
-    exactly 0 or 1, and if a threshold separates the classes [4]_.
+    exactly 0 or 1, and if a threshold separates the classes (Albert and Anderson 1984).
     """
     from scipy.special import ndtri
 

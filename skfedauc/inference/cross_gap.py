@@ -2,18 +2,9 @@
 
 The first cross AUC compares the group's positives with the negatives in all other groups, and the
 second the positives in all other groups with the group's negatives. They share no row, so their
-variances [1]_ add up if all rows are independent. With clusters, a cluster's effect has four
-parts, one for each class and cross AUC, and the variance sums the squared effects [3]_.
-
-References
-----------
-.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two
-   or more correlated receiver operating characteristic curves. Biometrics 44(3).
-   https://doi.org/10.2307/2531595
-.. [2] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
-   statistic. Annals of Mathematical Statistics 28(4).
-.. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-   Biometrics 53(2). https://doi.org/10.2307/2533958
+variances (DeLong et al. 1988) add up if all rows are independent. With clusters, a cluster's effect
+has four parts, one for each class and cross AUC, and the variance sums the squared effects
+(Obuchowski 1997).
 """
 
 from __future__ import annotations
@@ -27,16 +18,14 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import ClassRows, ratio
+from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
-from skfedauc.inference.designs import rows_of
 from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import bounded, moments_of_all_rows, strata_of
-from skfedauc.ranks import Ranks, ranks_among_all
+from skfedauc.inference.variances import bounded, moments_of_all_rows, rows_of, strata_of
+from skfedauc.pairs import Ranks, ranks_among_all
 
-Floats = NDArray[np.float64]
 # Disparities of all groups, and their standard errors
 End = tuple[Floats, Floats]
 
@@ -48,17 +37,11 @@ _MOST_VISITS = 20_000_000
 class CrossGaps(NamedTuple):
     """The xAUC disparity between each group and all other groups, with its test.
 
-    Attributes
-    ----------
-    disparity, error : float64 array, shape (n_groups,)
-        Disparity and its standard error, which is NaN with fewer than two rows in a class in the
-        group or in the other groups.
-    pvalue, pvalue_adjusted : float64 array, shape (n_groups,)
-        P value for a disparity of 0, unadjusted and adjusted for the group count (Holm).
-    lowest, highest : tuple of two float64 array, shape (n_groups,)
-        Lowest and highest disparities that binned scores permit, with their standard errors.
-    freedom : float64 array, shape (n_groups,)
-        Degrees of freedom of the standard errors; infinite for independent rows.
+    The standard error is NaN with fewer than two rows in a class in the group or in the other
+    groups. P values are for a disparity of 0, unadjusted and adjusted for the group count (Holm).
+    `lowest` and `highest` are the disparities that binned scores permit, with their standard
+    errors. `freedom` has the degrees of freedom of the standard errors; infinite for independent
+    rows.
     """
 
     disparity: Floats
@@ -103,19 +86,14 @@ class CrossGaps(NamedTuple):
 def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> CrossGaps:
     """Compare each group's two cross AUCs.
 
-    The variance is the larger of DeLong's [1]_ and that from the placement values of all rows
+    The variance is the larger of DeLong's (1988) and that from the placement values of all rows
     pooled: DeLong's is too small where sampling error gives a few rows similar scores, and
     selecting the largest disparity favors such groups. With binned scores, one cross AUC can be as
     low and the other as high as the bins permit, and the p value tests the disparity nearest to 0.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-    clusters : ClusterCounts, default=None
-        Counts of the same rows by group and cluster; None if all rows are independent. The variance
-        is then at least that of clustered rows, with Student's t. There is none if fewer than two
-        clusters have rows in a class, in the group or in the other groups, or if the numbers of
-        groups and cells have a product above 20 million.
+    With clusters, the variance is at least that of clustered rows, with Student's t. There is none
+    if fewer than two clusters have rows in a class, in the group or in the other groups, or if the
+    numbers of groups and cells have a product above 20 million.
     """
     is_binned = view_of(counts).ranges is not None
     states = extremes_of(counts) if is_binned else (counts, counts)
@@ -217,7 +195,7 @@ def _above_others(
 
     `own` are the group's rows in one class (`side`: 0 for negatives, 1 for positives), and `others`
     the other groups' rows in the other class. The second result is DeLong's variance of the share,
-    or an upper bound [2]_ if that is 0.
+    or an upper bound (Birnbaum and Klose 1957) if that is 0.
     """
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
     around = squared = _Neighbors.of(cells, side, ranks_among_all(cells))
@@ -248,15 +226,7 @@ def _above_others(
 
 
 class _Neighbors(NamedTuple):
-    """Weights around cells: the group's rows in a class, and the others' in the other class.
-
-    Attributes
-    ----------
-    weight, above : float64 array, shape (n_cells,)
-        The group's weight in the cell, and above it.
-    below, tied : float64 array, shape (n_cells,)
-        The others' weight below the cell, and tied with it.
-    """
+    """By cell: the group's weight in and above it in a class; the others' below it and tied."""
 
     weight: Floats
     above: Floats

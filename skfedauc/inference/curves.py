@@ -2,18 +2,8 @@
 
 The rows in a group with one score are one straight segment of its curve, so a tie block of both
 classes is a diagonal segment, as in `sklearn.metrics.roc_curve`. The variance of a summary of the
-curve follows from its influence values [1]_, its derivatives with respect to the shares of the rows
-at each score. Those of the whole area are the placement values of DeLong's variance.
-
-References
-----------
-.. [1] Hampel, F. R. (1974). The influence curve and its role in robust estimation. Journal of the
-   American Statistical Association 69(346). https://doi.org/10.1080/01621459.1974.10482962
-.. [2] Gardner, J., Brooks, C. and Baker, R. (2019). Evaluating the fairness of predictive
-   student models through slicing analysis. LAK 9. https://doi.org/10.1145/3303772.3303791
-.. [3] Pepe, M. S. and Cai, T. (2004). The analysis of placement values for evaluating
-   discriminatory measures. Biometrics 60(2).
-   https://doi.org/10.1111/j.0006-341X.2004.00200.x
+curve follows from its influence values (Hampel 1974), its derivatives with respect to the shares of
+the rows at each score. Those of the whole area are the placement values of DeLong's variance.
 """
 
 from __future__ import annotations
@@ -26,13 +16,11 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import ClassRows, ratio
+from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
 from skfedauc.inference.limits import limits
 from skfedauc.inference.quantiles import t_quantile
-
-Floats = NDArray[np.float64]
 
 # Rates that differ by less than this number are equal: 1 - 0.9 is not exactly the false positive
 # rate 1/10.
@@ -56,20 +44,10 @@ class Influence(NamedTuple):
 class GroupCurves(NamedTuple):
     """All groups' ROC curves: a segment for each cell, from (left, bottom) to (right, top).
 
-    Attributes
-    ----------
-    starts : intp array, shape (n_groups + 1,)
-        Group g has the segments ``starts[g]:starts[g + 1]``, by increasing score, from
-        the curve's end to its beginning; reversed curves have the opposite order.
-    groups : intp array, shape (n_cells,)
-        Each segment's group.
-    left, right, bottom, top : float64 array, shape (n_cells,)
-        False positive rates (left, right) and true positive rates; 0 for a class without rows.
-    negatives, positives : ClassRows
-        Rows in each class, by group.
-    negative_squares, positive_squares : float64 array, shape (n_cells,)
-        Summed squared weights.
-    is_weighted : bool
+    Group g has the segments ``starts[g]:starts[g + 1]``, by increasing score, from the curve's end
+    to its beginning; reversed curves have the opposite order. `left` and `right` are false positive
+    rates, `bottom` and `top` true positive rates; 0 for a class without rows. The squares are sums
+    of squared weights by segment.
     """
 
     starts: NDArray[np.intp]
@@ -293,7 +271,7 @@ def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve
 
 
 def area_between(one: RocCurve, other: RocCurve) -> float:
-    """Return the exact area between two curves (ABROCA) [2]_."""
+    """Return the exact area between two curves (ABROCA) (Gardner et al. 2019)."""
     one, other = one.turns, other.turns
     corners = np.union1d(one.fpr, other.fpr)
     begin, end = corners[:-1], corners[1:]
@@ -325,9 +303,10 @@ def null_areas(
     """Draw areas between curves under the null hypothesis that both samples have the same curve.
 
     The placement value of a positive is the share of its group's negatives with higher scores. Both
-    groups have the same distribution of these values if they have the same curve [3]_, so the
-    bootstrap draws them from both groups together, uniformly within a tie block. The placement
-    values of negatives are uniform on [0, 1]. Drawn rows in a tie block of their group have a tie.
+    groups have the same distribution of these values if they have the same curve (Pepe and Cai
+    2004), so the bootstrap draws them from both groups together, uniformly within a tie block. The
+    placement values of negatives are uniform on [0, 1]. Drawn rows in a tie block of their group
+    have a tie.
 
     The draws are numbers of rows at and between the corners of both curves and the points of a
     grid, so the time depends little on the row count.

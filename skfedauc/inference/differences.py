@@ -1,30 +1,16 @@
 """Differences between group AUCs: pairs of groups, the rest, and the largest difference.
 
-The limits of a difference come from the limits of the two AUCs [1]_. With AUCs a and b and their
-limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U - b)**2)``. The
-comparison of all pairs uses quantiles of the studentized range [2]_ [3]_; with two groups, this is
-the usual two-sample comparison. Comparisons with a reference or with the rest use Sidak's [4]_.
-Each p value is the smallest error rate at which the interval excludes 0.
+The limits of a difference come from the limits of the two AUCs (Zou and Donner 2008). With AUCs a
+and b and their limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U
+- b)**2)``. The comparison of all pairs uses quantiles of the studentized range (Tukey 1953; Kramer
+1956); with two groups, this is the usual two-sample comparison. Comparisons with a reference or
+with the rest use Sidak's (1967). Each p value is the smallest error rate at which the interval
+excludes 0.
 
 If groups share clusters, the AUCs have an estimated correlation r, and the root has the additional
 term ``- 2 r (a - l) (U - b)``; quantiles of the studentized range are then an approximation. For
 binned scores, a and l are those of the lowest AUCs, b and U those of the highest, and r is the
 smaller of its values at both extremes.
-
-References
-----------
-.. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
-   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
-.. [2] Tukey, J. W. (1953). The problem of multiple comparisons. Princeton University.
-.. [3] Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal numbers
-   of replications. Biometrics 12(3). https://doi.org/10.2307/3001469
-.. [4] Sidak, Z. (1967). Rectangular confidence regions for the means of multivariate normal
-   distributions. Journal of the American Statistical Association 62(318).
-   https://doi.org/10.1080/01621459.1967.10482935
-.. [5] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
-   Journal of Statistics 6(2).
-.. [6] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of
-   the Royal Statistical Society B 57(1). https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
 """
 
 from __future__ import annotations
@@ -36,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.limits import AUCSpread, Method, Spreads, limits_of_groups
 from skfedauc.inference.quantiles import (
@@ -46,9 +32,8 @@ from skfedauc.inference.quantiles import (
     studentized_range_tail,
 )
 from skfedauc.inference.variances import Clusters, Extremes, Variances
-from skfedauc.ranks import sum_of_others
+from skfedauc.pairs import sum_of_others
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 # The upper tail of this normal quantile is 0 in floating point.
@@ -73,7 +58,7 @@ class Adjustment(NamedTuple):
 
 
 def deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
-    """Return the normal quantile for simultaneous intervals over all pairs [2]_ [3]_.
+    """Return the normal quantile for simultaneous intervals over all pairs.
 
     Above `MOST_GROUPS` groups, it is Bonferroni's for single groups' limits.
     """
@@ -97,7 +82,7 @@ def all_pairs(alpha: float, n_groups: int) -> Adjustment:
 
 
 def sidak(alpha: float, n_comparisons: int) -> Adjustment:
-    """Return the adjustment for independent or positively correlated comparisons [4]_."""
+    """Return the adjustment for independent or positively correlated comparisons (Sidak 1967)."""
     from scipy.special import ndtr
 
     n_comparisons = max(n_comparisons, 1)
@@ -122,7 +107,7 @@ def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
 
 
 def adjusted(pvalues: Floats) -> tuple[Floats, str]:
-    """Return adjusted p values, ignoring NaN, and the method's name [5]_ [6]_."""
+    """Return p values adjusted by Holm or Benjamini and Hochberg (1995), and the method's name."""
     from scipy.stats import false_discovery_control
 
     tested = ~np.isnan(pvalues)
@@ -133,7 +118,7 @@ def adjusted(pvalues: Floats) -> tuple[Floats, str]:
 
 
 def holm(pvalues: ArrayLike) -> Floats:
-    """Return p values adjusted by Holm's method [5]_, which scipy does not have."""
+    """Return p values adjusted by Holm's method (1979), which scipy does not have."""
     p = np.asarray(pvalues, np.float64)
     order = np.argsort(p)
     raised = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
@@ -148,18 +133,9 @@ def holm(pvalues: ArrayLike) -> Floats:
 class Comparisons(NamedTuple):
     """Differences ``auc - other`` within AUC pairs; arrays have the shape (n_comparisons,).
 
-    Attributes
-    ----------
-    auc, other : float64 array
-    ci_low, ci_high : float64 array
-        Each difference's confidence limits.
-    simultaneous_low, simultaneous_high : float64 array
-        Confidence limits for all differences together.
-    statistic : float64 array
-        Normal quantile at which the unadjusted interval ends at 0, with the difference's sign.
-    pvalue, pvalue_adjusted : float64 array
-    adjustment : str
-        How p values are adjusted for multiple comparisons.
+    `ci_low` and `ci_high` limit each difference, and the simultaneous limits all differences
+    together. `statistic` is the normal quantile at which the unadjusted interval ends at 0, with
+    the difference's sign, and `adjustment` tells how p values are adjusted.
     """
 
     auc: Floats

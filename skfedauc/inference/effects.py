@@ -1,22 +1,10 @@
 """Row effects on AUCs, for rows that must be paired: several models, clusters, several classes.
 
-A row's effect on an AUC is how far its placement value deviates from its class mean,
-times its class share. Effects add up: to the error of an average AUC, or of a difference between
-models, or to a cluster's contribution. A variance sums the squared effects of independent
-*units*, which are rows, or the rows in one cluster in one group [1]_ [2]_. A correction accounts
-for the estimated mean: DeLong's for rows, Bell and McCaffrey's for clusters [3]_.
-
-References
-----------
-.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
-   two or more correlated receiver operating characteristic curves: a nonparametric
-   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-.. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-   Biometrics 53(2). https://doi.org/10.2307/2533958
-.. [3] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
-   regression with multi-stage samples. Survey Methodology 28(2).
-.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
-   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
+A row's effect on an AUC is how far its placement value deviates from its class mean, times its
+class share. Effects add up: to the error of an average AUC, or of a difference between models, or
+to a cluster's contribution. A variance sums the squared effects of independent *units*, which are
+rows, or the rows in one cluster in one group (DeLong et al. 1988; Obuchowski 1997). A correction
+accounts for the estimated mean: DeLong's for rows, Bell and McCaffrey's for clusters (2002).
 """
 
 from __future__ import annotations
@@ -44,18 +32,9 @@ ROUNDING = 1e-12
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows with scores from one or more models.
+    """Rows with scores from one or more models, shape (n_models, n_rows).
 
-    Attributes
-    ----------
-    positive : bool array, shape (n_rows,)
-    scores : float64 array, shape (n_models, n_rows)
-    weights : float64 array, shape (n_rows,)
-    codes : intp array, shape (n_rows,)
-        Group numbers.
-    n_groups : int
-    clusters : intp array, shape (n_rows,), or None
-        Cluster numbers; None if all rows are independent.
+    `codes` has group numbers, and `clusters` cluster numbers; None if all rows are independent.
     """
 
     positive: NDArray[np.bool_]
@@ -245,17 +224,10 @@ class Units(NamedTuple):
 
 
 def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> tuple[Floats, Units]:
-    """Return the corrected cluster effects, from their rows' placement values.
+    """Return the corrected cluster effects, from their rows' placement values by model.
 
-    Parameters
-    ----------
-    rows : Rows
-        Rows with clusters.
-    values : float64 array, shape (n_models, n_rows)
-        Placement values.
-    among_all : bool, default=False
-        Whether the values are placement values among the rows in all groups, and the groups are
-        fixed strata: deviations are from the group mean, in units of all rows.
+    With `among_all`, the values are placement values among the rows in all groups, and the groups
+    are fixed strata: deviations are from the group mean, in units of all rows.
     """
     units, unit = Units.of(rows)
     n_groups, n_units = rows.n_groups, units.group.size
@@ -291,18 +263,12 @@ def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> t
 
 
 def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:
-    """Return how the cluster residuals are corrected for their common mean [3]_.
+    """Return Bell and McCaffrey's correction of each cluster's residual for the common mean.
 
-    A cluster's residual is its deviation from its share of the overall sum. The
-    deviation's variance is the cluster's variance times ``1 - 2 share + sum(share^2)``,
-    if cluster variances are proportional to their squared shares. The correction is the
-    inverse root of this factor.
-
-    Parameters
-    ----------
-    weights, totals, squares : float64 array
-        Each cluster's weight, and the summed weights and squared weights of all
-        clusters. The three arrays have the same shape.
+    A cluster's residual is its deviation from its share of the overall sum. Its variance is the
+    cluster's variance times ``1 - 2 share + sum(share^2)``, if cluster variances are proportional
+    to their squared shares. The correction is the inverse root of this factor. `totals` and
+    `squares` are the sums of the weights and of their squares over all clusters.
     """
     # Compute the factor as a sum of two terms that are at least 0.
     others = np.maximum(squares - weights**2, 0.0)
@@ -322,15 +288,7 @@ def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: floa
 
 
 class Comparison(NamedTuple):
-    """Rows in one comparison between classes.
-
-    Attributes
-    ----------
-    rows : Rows
-        The compared rows, with one score.
-    numbers : intp array, shape (n_compared_rows,)
-        Each row's number among all rows.
-    """
+    """The rows in one comparison of classes, with one score, and their numbers among all rows."""
 
     rows: Rows
     numbers: NDArray[np.intp]
@@ -339,16 +297,9 @@ class Comparison(NamedTuple):
 class ClassAverages:
     """Standard deviations of AUC averages over comparisons and groups.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-    codes : intp array, shape (n_rows,)
-        Each row's group number.
-    clusters : intp array, shape (n_rows,)
-        Each row's cluster number; rows in different clusters are independent.
-    is_known : bool array, shape (n_groups, n_comparisons)
-        Whether the AUC has an estimated variance above 0. Other AUCs may have a correlation of 1
-        with the rest.
+    Rows in different clusters are independent. `is_known`, shape (n_groups, n_comparisons), tells
+    whether an AUC has an estimated variance above 0. Other AUCs may have a correlation of 1 with
+    the rest.
     """
 
     def __init__(
@@ -373,10 +324,7 @@ class ClassAverages:
     def of_groups(self, deviations: Floats) -> Floats:
         """Return the standard deviation of each group's summed errors over the comparisons.
 
-        Parameters
-        ----------
-        deviations : float64 array, shape (n_groups, n_comparisons)
-            Each error's standard deviation.
+        `deviations` has those of each error, shape (n_groups, n_comparisons).
         """
         effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
         found: Floats = np.sqrt(self._units.by_group(effect**2)) + self._unknown(deviations)

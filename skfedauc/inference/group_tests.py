@@ -1,19 +1,8 @@
 """Tests over all groups: equal AUCs, non-inferiority of the worst group, and equivalence.
 
-The tests with a margin are intersection-union tests [2]_: a claim on all groups (or pairs) needs a
-significant test of each, so each has the full error probability. Equivalence has two one-sided
-tests of each pair [3]_.
-
-References
-----------
-.. [1] Brunner, E., Dette, H. and Munk, A. (1997). Box-type approximations in nonparametric
-   factorial designs. Journal of the American Statistical Association 92(440).
-   https://doi.org/10.1080/01621459.1997.10473671
-.. [2] Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling.
-   Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
-.. [3] Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power
-   approach for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics
-   and Biopharmaceutics 15(6). https://doi.org/10.1007/BF01068419
+The tests with a margin are intersection-union tests (Berger 1982): a claim on all groups (or pairs)
+needs a significant test of each, so each has the full error probability. Equivalence has two
+one-sided tests of each pair (Schuirmann 1987).
 """
 
 from __future__ import annotations
@@ -147,9 +136,10 @@ def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
 def _anova_type(
     auc: Floats, variance: Floats, weight: Floats, of_variance: Floats
 ) -> tuple[float, float, float] | None:
-    """Return statistic, degrees of freedom and p value [1]_; None without variation.
+    """Return statistic, degrees of freedom and p value; None without variation.
 
-    The weighted variance of the AUCs, divided by its estimated mean, has approximately an F
+        By Brunner et al. (1997): the weighted variance of the AUCs, divided by its estimated mean,
+        has approximately an F
     distribution. Box's approximation gives the numerator degrees of freedom, and Satterthwaite's
     the denominator degrees of freedom, from those of each group's variance, `of_variance`.
     """

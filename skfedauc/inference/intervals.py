@@ -1,14 +1,7 @@
 """Confidence intervals of the pooled AUC, averages, the worst group and the largest difference.
 
-The limits of an average come from the limits of its groups [1]_, so an average of one group has the
-limits of that group.
-
-References
-----------
-.. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
-   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
-.. [2] McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
-   https://doi.org/10.1017/CBO9781107359949.008
+The limits of an average come from the limits of its groups (Zou and Donner 2008), so an average of
+one group has the limits of that group.
 """
 
 from __future__ import annotations
@@ -20,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.limits import (
     NO_VARIATION,
     AUCSpread,
@@ -37,7 +30,6 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.variances import Pooled, Variances
 
-Floats = NDArray[np.float64]
 Of = Literal["groups", "statistics"]
 Over = Literal["rows", "groups"]
 
@@ -186,16 +178,8 @@ def average_interval(
 ) -> Interval:
     """Interval of an average of group AUCs for fixed groups, or for random groups (`new_groups`).
 
-    Parameters
-    ----------
-    variances : Variances
-        The groups in use; a number in place of an undefined AUC has no variance.
-    share : float64 array, shape (n_groups,)
-        Each group's weight; sums to 1.
-    confidence_level : float
-    method : {"logit", "delong", "exact"}
-    new_groups : bool
-        See `quantiles.OverGroups`, and otherwise `mean_of_averages_interval`.
+    A number in place of an undefined AUC has no variance. The shares of the groups sum to 1. See
+    `quantiles.OverGroups` for random groups, and else `mean_of_averages_interval`.
     """
     used, auc = share > 0, variances.auc
     value, tail, note = float((share[used] * auc[used]).sum()), (1.0 - confidence_level) / 2.0, ""
@@ -211,7 +195,8 @@ def average_interval(
         if not new_groups:
             classes = variances.positives, variances.negatives
             squares = squares * sum(1.0 / rows.effective[varies] for rows in classes)
-        # McDiarmid's inequality [2]_: each row can change the average by at most a certain amount.
+        # McDiarmid's inequality (1989): each row can change the average by at most a certain
+        # amount.
         reach = float(np.sqrt(-np.log(tail) * squares.sum() / 2.0))
         return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0))
     if not new_groups:
@@ -233,9 +218,9 @@ def mean_of_averages_interval(
     """Interval of the mean over folds of an average of group AUCs, by "logit" or "delong".
 
     With "logit", each limit is the more distant of two. The first one follows from the limits of
-    the groups [1]_: with the shares c and the lower limits l of the AUCs A, it is the average minus
-    the root of ``sum (c (A - l))**2``. The root is too small if the groups are many and their
-    limits are skewed. The second limit is that of the logit of the average.
+    the groups (Zou and Donner 2008): with the shares c and the lower limits l of the AUCs A, it is
+    the average minus the root of ``sum (c (A - l))**2``. The root is too small if the groups are
+    many and their limits are skewed. The second limit is that of the logit of the average.
     """
     tail = (1.0 - confidence_level) / 2.0
     spread, share = _over_folds(folds)

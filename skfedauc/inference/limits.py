@@ -1,17 +1,4 @@
-"""Confidence limits of single AUCs: the hull of the logit and of Newcombe's limits, and others.
-
-References
-----------
-.. [1] Hoeffding, W. (1963). Probability inequalities for sums of bounded random variables.
-   Journal of the American Statistical Association 58(301).
-   https://doi.org/10.1080/01621459.1963.10500830
-.. [2] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
-   Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in Medicine
-   25(4). https://doi.org/10.1002/sim.2324
-.. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
-   operating characteristic (ROC) curve. Radiology 143(1).
-   https://doi.org/10.1148/radiology.143.1.7063747
-"""
+"""Limits of single AUCs: the hull of the logit and of Newcombe's limits, and others."""
 
 from __future__ import annotations
 
@@ -73,7 +60,7 @@ def exact_limits(auc: ArrayLike, n_smaller_class: ArrayLike, tail: float) -> tup
     """Return limits that hold for any score distribution, each with probability 1 - `tail`.
 
     The AUC is an average, over pairings of the rows in both classes, of means of `n_smaller_class`
-    independent comparisons. Hoeffding's bound on such a mean [1]_, in its Kullback-Leibler form,
+    independent comparisons. Hoeffding's bound on such a mean (1963), in its Kullback-Leibler form,
     therefore holds for the AUC.
     """
     from scipy.special import rel_entr
@@ -123,7 +110,7 @@ class AUCSpread(NamedTuple):
 
         With "logit", each limit is the more distant of two. The logit limit uses the estimated
         variance, which is much too small if the few rows in a class have nearly equal placement
-        values: an AUC near 1, or tied scores. Newcombe's limit [2]_ uses the variance of an AUC
+        values: an AUC near 1, or tied scores. Newcombe's limit (2006) uses the variance of an AUC
         whose true value is the limit.
         """
         deviate = np.asarray(deviate, np.float64)
@@ -179,11 +166,11 @@ class AUCSpread(NamedTuple):
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:
         """Return the true AUC t that is `deviate` standard errors away from the estimate.
 
-        The variance at t is Hanley and McNeil's for exponential distributions [3]_, with the mean N
-        of m - 1 and n - 1 for both numbers: ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t)) /
-        (m n)``, or ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. Newton's method
-        starts at Wilson's limit, the solution for a constant last factor, and goes half way to an
-        end if a step leaves the range.
+        The variance at t is Hanley and McNeil's for exponential distributions (1982), with the mean
+        N of m - 1 and n - 1 for both numbers: ``t (1 - t) (1 + N (1 - t) / (2 - t) + N t / (1 + t))
+        / (m n)``, or ``u (once + often (1 + 2 u) / (2 + u))`` with ``u = t (1 - t)``. Newton's
+        method starts at Wilson's limit, the solution for a constant last factor, and goes half way
+        to an end if a step leaves the range.
         """
         low, high = np.minimum(self.auc, end), np.maximum(self.auc, end)
         squared = np.square(deviate)

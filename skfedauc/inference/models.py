@@ -1,37 +1,27 @@
 """Comparisons between two or more models on the same rows, from row effects (`effects.py`).
 
-The variance of a difference between two models comes from their effects' differences [1]_: a
-difference of covariances would lose precision if the models agree on nearly all rows. All pairs of
-models are compared by how the largest standardized difference is distributed [2]_, a multivariate
-t distribution with the smallest of Satterthwaite's degrees of freedom of the differences. Hasler
-and Hothorn [3]_ use each difference's own degrees of freedom instead. With 20 models, 10 positives
-and 100 negatives (AUC .7, correlation .5 of the scores, 1,000 runs), the family-wise error rate at
-5 % is 4 % with the smallest degrees of freedom, 8 % with each difference's own, and 25 % with the
-normal distribution.
-
-References
-----------
-.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
-   two or more correlated receiver operating characteristic curves: a nonparametric
-   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-.. [2] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general parametric
-   models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
-.. [3] Hasler, M. and Hothorn, L. A. (2008). Multiple contrast tests in the presence of
-   heteroscedasticity. Biometrical Journal 50(5).
+The variance of a difference between two models comes from their effects' differences (DeLong et al.
+1988): a difference of covariances would lose precision if the models agree on nearly all rows. All
+pairs of models are compared by how the largest standardized difference is distributed (Hothorn et
+al. 2008), a multivariate t distribution with the smallest of Satterthwaite's degrees of freedom of
+the differences. Hasler and Hothorn (2008) use each difference's own degrees of freedom instead.
+With 20 models, 10 positives and 100 negatives (AUC .7, correlation .5 of the scores, 1,000 runs),
+the family-wise error rate at 5 % is 4 % with the smallest degrees of freedom, 8 % with each
+difference's own, and 25 % with the normal distribution.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts.moments import ratio
-from skfedauc.inference.differences import adjusted
+from skfedauc.inference.differences import adjusted, crossing, reach_of_difference
 from skfedauc.inference.effects import (
     ROUNDING,
     Floats,
@@ -50,6 +40,7 @@ from skfedauc.inference.quantiles import (
     t_quantile,
     variance_over_groups,
 )
+from skfedauc.inference.rates import difference, wilson
 from skfedauc.inference.variances import clustered_variance
 
 # Largest product of the numbers of groups and rows for variances of xAUC disparities
@@ -61,21 +52,12 @@ _MOST_VISITS = 50_000_000
 class RowValues(NamedTuple):
     """A measure for several models, and the row values that determine its sampling error.
 
-    The values are placement values for AUCs, and influence values for other measures.
-
-    Attributes
-    ----------
-    values : float64 array, shape (n_models, n_rows)
-    auc : float64 array, shape (n_models, n_groups) or (n_models, 1)
-        AUC or measure by group or for all rows, on the scale from 0 to 1; NaN if a class lacks
-        rows.
-    means : float64 array, shape (n_models, 2, n_groups)
-        Mean values by group, for negatives and positives.
-    few : bool array, shape (n_groups,), or False
-        Groups with too few rows beyond a partial AUC's threshold for a test.
-    rates : tuple of two float
-        Shares of the negatives and the positives that determine the degrees of freedom: those
-        beyond the threshold.
+    The values, shape (n_models, n_rows), are placement values for AUCs, and influence values for
+    other measures. `auc` is the AUC or measure, on the scale from 0 to 1, by model and group, or by
+    model for all rows; NaN if a class lacks rows. `means` are mean values by model, class
+    (negatives first) and group. `few` marks groups with too few rows beyond a partial AUC's
+    threshold for a test. `rates` are the shares of the negatives and the positives that determine
+    the degrees of freedom: those beyond the threshold.
     """
 
     values: Floats
@@ -112,15 +94,11 @@ def _overall(rows: Rows, means: Floats) -> Floats:
 
 
 class Joint(NamedTuple):
-    """Several models' AUCs, and the variances of all pairwise differences.
+    """Several models' AUCs by group, and the variances of all pairwise differences.
 
-    Attributes
-    ----------
-    auc : float64 array, shape (n_models, n_groups)
-    variance, freedom : float64 array, shape (n_models, n_models, n_groups)
-        The variance is NaN with too few rows; the degrees of freedom are at least 1.
-    effects, units : float64 array, shape (n_models, 2, n_units), and Units
-        Cluster effects on the AUCs within groups; None for independent rows and other AUCs.
+    Variance and degrees of freedom (at least 1) have the shape (n_models, n_models, n_groups). The
+    variance is NaN with too few rows. `effects`, shape (n_models, 2, n_units), and `units` are
+    those of clusters on the AUCs within groups; None for independent rows and other AUCs.
     """
 
     auc: Floats
@@ -163,15 +141,10 @@ def joint_within(rows: Rows, of: RowValues) -> Joint:
 def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     """Return the pooled AUCs as if for one group, with the variances of two designs.
 
-    With fixed class counts in each group, deviations are from the mean of the
-    group. With random ones, as in a random sample, they are from the overall mean.
-    The second variance is larger if placement values change differently between groups.
-
-    Parameters
-    ----------
-    rows : Rows
-    of : RowValues
-        Values among the rows in all groups.
+    With fixed class counts in each group, deviations are from the mean of the group. With random
+    ones, as in a random sample, they are from the overall mean. The second variance is larger if
+    placement values, which are those among the rows in all groups, change differently between
+    groups.
     """
     designs = [True, False][: rows.n_groups]
     if rows.clusters is not None:
@@ -183,12 +156,8 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
 class Deviations(NamedTuple):
     """Two models' differences, first minus second, by class and group: (2, n_groups).
 
-    Attributes
-    ----------
-    mean : float64 array
-        Mean difference.
-    once, squared : float64 array
-        Summed deviations from the mean difference, and their summed squares, with squared weights.
+    `once` sums the deviations from the mean difference, and `squared` their squares, with squared
+    weights.
     """
 
     mean: Floats
@@ -356,22 +325,14 @@ def compare_average(
 ) -> Comparisons:
     """Compare averages over group AUCs, with simultaneous limits for all pairs.
 
+    The shares of the groups sum to 1; all are 0 for an undefined average. `bounded` has the
+    variances by model and group, or bounds for groups with a single row in a class.
+
     The variances of small groups are imprecise, and so are the groups' shares in the variance of an
     average. The smallest of many degrees of freedom from such shares would be far too small. The
     joint degrees of freedom therefore use the mean shares over all pairs. With 10 models and 5
     groups of 4 positives and 20 negatives (AUC .7, 300 and 500 runs), the family-wise error rate of
     `macro` at 5 % is 3 %, and 0 % with the shares of each pair.
-
-    Parameters
-    ----------
-    within : Joint
-        Result of `joint_within`.
-    share : float64 array, shape (n_groups,)
-        Group shares, with sum 1; all 0 for an undefined average.
-    bounded : float64 array, shape (n_models, n_groups)
-        Group AUC variances, or bounds for groups with a single row in a class.
-    pairs : tuple of two intp array, shape (n_pairs,)
-    confidence_level : float
     """
     used = share > 0
     first, second = pairs
@@ -426,20 +387,10 @@ def compare_in_groups(
 def compare_over_groups(
     rows: Rows, of: RowValues, share: Floats | None, pairs: Pairs, confidence_level: float
 ) -> Comparisons:
-    """Compare pooled AUCs or averages of group AUCs, if the groups are random.
+    """Compare pooled AUCs (`share` is None) or averages of group AUCs, if the groups are random.
 
-    The pooled AUCs use the variance of clustered data with the groups as clusters. Limits and
-    adjusted p values are simultaneous (Bonferroni).
-
-    Parameters
-    ----------
-    rows : Rows
-    of : RowValues
-        Values among the rows in all groups, or for an average, within groups.
-    share : float64 array, shape (n_groups,), or None
-        Group shares in an average, with sum 1; None for the pooled AUCs.
-    pairs : tuple of two intp array, shape (n_pairs,)
-    confidence_level : float
+    The pooled AUCs use the variance of clustered data with the groups as clusters, and values among
+    the rows in all groups. Limits and adjusted p values are simultaneous (Bonferroni).
     """
     null: StudentT | OverGroups
     first, second = pairs
@@ -528,3 +479,248 @@ def tested(
 def _is_tested(variance: Floats) -> NDArray[np.bool_]:
     """Return True for a variance above 0 and above rounding error, False for NaN."""
     return np.asarray(variance >= ROUNDING**2, np.bool_)
+
+
+# Changes of gaps between groups ------------------------------------------------------------
+
+# Standard errors below which two groups may exchange their order
+_NEAR = 2.0
+
+
+class GroupValues(NamedTuple):
+    """Two models' values by group, such as AUCs, which are independent between groups.
+
+    The arrays have the shape (2, n_groups), except the covariances between both models' values.
+    """
+
+    values: Floats
+    variance: Floats
+    covariance: Floats
+    degrees_of_freedom: Floats
+
+    @classmethod
+    def of_aucs(cls, rows: Rows, own: RowValues) -> GroupValues:
+        """Return two models' group AUCs, with DeLong's variances."""
+        # A third model with constant scores has an AUC of one half without sampling error. The
+        # variance of the difference from this AUC is the variance of a single AUC.
+        values, auc, means = (np.append(of, np.full_like(of[:1], 0.5), axis=0) for of in own[:3])
+        three = RowValues(values, auc, means)
+        joint = joint_within(rows, three)
+        variance = joint.variance[:2, 2]
+        covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0
+        return cls(own.auc, variance, covariance, joint.freedom[:2, 2])
+
+    @property
+    def is_same(self) -> bool:
+        """Whether each group's values are equal without sampling error."""
+        error = self.variance.sum(axis=0) - 2.0 * self.covariance
+        apart = np.abs(self.values[1] - self.values[0])
+        return bool((error < ROUNDING**2).all() and (apart < ROUNDING).all())
+
+
+class GapChange(NamedTuple):
+    """A gap's change, with its confidence limits and the p value for no change."""
+
+    change: float
+    ci_low: float
+    ci_high: float
+    pvalue: float
+
+
+def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> GapChange:
+    """Return the change of a gap, the largest minus the smallest value of at least two groups.
+
+    Of several quantities, such as the true and the false positive rates of equalized odds, it is
+    the largest gap. The limits follow from those of the two gaps, by all pairs of groups with
+    Sidak's adjustment, and from their correlation (Zou and Donner 2008). The p value is the
+    smallest error rate at which the interval excludes 0.
+
+    In simulations of normal values (2 to 10 groups, correlations of 0 to .99 of both models, 600
+    runs each), the intervals at 95 % cover the change in 94 to 97 % of runs with two groups whose
+    values differ, and in 95 to 100 % with more groups, or with equal groups.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    before, after = (_Gap.of(quantities, model) for model in (0, 1))
+    change = after.size - before.size
+    if all(of.is_same for of in quantities):
+        return GapChange(change, change, change, 1.0)
+    correlation = np.asarray(_correlation(quantities, before, after))
+    n_pairs, freedom = after.apart.size, min(before.freedom, after.freedom)
+
+    def limits(deviate: float) -> tuple[float, float]:
+        ends = [np.subtract(gap.limits(deviate), gap.size) for gap in (after, before)]
+        first, second = np.abs([ends[0], ends[1][::-1]])
+        below, above = reach_of_difference(first, second, correlation)
+        return change - float(below), change + float(above)
+
+    tail = -np.expm1(np.log(confidence_level) / n_pairs) / 2.0
+    low, high = limits(-float(stdtrit(freedom, tail)))
+    # The largest deviate at which the interval excludes 0
+    excludes = crossing(lambda deviate: max(limits(deviate)[0], -limits(deviate)[1]), 0.0)
+    inside = -2.0 * float(stdtr(freedom, -max(excludes, 0.0)))
+    pvalue = -float(np.expm1(n_pairs * np.log1p(inside))) if inside > -1.0 else 1.0
+    return GapChange(change, low, high, pvalue)
+
+
+class _Gap(NamedTuple):
+    """A model's gap: all pairwise group differences, and the pair with the largest one."""
+
+    size: float
+    quantity: int
+    highest: int
+    lowest: int
+    apart: Floats
+    error: Floats
+    freedom: float
+
+    @classmethod
+    def of(cls, quantities: Sequence[GroupValues], model: int) -> _Gap:
+        found = [of.values[model] for of in quantities]
+        quantity = int(np.argmax([np.ptp(values) for values in found]))
+        values = found[quantity]
+        apart, variances = [], []
+        for of in quantities:
+            pairs = np.triu_indices(of.values.shape[1], 1)
+            apart.append(np.abs(np.subtract(*of.values[model][np.array(pairs)])))
+            variances.append(of.variance[model][np.array(pairs)].sum(axis=0))
+        variance = np.concatenate([of.variance[model] for of in quantities])
+        of_groups = np.concatenate([of.degrees_of_freedom[model] for of in quantities])
+        # Degrees of freedom of the difference of two groups with a typical variance
+        imprecision = float((variance**2 / of_groups).sum())
+        typical = 2.0 * float((variance**2).sum()) / imprecision if imprecision > 0 else np.inf
+        return cls(
+            float(np.ptp(values)),
+            quantity,
+            int(np.argmax(values)),
+            int(np.argmin(values)),
+            np.concatenate(apart),
+            np.sqrt(np.concatenate(variances)),
+            max(typical, 1.0),
+        )
+
+    def limits(self, deviate: float) -> tuple[float, float]:
+        """Return the gap's limits, this number of standard errors from the differences.
+
+        A lower limit of 0 would understate the sampling error of a small gap.
+        """
+        reach = deviate * self.error
+        return float((self.apart - reach).max()), float((self.apart + reach).max())
+
+
+def _correlation(quantities: Sequence[GroupValues], before: _Gap, after: _Gap) -> float:
+    """Return the gaps' correlation, as if each gap's groups were known before.
+
+    If another group has nearly the same value, the sampling errors of the two gaps may come from
+    different groups, and the group has no part in a positive correlation.
+    """
+    if before.quantity != after.quantity:
+        return 0.0
+    of = quantities[before.quantity]
+    covariance, product = 0.0, 1.0
+    for model, gap in ((0, before), (1, after)):
+        product *= float(of.variance[model, [gap.highest, gap.lowest]].sum())
+    ends = (after.highest, before.highest), (after.lowest, before.lowest)
+    for one, other in ends:
+        if one == other and (of.values.shape[1] == 2 or _is_clear(of, one)):
+            covariance += float(of.covariance[one])
+    for (one, _), (_, other) in (ends, ends[::-1]):
+        # If the lowest and the highest group exchange their places, the correlation is negative.
+        if one == other:
+            covariance -= float(of.covariance[one])
+    return float(np.clip(covariance / product**0.5, -1.0, 1.0)) if product > 0 else 0.0
+
+
+def _is_clear(of: GroupValues, group: int) -> bool:
+    """Return whether a group's values differ from any other group's in both models."""
+    apart = np.abs(of.values - of.values[:, [group]])
+    error = np.sqrt(of.variance + of.variance[:, [group]])
+    is_near = apart < _NEAR * error
+    return int(is_near.any(axis=0).sum()) <= 1
+
+
+# Changes of rates ----------------------------------------------------------------------------
+
+
+class RateChanges(NamedTuple):
+    """A rate before and after in each group (NaN without rows), and limits of its change.
+
+    The p value for no change is 1 if all decisions are equal. `values` has the rates with their
+    variances, for the change of the gap between groups.
+    """
+
+    before: Floats
+    after: Floats
+    ci_low: Floats
+    ci_high: Floats
+    pvalue: Floats
+    values: GroupValues
+
+
+def rate_changes(
+    decisions: NDArray[np.bool_],
+    codes: NDArray[np.intp],
+    n_groups: int,
+    weights: Floats,
+    confidence_level: float,
+) -> RateChanges:
+    """Return the changes of the share of positive decisions by group.
+
+    The interval is Newcombe's method 10 (1998): the Wilson limits of both rates, combined with the
+    correlation phi of the decisions, whose numerator has a continuity correction. The test is
+    McNemar's exact test (1947): without a change, each row with different decisions has either
+    decision with probability one half. With weights, Kish's effective sample sizes replace the
+    numbers of rows.
+    """
+    before, after = decisions
+
+    def total(amounts: Floats) -> Floats:
+        return np.bincount(codes, amounts, n_groups).astype(np.float64)
+
+    of_rows, squares = total(weights), total(weights**2)
+    n_rows = ratio(of_rows**2, squares, 0.0)
+    both, lost, gained, neither = (
+        ratio(total(weights * cell), of_rows)
+        for cell in (before & after, before & ~after, ~before & after, ~before & ~after)
+    )
+    shares = np.array([both + lost, both + gained])
+    product = n_rows * (both * neither - gained * lost)
+    product = np.where(product > 0, np.maximum(product - 0.5, 0.0), product)
+    margins = (shares * (1.0 - shares)).prod(axis=0)
+    phi = ratio(product, n_rows * np.sqrt(margins), 0.0)
+    tail = (1.0 - confidence_level) / 2.0
+    of_before, of_after = (wilson(share, n_rows, tail) for share in shares)
+    change = difference(of_after, of_before, phi)
+    # Each row with different decisions is a trial.
+    changed = before != after
+    trials = ratio(total(weights * changed) ** 2, total(weights**2 * changed), 0.0)
+    pvalue = _binomial_pvalue(trials * ratio(gained, gained + lost, 0.0), trials)
+    # Shares of 0 and 1 have a variance of 0. Adding one row of each decision makes the variance
+    # positive.
+    smoothed = (n_rows * shares + 1.0) / (n_rows + 2.0)
+    n_known = np.maximum(n_rows, 1.0)
+    values = GroupValues(
+        shares,
+        smoothed * (1.0 - smoothed) / n_known,
+        (both - shares[0] * shares[1]) / n_known,
+        np.full(shares.shape, np.inf),
+    )
+    pvalue[n_rows == 0] = np.nan
+    return RateChanges(shares[0], shares[1], change.low, change.high, pvalue, values)
+
+
+def _binomial_pvalue(events: Floats, trials: Floats) -> Floats:
+    """Return the two-sided p value for the hypothesis that events have probability one half.
+
+    The tails are incomplete beta functions, which also have values for effective numbers.
+    """
+    from scipy.special import betainc
+
+    pvalue = np.ones(trials.shape)
+    some = trials > 0
+    k, m = events[some], trials[some]
+    # The probability of 0 or more events is 1, and likewise of m or fewer events.
+    at_least = np.where(k > 0, betainc(np.maximum(k, 1e-300), m - k + 1.0, 0.5), 1.0)
+    at_most = np.where(k < m, betainc(np.maximum(m - k, 1e-300), k + 1.0, 0.5), 1.0)
+    pvalue[some] = np.minimum(2.0 * np.minimum(at_least, at_most), 1.0)
+    return pvalue

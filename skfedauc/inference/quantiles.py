@@ -2,16 +2,6 @@
 
 Student's t, the studentized range, the largest of several differences, and the weighted mean of
 random groups; and the roots of many functions at once.
-
-References
-----------
-.. [1] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general parametric
-   models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
-.. [2] Deak, I. (1980). Three digit accurate multiple normal probabilities. Numerische
-   Mathematik 35.
-.. [3] Chandrupatla, T. R. (1997). A new hybrid quadratic/bisection algorithm for finding the zero
-   of a nonlinear function without using derivatives. Advances in Engineering Software 28(3).
-   https://doi.org/10.1016/S0965-9978(96)00051-8
 """
 
 from __future__ import annotations
@@ -23,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.counts.moments import is_rounding_error
+from skfedauc.counts.moments import Floats, is_rounding_error
 
-Floats = NDArray[np.float64]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
@@ -112,9 +101,9 @@ _DIRECTIONS, _AT_ONCE, _BLOCK, _HIGHEST = 10_000, 1 << 22, 20, 200
 class LargestDifference(NamedTuple):
     """Distribution of the largest absolute standardized difference if true values are equal.
 
-    The differences are a linear map of independent normals [1]_, whose squared length is
-    independent of their direction. The tail probability is the mean, over random directions with a
-    fixed seed, of the chi-squared or F tail given the direction [2]_.
+    The differences are a linear map of independent normals (Hothorn et al. 2008), whose squared
+    length is independent of their direction. The tail probability is the mean, over random
+    directions with a fixed seed, of the chi-squared or F tail given the direction (Deak 1980).
 
     `largest` is the largest difference for vectors of length 1 by block of directions, and `share`
     the size of the block.
@@ -321,7 +310,7 @@ def _draws(shares: bytes) -> tuple[float, Floats, Floats]:
 def roots_of(function: Callable[[Floats], Floats], low: Any, high: Any) -> Floats:
     """Return the root of each decreasing function, or the nearer limit if it has no root.
 
-    Chandrupatla's method [3]_, as `scipy.optimize.elementwise.find_root` of scipy 1.15.
+    Chandrupatla's method (1997), as `scipy.optimize.elementwise.find_root` of scipy 1.15.
     """
     f_low, f_high = function(low), function(high)
     ended = np.where(f_low <= 0.0, low, np.where(f_high >= 0.0, high, np.nan))

@@ -1,26 +1,11 @@
 """Heterogeneity of the true AUCs, shrunken AUCs, and confidence sets of ranks and the worst group.
 
-The heterogeneity tau is the standard deviation of the true AUCs, by REML [1]_. Shrunken AUCs are
-Morris's empirical Bayes estimates [2]_: true AUCs are normal with mean mu and variance tau2, and
-each estimate is a weighted mean of the group's AUC and mu. Their limits are quantiles of the
-posterior with uniform priors of mu and tau2 [3]_. The ranks follow from simultaneous comparisons of
-all pairs [4]_, and the groups that may be worst from one-sided comparisons [5]_.
-
-References
-----------
-.. [1] Viechtbauer, W. (2005). Bias and efficiency of meta-analytic variance estimators in the
-   random-effects model. Journal of Educational and Behavioral Statistics 30(3).
-   https://doi.org/10.3102/10769986030003261
-.. [2] Morris, C. N. (1983). Parametric empirical Bayes inference: theory and applications.
-   Journal of the American Statistical Association 78(381).
-   https://doi.org/10.1080/01621459.1983.10477920
-.. [3] Morris, C. N. and Lysy, M. (2012). Shrinkage estimation in multilevel normal models.
-   Statistical Science 27(1). https://arxiv.org/abs/1203.5610
-.. [4] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks with
-   applications to mobility across neighbourhoods and academic achievement across countries. Review
-   of Economic Studies 91(1). https://doi.org/10.1093/restud/rdad006
-.. [5] Gupta, S. S. (1965). On some multiple decision (selection and ranking) rules. Technometrics
-   7(2), 225-245.
+The heterogeneity tau is the standard deviation of the true AUCs, by REML (Viechtbauer 2005).
+Shrunken AUCs are Morris's empirical Bayes estimates (1983): true AUCs are normal with mean mu and
+variance tau2, and each estimate is a weighted mean of the group's AUC and mu. Their limits are
+quantiles of the posterior with uniform priors of mu and tau2 (Morris and Lysy 2012). The ranks
+follow from simultaneous comparisons of all pairs (Mogstad et al. 2024), and the groups that may be
+worst from one-sided comparisons (Gupta 1965).
 """
 
 from __future__ import annotations
@@ -32,14 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import MOST_GROUPS, all_pairs
 from skfedauc.inference.limits import Spreads, limits_of_groups
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
-from skfedauc.ranks import sum_of_others
-
-Floats = NDArray[np.float64]
+from skfedauc.pairs import sum_of_others
 
 # Largest standard deviation of numbers between 0 and 1
 LARGEST_TAU = 0.5
@@ -62,7 +45,7 @@ class Heterogeneity(NamedTuple):
 
 
 def heterogeneity(variances: Variances, confidence_level: float) -> Heterogeneity:
-    """Estimate the standard deviation of the true AUCs by REML [1]_; NaN below two groups."""
+    """Estimate the standard deviation of the true AUCs by REML; NaN below two groups."""
     variances.check_independent_groups("heterogeneity")
     y, v, _ = estimable_aucs(variances)
     if y.size < 2:
@@ -71,7 +54,7 @@ def heterogeneity(variances: Variances, confidence_level: float) -> Heterogeneit
 
 
 def meta_analysis(y: Floats, v: Floats, confidence_level: float) -> Heterogeneity:
-    """Return the results for values with known sampling variances [1]_."""
+    """Return the results for values with known sampling variances (Viechtbauer 2005)."""
     tau2 = reml(y, v)
     weight, fixed = 1.0 / (v + tau2), 1.0 / v
     mean = float(weight @ y / weight.sum())
@@ -124,7 +107,7 @@ def distinct(y: Floats, v: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.i
 
 
 def reml(y: Floats, v: Floats, n: Floats | float = 1.0) -> float:
-    """Return the variance of the true values by REML [1]_; each value is that of `n` groups."""
+    """Return the variance of the true values by REML; each value is that of `n` groups."""
     n = np.broadcast_to(n, y.shape)
     tau2 = max(float(_cochran_q(y, n) / (n.sum() - 1.0) - (n * v).sum() / n.sum()), 0.0)
     for _ in range(10_000):
@@ -142,7 +125,7 @@ def reml(y: Floats, v: Floats, n: Floats | float = 1.0) -> float:
 def reml_limits(
     y: Floats, v: Floats, confidence_level: float, n: Floats | float = 1.0
 ) -> tuple[float, float]:
-    """Return the least and the largest tau that the likelihood ratio test does not reject [1]_."""
+    """Return the least and the largest tau that the likelihood ratio test does not reject."""
     from scipy.optimize import brentq
 
     estimate = min(reml(y, v, n), LARGEST_TAU**2)
@@ -193,17 +176,10 @@ _AT_ONCE = 512
 class Ranking(NamedTuple):
     """Shrunken AUCs with limits, and ranks; NaN for the groups without a variance.
 
-    Attributes
-    ----------
-    shrunken_auc, ci_low, ci_high : float64 array, shape (n_groups,)
-    reliability : float64 array, shape (n_groups,)
-        Weight of the group's own AUC in the shrunken AUC.
-    ranked : bool array, shape (n_groups,)
-    rank, rank_low, rank_high : int64 array, shape (n_ranked,)
-        Rank of the AUC (1 is the largest; ties have the smallest of their ranks), and its
-        simultaneous confidence set.
-    may_be_worst : bool array, shape (n_ranked,)
-        Whether the group is in the confidence set of the group with the smallest true AUC.
+    `reliability` is the weight of the group's own AUC in the shrunken AUC. The others are for the
+    groups that are `ranked`: the rank of the AUC (1 is the largest; ties have the smallest of their
+    ranks) with its simultaneous confidence set, and whether the group is in the confidence set of
+    the group with the smallest true AUC.
     """
 
     shrunken_auc: Floats
@@ -268,7 +244,7 @@ def n_clearly_different(
 
 
 def may_be_smallest(spreads: Spreads, confidence_level: float) -> NDArray[np.bool_]:
-    """Return a set that contains the group with the smallest true AUC [5]_.
+    """Return a set that contains the group with the smallest true AUC (Gupta 1965).
 
     Only the k - 1 comparisons of the worst group itself can rule it out. Their correlations are
     positive, so Sidak's quantile for k - 1 comparisons is an upper bound. Each group is compared
@@ -350,10 +326,10 @@ class EmpiricalBayes(NamedTuple):
 def empirical_bayes(
     values: ArrayLike, variances: ArrayLike, n: Floats | float = 1.0
 ) -> EmpiricalBayes:
-    """Estimate the true values of at least four groups [2]_; each value is that of `n` groups.
+    """Estimate the true values of at least four groups; each value is that of `n` groups.
 
-    With k groups, ``w = 1 / (v + tau2)`` and the weighted mean m, the weight of m is ``b = (k - 3)
-    / (k - 1) v w``. The first factor makes b unbiased if all variances are equal.
+    By Morris (1983): with k groups, ``w = 1 / (v + tau2)`` and the weighted mean m, the weight of m
+    is ``b = (k - 3) / (k - 1) v w``. The first factor makes b unbiased if all variances are equal.
     """
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
     tau2 = min(reml(y, v, n), LARGEST_TAU**2)
@@ -366,11 +342,12 @@ def empirical_bayes(
 def posterior_limits(
     y: Floats, v: Floats, confidence_level: float, n: Floats | float = 1.0
 ) -> tuple[Floats, Floats]:
-    """Return limits of the true values from their posterior [3]_; `n` as in `empirical_bayes`.
+    """Return limits of the true values from their posterior; `n` as in `empirical_bayes`.
 
-    Given tau2, a true value is normal with mean ``y - v w (y - m)`` and variance ``tau2 v w + (v
-    w)**2 / sum(w)``. The posterior of tau2 is proportional to the restricted likelihood. Limits at
-    a single estimate of tau2, which is often 0 by chance, would be too narrow.
+    By Morris and Lysy (2012): given tau2, a true value is normal with mean ``y - v w (y - m)`` and
+    variance ``tau2 v w + (v w)**2 / sum(w)``. The posterior of tau2 is proportional to the
+    restricted likelihood. Limits at a single estimate of tau2, which is often 0 by chance, would be
+    too narrow.
     """
     share, tau2, mean, mean_variance = _posterior(y, v, n)
     tail = (1.0 - confidence_level) / 2.0

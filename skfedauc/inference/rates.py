@@ -1,45 +1,24 @@
 """Limits for rates and other shares, for their differences and ratios, and for gaps between groups.
 
-A rate has Clopper and Pearson's limits [1]_, which hold for any row count. Wilson's
-limits [2]_ are for shares whose binomial variance is an upper limit, such as shares of positives
-given the scores. Limits of the difference of two shares follow from the limits of both (Newcombe's
-square-and-add method [3]_, with correlations [4]_), and so do those of a ratio (MOVER-R [5]_).
+A rate has Clopper and Pearson's limits (1934), which hold for any row count. Wilson's limits (1927)
+are for shares whose binomial variance is an upper limit, such as shares of positives given the
+scores. Limits of the difference of two shares follow from the limits of both (Newcombe's
+square-and-add method (1998), with correlations (Zou and Donner 2008)), and so do those of a ratio
+(MOVER-R (Donner and Zou 2012)).
 
 The gap between groups is the difference, or the ratio, between the two true values furthest
 apart. These two groups are one of the pairs, so the largest upper limit of all pairs needs no
 adjustment. The lower limit is the largest simultaneous lower limit over all pairs.
 
 With clusters, cluster c has the part e_c of the numerator E of a group's ratio and the part m_c of
-the denominator M. The linearized variance [6]_ is the sum of the squared residuals ``r_c = (e_c -
-m_c E / M) / M``, divided by ``f = 1 - 2 sum(s_c^3) / sum(s_c^2) + sum(s_c^2)`` with ``s_c = m_c /
-M``, which makes it unbiased if the rows in a cluster are fully dependent. If groups share clusters,
-their ratios have the covariance ``sum r_gc r_hc / sqrt(f_g f_h)``. The design effect [7]_ of a rate
-p of n rows is the variance divided by ``p (1 - p) / (n - 1)``, and at least 1. Limits use the
-effective sample size of Korn and Graubard [8]_: n divided by the design effect, times ``(t_{n-1} /
-t_{k-1})^2`` for an effective number k of clusters, ``1 / sum(s_c^2)``. A rate of 0 or 1 has no
-estimated variance, and the effective sample size k of fully dependent rows.
-
-References
-----------
-.. [1] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
-   illustrated in the case of the binomial. Biometrika 26(4).
-   https://doi.org/10.1093/biomet/26.4.404
-.. [2] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
-   Journal of the American Statistical Association 22(158).
-   https://doi.org/10.1080/01621459.1927.10502953
-.. [3] Newcombe, R. G. (1998). Interval estimation for the difference between independent
-   proportions: comparison of eleven methods. Statistics in Medicine 17(8).
-   https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I
-.. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
-   general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
-.. [5] Donner, A. and Zou, G. Y. (2012). Closed-form confidence intervals for functions of the
-   normal mean and standard deviation. Statistical Methods in Medical Research 21(4).
-   https://doi.org/10.1177/0962280210383082
-.. [6] Cochran, W. G. (1977). Sampling techniques. Wiley.
-.. [7] Rao, J. N. K. and Scott, A. J. (1992). A simple method for the analysis of clustered binary
-   data. Biometrics 48(2). https://doi.org/10.2307/2532311
-.. [8] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small
-   expected number of positive counts estimated from survey data. Survey Methodology 24(2).
+the denominator M. The linearized variance (Cochran 1977) is the sum of the squared residuals ``r_c
+= (e_c - m_c E / M) / M``, divided by ``f = 1 - 2 sum(s_c^3) / sum(s_c^2) + sum(s_c^2)`` with ``s_c
+= m_c / M``, which makes it unbiased if the rows in a cluster are fully dependent. If groups share
+clusters, their ratios have the covariance ``sum r_gc r_hc / sqrt(f_g f_h)``. The design effect (Rao
+and Scott 1992) of a rate p of n rows is the variance divided by ``p (1 - p) / (n - 1)``, and at
+least 1. Limits use the effective sample size of Korn and Graubard (1998): n divided by the design
+effect, times ``(t_{n-1} / t_{k-1})^2`` for an effective number k of clusters, ``1 / sum(s_c^2)``. A
+rate of 0 or 1 has no estimated variance, and the effective sample size k of fully dependent rows.
 """
 
 from __future__ import annotations
@@ -52,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.moments import ratio as divided
 from skfedauc.inference.differences import (
     MOST_GROUPS,
@@ -63,7 +43,6 @@ from skfedauc.inference.differences import (
 from skfedauc.inference.limits import Spreads
 from skfedauc.inference.quantiles import normal_quantile
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 _GROUPS_AT_ONCE = 256
@@ -107,16 +86,10 @@ def upper_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
 
 
 def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
-    """Return a share's limits from the binomial distribution's tails [1]_.
+    """Return a share's limits from the binomial distribution's tails, each with error `tail`.
 
-    Parameters
-    ----------
-    share : float array-like
-    rows : float array-like, or Shares
-        Row count in the denominator, or the effective sample size if weighted; or the
-        precision of clustered shares, which have no limits (NaN) with a single cluster.
-    tail : float
-        Each limit's error probability.
+    `rows` is the row count in the denominator, the effective sample size if weighted, or the
+    precision of clustered shares, which have no limits (NaN) with a single cluster.
     """
     value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
     n_events = n_rows * value
@@ -126,7 +99,7 @@ def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> 
 
 
 def wilson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
-    """Return Wilson's limits for a share [2]_; arguments as in `clopper_pearson`."""
+    """Return Wilson's limits for a share (1927); arguments as in `clopper_pearson`."""
     from scipy.special import ndtri
 
     value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
@@ -152,7 +125,7 @@ def _rows(rows: ArrayLike | Shares, tail: float) -> tuple[Floats, NDArray[np.boo
 
 
 def difference(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
-    """Return the difference between two estimates with limits [3]_, or [4]_ with correlation."""
+    """Return the difference between two estimates, which may be correlated, with limits."""
     value = one.value - other.value
     below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
     above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
@@ -160,7 +133,7 @@ def difference(one: Limits, other: Limits, correlation: Floats | None = None) ->
 
 
 def ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
-    """Return the ratio between two estimates above or at 0, with limits [5]_.
+    """Return the ratio between two estimates above or at 0, with limits (Donner and Zou 2012).
 
     The ratio is undefined (NaN) if the denominator is 0; the upper limit is infinite if the lower
     denominator's limit is 0.
@@ -241,18 +214,10 @@ def limits_of_difference(
     tail: float,
     correlation: Floats | None = None,
 ) -> GapLimits:
-    """Return limits for the largest minus the smallest true group value.
+    """Return limits for the largest minus the smallest true group value, of at least two groups.
 
-    Parameters
-    ----------
-    estimates : callable
-        See `estimates_of_shares`.
-    n_groups : int
-        At least 2.
-    alpha, tail : float
-        Error probabilities of the lower and the upper limit.
-    correlation : float64 array, shape (n_groups, n_groups), default=None
-        The estimates' correlations; None if they are independent.
+    `alpha` and `tail` are the error probabilities of the lower and the upper limit. The correlation
+    matrix is that of the estimates; None if they are independent.
     """
     lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
     least = _largest(lowest, highest, -1.0, correlation)
@@ -325,19 +290,11 @@ def _tail_of(deviate: float) -> float:
 
 
 class Shares(NamedTuple):
-    """Clustered shares, such as rates, with their precision; arrays have the shape (n,).
+    """Clustered shares (NaN without rows), such as rates, with their precision.
 
-    Attributes
-    ----------
-    share : float64 array
-        NaN without rows.
-    n_rows : float64 array
-        Row count in the denominator, or Kish's effective sample size if weighted.
-    n_clusters : float64 array
-        Effective cluster count.
-    effect : float64 array
-        Design effect; as for fully dependent rows unless the variance `is_estimated`.
-    is_estimated : bool array
+    `n_rows` is the row count in the denominator, or Kish's effective sample size if weighted, and
+    `n_clusters` the effective cluster count. `effect` is the design effect, which is that of fully
+    dependent rows unless the variance `is_estimated`.
     """
 
     share: Floats
@@ -357,7 +314,7 @@ class Shares(NamedTuple):
         return np.asarray(self.n_clusters > _ONE_CLUSTER)
 
     def effective_rows(self, tail: float) -> Floats:
-        """Return the effective sample size [8]_ for limits that fail with probability `tail`."""
+        """Return Korn and Graubard's sample size for limits that fail with probability `tail`."""
         return self.effective / self._stretch(np.asarray(tail)) ** 2
 
     def _stretch(self, tail: Floats) -> Floats:
@@ -394,12 +351,8 @@ class Shares(NamedTuple):
 class ClusterSums:
     """Sums over units; a unit holds one cluster's rows in one group.
 
-    Attributes
-    ----------
-    group, cluster : intp array, shape (n_units,)
-    events, weight, squares : float64 array, shape (n_units,)
-        The ratio's numerator, and summed weights and squared weights in its denominator.
-    n_groups, n_clusters : int
+    `events` is the ratio's numerator; `weight` and `squares` are the summed weights and squared
+    weights in its denominator.
     """
 
     group: Numbers

@@ -3,25 +3,26 @@
 The *placement value* of a positive is the share of the negatives that it outranks, and that of a
 negative is the share of the positives that outrank it; a tie counts one half. The mean placement
 value of either class is the AUC, and the variance of the AUC follows from the variances of the
-placement values [1]_. For weighted rows, squared weights replace counts in the variances.
+placement values (DeLong et al. 1988). For weighted rows, squared weights replace counts in the
+variances.
 
-Independent rows, clusters and folds (`designs.py`) fill the same `Variances`, which all limits,
-tests and rankings read.
+Independent rows, pairs within folds and clusters fill the same `Variances`, which all limits, tests
+and rankings read. Within folds, a group's AUC averages its AUCs in the folds, weighted by pairs.
+The variance of this average, given the models of the folds, is the sum of the folds' variances
+times the squared shares of pairs.
 
-References
-----------
-.. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
-   two or more correlated receiver operating characteristic curves: a nonparametric
-   approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-.. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-   Biometrics 53(2). https://doi.org/10.2307/2533958
-.. [3] Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney
-   statistic. Annals of Mathematical Statistics 28(4).
+Clusters, such as several rows of each patient, are independent, and the rows in a cluster may be
+dependent. The effects of the rows in a cluster add up, and the variance is the sum of the squared
+sums (Obuchowski 1997), corrected for clusters of unequal size (`effects.py`). If each row is a
+cluster, this is DeLong's variance. With unequal numbers of rows, Obuchowski's own factor I / (I -
+1) for I clusters is too small: in an example with 5 clusters of positives and geometric numbers of
+rows, the variance was 24 % too small.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -29,17 +30,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import PlacementSums
+from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, is_rounding_error, ratio
 from skfedauc.counts.score_counts import sums_among_all, view_of, with_weights_over
 from skfedauc.inference.effects import (
     LEAST_EFFECTIVE,
     Numbers,
+    Rows,
     Units,
     cluster_corrections,
+    cluster_effects,
+    placements,
     satterthwaite,
 )
-from skfedauc.inference.pair_moments import PairMoments
+from skfedauc.pairs import GroupPairs
 
 Floats = NDArray[np.float64]
 
@@ -52,18 +57,10 @@ SHARED = (
 
 
 class Clusters(NamedTuple):
-    """Cluster effects on each group's AUC.
+    """Cluster effects on each group's AUC, by unit.
 
-    Attributes
-    ----------
-    units : Units
-        Each group's clusters.
-    effects : float64 array, shape (n_units,)
-        Corrected effects, both classes together.
-    scaled : float64 array, shape (n_units,)
-        Effects in standard deviations for the group's AUC.
-    n_shared : int
-        How many clusters have rows in several groups.
+    The corrected `effects` are those of both classes together, and `scaled` is in standard
+    deviations for the group's AUC. `n_shared` clusters have rows in several groups.
     """
 
     units: Units
@@ -102,6 +99,42 @@ class Clusters(NamedTuple):
 
         shape = self.units.n_groups, self.units.n_clusters
         return csr_array((self.scaled, (self.units.group, self.units.cluster)), shape=shape)
+
+
+class PairMoments(NamedTuple):
+    """Moments of pair comparisons that determine an AUC's variance for any row count.
+
+    Comparing a positive with a negative gives 1, one half (a tie) or 0. `pair` is the variance of a
+    comparison, and the others are covariances between two comparisons that share only the negative,
+    or only the positive: Q1 - A^2 and Q2 - A^2 in the notation of `auc_critical_difference`, which
+    has the formula (Bamber 1975; Hanley and McNeil 1982).
+    """
+
+    pair: float
+    same_negative: float
+    same_positive: float
+
+    def variance(self, m: float, n: float) -> float:
+        """Variance of the AUC with m positives and n negatives."""
+        return self.covariance(m, n, 1.0)
+
+    def covariance(self, m: float, n: float, same: float) -> float:
+        """Covariance between two models' AUCs if a share `same` of rows has equal scores.
+
+        Two comparisons correlate if they share a row with the same score in both models.
+        """
+        of_a_negative = same * (m - same) * self.same_negative
+        of_a_positive = same * (n - same) * self.same_positive
+        return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
+
+    def share_of_same_scores(self, m: float, n: float, correlation: float) -> float:
+        """Share of rows with equal scores that gives two models' AUCs this correlation."""
+        squared = self.pair - self.same_negative - self.same_positive
+        linear = m * self.same_negative + n * self.same_positive
+        wanted = correlation * self.variance(m, n) * m * n
+        # Return the root of squared * x^2 + linear * x = wanted between 0 and 1, without
+        # cancellation.
+        return 2 * wanted / (linear + math.sqrt(linear**2 + 4 * squared * wanted))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -221,14 +254,10 @@ class Variances:
 class Extremes(NamedTuple):
     """The counts' variances, and those with the lowest and the highest AUCs the bins permit.
 
-    For exact counts, all attributes are the same object. For binned counts, `lowest` and `highest`
-    come from `skfedauc.counts.extremes_of`. The true AUC for the scores in `lowest` is at most
-    that for the exact scores, so a lower confidence limit for the former is one for the latter.
-    Likewise for `highest` and upper limits.
-
-    Attributes
-    ----------
-    given, lowest, highest : Variances
+    For exact counts, all three are the same object. For binned counts, `lowest` and `highest` come
+    from `skfedauc.counts.extremes_of`. The true AUC for the scores in `lowest` is at most that for
+    the exact scores, so a lower confidence limit for the former is one for the latter. Likewise for
+    `highest` and upper limits.
     """
 
     given: Variances
@@ -247,13 +276,9 @@ class Extremes(NamedTuple):
 def variances_of(counts: ScoreCounts, exponent: int | None = None) -> Variances:
     """Return the variances for independent rows.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-    exponent : int, default=None
-        Sums use the weights divided by two to this power; None means `counts.weight_exponent`.
-        The fourth power of very small or large weights underflows or overflows, and no result
-        depends on the scale. All folds must have the same exponent.
+    Sums use the weights divided by two to the power `exponent`; None means
+    `counts.weight_exponent`. The fourth power of very small or large weights underflows or
+    overflows, and no result depends on the scale. All folds must have the same exponent.
     """
     counts = with_weights_over(
         counts, view_of(counts).weight_exponent if exponent is None else exponent
@@ -330,9 +355,10 @@ def _unbiased(
 def bounded(
     variance: Floats, auc: Floats, pairs: Floats, n_pairs: Floats, defined: NDArray[np.bool_]
 ) -> Floats:
-    """Replace variances of 0 and NaN by A (1 - A) / min(m, n), the largest possible [3]_.
+    """Replace variances of 0 and NaN by the largest possible, A (1 - A) / min(m, n).
 
-    Half a concordant and half a discordant pair keep A away from 0 and 1.
+    By Birnbaum and Klose (1957). Half a concordant and half a discordant pair keep A away from 0
+    and 1.
     """
     shrunk = (pairs * auc + 0.5) / (pairs + 1.0)
     found = variance.copy()
@@ -370,17 +396,8 @@ def _shared(
 class Pooled(NamedTuple):
     """The pooled AUC's variances under three assumptions.
 
-    Attributes
-    ----------
-    rows : Variances
-        Variances with all rows as one sample.
-    fixed : float
-        Variance for fixed groups with fixed row counts.
-    random : float
-        Variance for random groups [2]_; NaN if unknown, for the reason `why_not_random`.
-    random_freedom : float
-        Degrees of freedom for `random`.
-    n_groups : int
+    `rows` has all rows as one sample, `fixed` is for fixed groups with fixed row counts, and
+    `random` for random groups as clusters; NaN if unknown, for the reason `why_not_random`.
     """
 
     rows: Variances
@@ -394,17 +411,10 @@ class Pooled(NamedTuple):
 class Stratum(NamedTuple):
     """Sums by group over the rows in one class, from placement values among the rows in all groups.
 
-    Sums have squared weights. Deviations are from the class mean in the group.
-
-    Attributes
-    ----------
-    rows : ClassRows
-    influence : float64 array, shape (n_groups,)
-        Summed placement values minus the pooled AUC, over the class's weight.
-    once, squared : float64 array, shape (n_groups,)
-        Summed deviations, and their summed squares.
-    product : float64 array, shape (n_groups,)
-        Summed products with the placement values' deviations within the group.
+    Sums have squared weights. Deviations are from the class mean in the group. `influence` sums the
+    placement values minus the pooled AUC, over the class's weight; `once` and `squared` the
+    deviations and their squares; `product` their products with the placement values' deviations
+    within the group.
     """
 
     rows: ClassRows
@@ -508,15 +518,11 @@ def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = 
 
 
 def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[Any]]) -> float:
-    """A mean placement value's variance for random groups [2]_; NaN with fewer than two groups.
+    """Variance of a mean placement value for random groups; NaN with fewer than two groups.
 
-    Parameters
-    ----------
-    residuals : sequence of two float64 array, shape (n_groups,)
-        For positives and for negatives: each group's summed placement values minus the overall
-        mean, divided by the class's weight.
-    weights : sequence of two ndarray, shape (n_groups,)
-        The class's weight by group.
+    The groups are clusters (Obuchowski 1997). For positives and for negatives, `weights` has the
+    weight of each group, and `residuals` each group's summed placement values minus the overall
+    mean, over the weight of the class.
     """
     total, shares = np.zeros((2, residuals[0].size))
     for residual, weight in zip(residuals, weights, strict=True):
@@ -528,3 +534,195 @@ def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[An
         shares += of_class / of_class.sum()
     variance = (total**2).sum()
     return 0.0 if is_rounding_error(variance, (shares**2).sum()) else float(variance)
+
+
+# Pairs within folds ---------------------------------------------------------------------------
+
+
+def folds_of(pairs: GroupPairs) -> Variances:
+    """Return the group AUCs' variances for pairs within folds."""
+    return combined(_parts(pairs), pairs.positions, pairs.n_groups)
+
+
+def pooled_folds(pairs: GroupPairs) -> Pooled:
+    """Return the pooled AUC's variances for pairs within folds; not known for random groups."""
+    exponent = view_of(pairs.counts).weight_exponent
+    folds = [
+        pooled_of(part, of_part, exponent)
+        for part, of_part in zip(pairs.parts, _parts(pairs), strict=True)
+    ]
+    rows = [fold.rows for fold in folds]
+    n_pairs = np.array([_pairs(fold)[0] for fold in rows])
+    used = n_pairs > 0  # folds with both classes
+    of_folds = np.array([fold.fixed for fold in folds])[used]
+    fixed = float((n_pairs[used] / n_pairs.sum()) ** 2 @ of_folds)
+    nan = float("nan")
+    together = combined(rows, [np.zeros(1, np.intp)] * len(folds), 1)
+    return Pooled(together, fixed, nan, nan, pairs.n_groups, "not known within folds")
+
+
+def _parts(pairs: GroupPairs) -> list[Variances]:
+    exponent = view_of(pairs.counts).weight_exponent
+    return [variances_of(part, exponent) for part in pairs.parts]
+
+
+def _pairs(fold: Variances) -> Floats:
+    return fold.negatives.weight * fold.positives.weight
+
+
+def combined(
+    folds: Sequence[Variances], positions: Sequence[NDArray[np.intp]], n_groups: int
+) -> Variances:
+    """Return the variances for averages over folds; a fold's groups have `positions` among all."""
+
+    def added(of_folds: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        total = np.zeros(n_groups, of_folds[0].dtype)
+        for place, values in zip(positions, of_folds, strict=True):
+            total[place] += values
+        return total
+
+    all_pairs = added([_pairs(fold) for fold in folds])
+    shares = [
+        ratio(_pairs(fold), all_pairs[place], 0.0)
+        for fold, place in zip(folds, positions, strict=True)
+    ]
+
+    def averaged(of_folds: Sequence[Floats], power: int = 2) -> Floats:
+        """Sum values over folds times a power of the group's pair share."""
+        used = zip(of_folds, shares, strict=True)
+        return added([np.where(share > 0, values, 0.0) * share**power for values, share in used])
+
+    def rows_of(classes: Sequence[ClassRows]) -> ClassRows:
+        return ClassRows(*(added(values) for values in zip(*classes, strict=True)))
+
+    defined = all_pairs > 0
+    lacking = [
+        ((share > 0) & ~fold.estimable).astype(np.int64)
+        for fold, share in zip(folds, shares, strict=True)
+    ]
+    estimable = defined & (added(lacking) == 0)
+    bounded = averaged([fold.bounded for fold in folds])
+    imprecision = averaged([fold.bounded**2 / fold.degrees_of_freedom for fold in folds], 4)
+    nan = float("nan")
+    return Variances(
+        auc=np.where(defined, averaged([fold.auc for fold in folds], 1), np.nan),
+        defined=defined,
+        estimable=estimable,
+        delong=np.where(estimable, averaged([fold.delong for fold in folds]), np.nan),
+        unbiased=np.where(estimable, averaged([fold.unbiased for fold in folds]), np.nan),
+        bounded=bounded,
+        # Folds without an estimable group have the groups' own variances.
+        shared=averaged([np.where(np.isnan(f.shared), f.bounded, f.shared) for f in folds]),
+        degrees_of_freedom=np.maximum(ratio(bounded**2, imprecision, 1.0), 1.0),
+        n_pairs=added([fold.n_pairs for fold in folds]),
+        once=averaged([fold.once for fold in folds]),
+        often=averaged([fold.often for fold in folds]),
+        negatives=rows_of([fold.negatives for fold in folds]),
+        positives=rows_of([fold.positives for fold in folds]),
+        weighted=any(fold.weighted for fold in folds),
+        shared_moments=PairMoments(nan, nan, nan),
+    )
+
+
+# Clusters ----------------------------------------------------------------------------------------
+
+
+def rows_of(clusters: ClusterCounts, exponent: int) -> Rows:
+    """Return cells by group and cluster as weighted rows in one class each.
+
+    Weights are divided by two to the power `exponent`.
+    """
+    cells = clusters.with_weights_over(exponent).units.cells
+    amounts = np.concatenate([column.astype(np.float64) for column in cells.amounts])
+    kept = np.flatnonzero(amounts > 0)
+    cell = kept % max(cells.scores.size, 1)
+    unit = cells.groups[cell]
+    return Rows(
+        kept >= cells.scores.size,
+        cells.scores[None, cell],
+        amounts[kept],
+        clusters.group_of[unit],
+        clusters.n_groups,
+        clusters.cluster_of[unit],
+    )
+
+
+def variances_of_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Variances:
+    """Return the variances for clustered rows; `clusters` has counts of the same rows."""
+    independent = variances_of(counts)
+    rows = rows_of(clusters, view_of(counts).weight_exponent)
+    (of_classes,), units = cluster_effects(rows, placements(rows)[0])
+    of_classes[:, ~independent.defined[units.group]] = 0.0
+    effects = of_classes.sum(axis=0)
+    estimable = independent.estimable & units.has_two
+    delong = np.where(estimable, units.by_group(effects**2), np.nan)
+    # Pairs of a positive and a negative such that no cluster is in two pairs
+    n_negative, n_positive, n_clusters = units.n_in_group
+    n_pairs = np.minimum(np.minimum(n_negative, n_positive), np.floor(n_clusters / 2.0))
+    n_pairs = np.minimum(n_pairs, independent.n_pairs)
+    n_pairs = np.maximum(n_pairs, np.where(independent.defined, 1.0, 0.0))
+    auc, defined = independent.auc, independent.defined
+    limit = bounded(delong, auc, n_negative * n_positive, n_pairs, defined)
+    # Newcombe's variance is that of independent rows; multiply it by the design effect.
+    effect = ratio(independent.n_pairs, n_pairs, 1.0)
+    known = (delong > 0) & (independent.delong > 0)
+    effect[known] = delong[known] / independent.delong[known]
+    effect = np.maximum(effect, 1.0)
+    scaled = ratio(effects, np.sqrt(limit)[units.group], 0.0)
+    return dataclasses.replace(
+        independent,
+        estimable=estimable,
+        delong=delong,
+        unbiased=delong,
+        bounded=limit,
+        shared=_shared_of_clusters(independent, units, of_classes, counts, estimable),
+        degrees_of_freedom=units.freedom(),
+        n_pairs=n_pairs,
+        once=independent.once * effect,
+        often=independent.often * effect,
+        clusters=Clusters(units, effects, scaled, clusters.n_shared),
+    )
+
+
+def _shared_of_clusters(
+    independent: Variances,
+    units: Units,
+    of_classes: Floats,
+    counts: ScoreCounts,
+    kept: NDArray[np.bool_],
+) -> Floats:
+    """Return variances from pooled placement values, plus pooled covariances within clusters.
+
+    Pooling assumes equal covariances in all groups: of two positives in a cluster, of two
+    negatives, and of a positive and a negative. The least sum is 0.
+    """
+    if not kept.any():
+        return np.full(kept.shape, np.nan)
+    (x, y), (p, q) = of_classes, units.share
+    own = view_of(with_weights_over(counts, view_of(counts).weight_exponent)).own_moments
+    squared = own.negatives_squared, own.positives_squared
+    # Parts of the variance due to pairs of rows of a cluster, and the weight of such pairs
+    parts = units.by_group(np.array([x**2, y**2, 2.0 * x * y]))
+    pairs = units.by_group(np.array([p**2, q**2, 2.0 * p * q]))
+    classes = independent.negatives, independent.positives
+    for i, rows in enumerate(classes):
+        parts[i] -= ratio(squared[i], rows.pairs, 0.0)
+        pairs[i] -= ratio(rows.squares, rows.weight**2, 0.0)
+    pairs = np.maximum(pairs, 0.0)
+    n, m = (rows.effective for rows in classes)
+    scale = np.array([n**2, m**2, n * m])
+    part, pair = ((scale * values)[:, kept].sum(axis=1) for values in (parts, pairs))
+    covariances = np.where(pair > 1e-9 * scale[:, kept].sum(axis=1), ratio(part, pair), 0.0)
+    return np.maximum(independent.shared + covariances @ pairs, 0.0)
+
+
+def pooled_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Pooled:
+    """Return the pooled AUC's variances for clustered rows."""
+    together = variances_of_clusters(counts.regroup(None), clusters.without_groups())
+    of_rows = pooled_of(counts, variances_of(counts))
+    if not together.defined.any():
+        return of_rows._replace(rows=together)
+    rows = rows_of(clusters, view_of(counts).weight_exponent)
+    (of_classes,), units = cluster_effects(rows, placements(rows)[1], among_all=True)
+    of_clusters = units.by_cluster(of_classes.sum(axis=0))
+    return of_rows._replace(rows=together, fixed=float((of_clusters**2).sum()))

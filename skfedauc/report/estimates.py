@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from skfedauc.inference import measures
 from skfedauc.inference.curves import GroupCurves
-from skfedauc.inference.designs import (
+from skfedauc.inference.variances import (
+    Extremes,
+    Pooled,
+    Variances,
     folds_of,
     pooled_clusters,
     pooled_folds,
+    pooled_of,
+    variances_of,
     variances_of_clusters,
 )
-from skfedauc.inference.variances import Extremes, Pooled, Variances, pooled_of, variances_of
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.undefined import NotDefined, UndefinedPolicy, check_replacement

@@ -14,7 +14,7 @@ from skfedauc._kernel import number_cells
 from skfedauc.inference import intervals, limits, measures
 from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.differences import difference_interval
-from skfedauc.inference.paired_measures import has_valid_averages
+from skfedauc.inference.measures import has_valid_averages
 from skfedauc.inference.quantiles import OverGroups, variance_over_groups
 from skfedauc.inference.variances import clustered_variance
 from skfedauc.report.bounds import Bounds, certain_range, group_bounds, statistic_bounds
