@@ -29,8 +29,7 @@ from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Withheld
 from skfedauc.counts.labels import KINDS, GroupColumn, columns_of, entry_of, label_of, labels_of
 from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
-from skfedauc.counts.provenance import Source, in_order
-from skfedauc.counts.state import MOST_ROWS, State, changed, checked
+from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
 from skfedauc.counts.tables import COUNT_COLUMNS, RANGE_COLUMNS, WEIGHT_COLUMNS, names_of_columns
 
 VERSION = 4
