@@ -17,7 +17,7 @@ from oracles import STATISTICS
 
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.counts import batches as batches_module
-from skfedauc.counts.checkpoint import Checkpoint
+from skfedauc.counts.batches import Checkpoint
 
 # Backends and numbers of workers, which must not change the result.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]

@@ -14,9 +14,9 @@ from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import labels_in_words
 from skfedauc.cli.terminal import CommandError
 from skfedauc.counts import Bins, Disclosure, ScoreCounts, Withheld
-from skfedauc.counts.ranges import n_distinct
 from skfedauc.counts.reducing import is_small, joined_label
 from skfedauc.counts.score_counts import view_of
+from skfedauc.counts.state import n_distinct
 
 # Options that describe bins
 _OF_BINS = ("bins", "octaves", "parts", "edges")

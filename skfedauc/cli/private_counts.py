@@ -12,7 +12,7 @@ from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, versions_of
 from skfedauc.cli.disclosure import rule_of
 from skfedauc.cli.terminal import CommandError, OutputError
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.provenance import Source
+from skfedauc.counts.state import Source
 from skfedauc.privacy import PrivateCounts
 from skfedauc.privacy.state import Release
 

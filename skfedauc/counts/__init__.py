@@ -4,13 +4,13 @@ from skfedauc._kernel import Cells, Concordance
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, DisclosureError, Need, Withheld, needs
 from skfedauc.counts.files import LimitError, Limits, version_of_package
+from skfedauc.counts.merging import MergeError
 from skfedauc.counts.multiclass import (
     MultiClass,
     MulticlassCounts,
     MulticlassRows,
     check_multi_class,
 )
-from skfedauc.counts.provenance import MergeError, Source
 from skfedauc.counts.score_counts import (
     ScoreCounts,
     counts_of_rows,
@@ -19,6 +19,7 @@ from skfedauc.counts.score_counts import (
     left_out,
     view_of,
 )
+from skfedauc.counts.state import Source
 
 __all__ = [
     "Bins",

@@ -1,14 +1,18 @@
-"""Batches counted in joblib workers: reading, counting and merging."""
+"""Batches counted in joblib workers: reading, counting and merging, and the checkpoint file."""
 
 from __future__ import annotations
 
 import csv
+import datetime
 import functools
 import gzip
+import inspect
 import itertools
+import json
 import os
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from typing import Any, NamedTuple
@@ -17,10 +21,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _input, _words
+from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.checkpoint import Checkpoint, is_path
 from skfedauc.counts.disclosure import Disclosure, check_rule
+from skfedauc.counts.files import content_of, read_content
+from skfedauc.counts.labels import entry_of
 from skfedauc.counts.merging import Agreement, sum_of
+from skfedauc.counts.parquet import pyarrow_parquet, read_file
 from skfedauc.counts.reducing import at_level, reduced, within
 from skfedauc.counts.state import State, state_of_rows
 from skfedauc.counts.tables import Columns, arguments_of, check_columns, naming_columns
@@ -28,6 +35,8 @@ from skfedauc.counts.tables import Columns, arguments_of, check_columns, naming_
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 # Packages of joblib backends that raise their own errors about workers
 _BACKENDS = ("distributed", "ray")
+# Largest share of the run time for writing the checkpoint
+_SHARE = 0.1
 
 
 def count_batches(
@@ -373,6 +382,11 @@ class _Sums:
 # Reading of batches --------------------------------------------------------------------------
 
 
+def is_path(batch: Any) -> bool:
+    """Return whether a batch is a file's path."""
+    return isinstance(batch, str | os.PathLike)
+
+
 def read_batch(batch: Any, columns: Columns) -> Any:
     """Read a file or call a function, and return the rows; return other batches unchanged."""
     if is_path(batch):
@@ -482,3 +496,152 @@ def _needed(columns: Columns, known: list[str]) -> list[str]:
     for argument, names in columns.by_argument.items():
         _input.check_column_names(names, known, argument, "the file")
     return list(dict.fromkeys(name for names in columns.by_argument.values() for name in names))
+
+
+# The checkpoint ------------------------------------------------------------------------------
+
+
+class Checkpoint:
+    """File with the first batches' counts, so that a later call can resume.
+
+    A checksum over the first batches shows whether a later call has the same batches. It covers
+    the scores if batches hold rows, and the batches' identities if workers read them. With binned
+    counts, it covers the bins: a checksum over exact scores would let an attacker test guesses for
+    the score in a batch with one row.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        arguments: dict[str, Any],
+        scores_of: Callable[[Any], Any],
+    ) -> None:
+        check_target(path, "checkpoint")
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError(
+                f"checkpoint={os.fspath(path)!r} is a device or a pipe, which keeps nothing; pass "
+                "the path of a file."
+            )
+        pyarrow_parquet()  # raise the error for a missing package before counting
+        self.path = os.fspath(path)
+        self._arguments = json.loads(json.dumps(arguments, default=entry_of))
+        self._scores_of = scores_of
+        self._written, self._took = time.monotonic(), 0.0
+        self._n_done, self._expected = 0, 0
+        # Item i is the checksum of all batches before batch i.
+        self._checksums = {0: 0}
+
+    def after_those_done(self, numbered: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        """Read all batches, and yield the batches that the file does not cover."""
+        n_read = 0
+        for number, batch in numbered:
+            n_read = number + 1
+            before = self._checksums.pop(number)
+            self._checksums[n_read] = _checksum(batch, self._scores_of, before)
+            if number >= self._n_done:
+                self._checksums[number] = before
+                yield number, batch
+            elif n_read == self._n_done and self._checksums[n_read] != self._expected:
+                raise self._other_batches()
+        if n_read < self._n_done:
+            raise self._other_batches()
+
+    def _other_batches(self) -> ValueError:
+        return ValueError(
+            f"checkpoint={self.path!r} is of {self._n_done} other batches; pass the same batches "
+            "in the same order, or remove the file to begin again."
+        )
+
+    def read(self) -> tuple[int, State | None]:
+        """Return how many batches the file has, and their counts; 0 and None without a file."""
+        if not os.path.exists(self.path):
+            return 0, None
+        try:
+            state, facts = read_content(read_file(self.path), "the file")
+            self._n_done, self._expected = int(facts["n_batches"]), int(facts["checksum"])
+        except Exception as error:  # a damaged file may raise any exception
+            raise ValueError(
+                f"checkpoint={self.path!r} is no checkpoint of from_batches, or is damaged "
+                f"({type(error).__name__}: {error}); remove it, or pass another path."
+            ) from error
+        if facts["arguments"] != self._arguments:
+            raise ValueError(
+                f"checkpoint={self.path!r} was made with {_shown(facts['arguments'])}; got "
+                f"{_shown(self._arguments)}. Pass the same, or remove the file to begin again."
+            )
+        return self._n_done, state
+
+    def is_due(self) -> bool:
+        """Return whether enough time has passed since the file was last written."""
+        return time.monotonic() - self._written >= self._took * (1 / _SHARE - 1)
+
+    def write(self, n_batches: int, state: State) -> None:
+        """Write the first batches' counts, and replace the file."""
+        began = time.monotonic()
+        facts = {
+            "arguments": self._arguments,
+            "n_batches": n_batches,
+            "checksum": self._checksums[n_batches],
+        }
+        write_whole(self.path, content_of(state, facts))
+        self._checksums = {k: sum_ for k, sum_ in self._checksums.items() if k >= n_batches}
+        self._written = time.monotonic()
+        self._took = self._written - began
+
+
+def _checksum(batch: Any, scores_of: Callable[[Any], Any], before: int) -> int:
+    """Return the checksum over all batches' scores, bins or identities up to this one."""
+    identity = _identity_of(batch)
+    if identity is not None:
+        return zlib.crc32(json.dumps(identity).encode(), before)
+    try:
+        scores = np.ascontiguousarray(scores_of(batch), np.float64)
+    except Exception:  # counting will refuse this batch
+        return before
+    return zlib.crc32(scores.tobytes(), zlib.crc32(str(scores.shape).encode(), before))
+
+
+def _identity_of(batch: Any) -> list[Any] | None:
+    """Return values that identify a batch for workers to read; None for a batch with rows.
+
+    The absolute path and the size identify a file, and the name identifies a function. The identity
+    of a `functools.partial` includes its arguments.
+    """
+    if is_path(batch):
+        path = os.path.abspath(os.fspath(batch))
+        return [path, os.path.getsize(path) if os.path.exists(path) else None]
+    if not callable(batch):
+        return None
+    is_partial = isinstance(batch, functools.partial)
+    function = batch.func if is_partial else batch
+    name = getattr(function, "__qualname__", "<>")
+    # The names of lambdas and of functions within functions contain "<".
+    if not inspect.isfunction(function) or "<" in name:
+        raise TypeError(
+            "checkpoint= identifies a function by its name, which "
+            f"{_words.described(function)} lacks; pass paths, or functools.partial(read, day) of a "
+            "function that is defined in a module."
+        )
+    identity = [function.__module__, name]
+    if is_partial:
+        arguments = [*enumerate(batch.args), *sorted(batch.keywords.items())]
+        identity += [f"{key}={_plain(value)}" for key, value in arguments]
+    return identity
+
+
+def _plain(value: Any) -> str:
+    """Return an argument's code; the code is the same in every process."""
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_plain, value))})"
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if value is None or isinstance(value, str | bytes | int | float | datetime.date):
+        return repr(value)
+    raise TypeError(
+        "checkpoint= identifies a functools.partial by its arguments, which must be text, numbers, "
+        f"dates, paths or lists of these; got {_words.described(value)}."
+    )
+
+
+def _shown(arguments: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_words.shortened(value)}" for name, value in arguments.items())

@@ -1,4 +1,4 @@
-"""Adding and subtracting score counts."""
+"""Adding and subtracting score counts, each counting of rows once."""
 
 from __future__ import annotations
 
@@ -10,29 +10,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._kernel import Cells, compact_counts
+from skfedauc._kernel import Cells, compact_counts, merge_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
-from skfedauc.counts.disclosure import Disclosure, level_in_words, merged_rules
+from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
 from skfedauc.counts.moments import merged_summaries
-from skfedauc.counts.provenance import (
-    Entry,
-    MergeDisclosureError,
-    MergeError,
-    MergeTypeError,
-    Register,
+from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
+from skfedauc.counts.state import (
+    Ranges,
     Source,
+    State,
+    check_n_rows,
+    check_weight_sums,
+    hull,
     in_order,
-    without_sources,
 )
-from skfedauc.counts.ranges import merge_with_ranges
-from skfedauc.counts.reducing import at_level, by_period, common_level, with_groups
-from skfedauc.counts.state import State, check_n_rows, check_weight_sums
 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
 # Each part takes as much memory as its cells and another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
 # Bytes of files that are read once, and the cells of these files that are kept
 _SMALL_FILE, _MOST_KEPT = 1 << 16, 1 << 22
+
+
+# Errors ---------------------------------------------------------------------------------------
+
+
+class MergeError(ValueError):
+    """Merged parts that contradict each other.
+
+    Parameters
+    ----------
+    fact : str
+        What the parts disagree on, with their names.
+    mend : str, default=""
+        The remedy in Python.
+    reason : str, default=""
+        What differs: the positive label, more than two class "labels", whether there are "groups",
+        the group "columns", the "kinds" of group labels, the level of "disclosure", the "model",
+        the "period", "summaries" of one group, or "repeated" for rows that would count twice.
+    level : Disclosure, default=None
+        Level to which both parts can be reduced.
+    message : str, default=None
+        The message, if it is not the fact and the remedy.
+    """
+
+    def __init__(
+        self,
+        fact: str,
+        mend: str = "",
+        reason: str = "",
+        level: Disclosure | None = None,
+        message: str | None = None,
+    ) -> None:
+        super().__init__(message or (f"{fact}. {mend}" if mend else fact))
+        self.fact, self.reason, self.level = fact, reason, level
+
+
+class MergeTypeError(MergeError, TypeError):
+    """Parts whose group labels differ in kind."""
+
+
+class MergeDisclosureError(MergeError, DisclosureError):
+    """Parts whose disclosure levels prevent merging."""
+
+
+# Sums -----------------------------------------------------------------------------------------
 
 
 def sum_of(parts: Sequence[State]) -> State:
@@ -67,8 +109,26 @@ def sum_of(parts: Sequence[State]) -> State:
     cells = [part.cells for part in parts]
     if any(of.weights is not None for of in cells):
         cells = [of._replace(weights=_weights_of(of)) for of in cells]
-    merged, ranges = merge_with_ranges(cells, [part.ranges for part in parts], numbers, n_groups)
+    merged, ranges = _merged_cells(cells, [part.ranges for part in parts], numbers, n_groups)
     return State(merged, ranges=ranges, **facts)
+
+
+def _merged_cells(
+    parts: Sequence[Cells],
+    ranges: Sequence[Ranges | None],
+    numbers: Sequence[NDArray[np.intp]],
+    n_groups: int,
+) -> tuple[Cells, Ranges | None]:
+    """Merge cells from two or more score counts, and return each merged cell's range."""
+    merged = merge_cells(parts, numbers, n_groups)
+    known = [of_part for of_part in ranges if of_part is not None]
+    if not known:
+        return merged, None
+    scores = np.concatenate([part.scores for part in parts])
+    codes = np.concatenate(
+        [of_part[part.groups] for part, of_part in zip(parts, numbers, strict=True)]
+    )
+    return merged, hull(scores, np.concatenate(known, axis=1), codes, merged)
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
@@ -77,6 +137,116 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
         return cells.weights
     counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)
     return np.concatenate([counts, counts])
+
+
+# Which parts to add ---------------------------------------------------------------------------
+
+
+class Entry(NamedTuple):
+    """A merge's part: its name in messages, its sources, and a function for its digest."""
+
+    name: str
+    sources: tuple[Source, ...]
+    digest: Callable[[], bytes]
+
+    @property
+    def keys(self) -> set[tuple[Any, ...]]:
+        """The sources' keys."""
+        return {source.key for source in self.sources}
+
+    @property
+    def identifiers(self) -> set[str]:
+        """The sources' identifiers."""
+        return {source.identifier for source in self.sources}
+
+
+class Register:
+    """Countings that a merge has seen; each counts once.
+
+    Parameters
+    ----------
+    repeated : {"raise", "replace"}
+        As in `ScoreCounts.merge`.
+    """
+
+    def __init__(self, repeated: str) -> None:
+        self._repeated = _input.check_option("repeated", repeated, ("raise", "replace"))
+        self.kept: dict[int, Entry] = {}
+        self._by_mark: dict[Any, int] = {}
+
+    def add(self, number: int, entry: Entry) -> list[int] | None:
+        """Return which parts this one replaces, by number, or None for a retry."""
+        marks = entry.keys | entry.identifiers
+        earlier = sorted({self._by_mark[mark] for mark in marks if mark in self._by_mark})
+        replaced = [_is_replaced(self.kept[n], entry, self._repeated) for n in earlier]
+        if earlier and not all(replaced):
+            if any(replaced):
+                raise _overlap(self.kept[earlier[0]], entry)
+            return None
+        for n in earlier:
+            gone = self.kept.pop(n)
+            for mark in gone.keys | gone.identifiers:
+                self._by_mark.pop(mark, None)
+        self.kept[number] = entry
+        self._by_mark.update(dict.fromkeys(marks, number))
+        return earlier
+
+    def check_models(self, models: str) -> None:
+        """Raise a MergeError if countings that are kept name different models."""
+        if _input.check_option("models", models, ("same", "any")) == "same":
+            _check_models(self.kept.values())
+
+
+def _is_replaced(first: Entry, second: Entry, repeated: str) -> bool:
+    """Return whether the second part takes the place of the first; False for a retry."""
+    ours, theirs = first.identifiers, second.identifiers
+    if first.keys == second.keys:
+        if first.digest() == second.digest():
+            return False
+        if repeated == "replace":
+            return True
+    elif theirs < ours:  # the part is in the sum already
+        return False
+    elif ours < theirs or (repeated == "replace" and first.keys < second.keys):
+        return True
+    raise _overlap(first, second)
+
+
+def _overlap(first: Entry, second: Entry) -> MergeError:
+    if first.keys == second.keys and len(first.sources) == 1:
+        return MergeError(
+            f"{first.name} and {second.name} both are {second.sources[0].in_words()}, with "
+            "different counts",
+            "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
+            "count, for instance with different periods.",
+            "repeated",
+        )
+    shared = [
+        source
+        for source in second.sources
+        if source.key in first.keys or source.identifier in first.identifiers
+    ]
+    return MergeError(
+        f"{first.name} and {second.name} both contain {shared[0].in_words()}, so rows may count "
+        "twice",
+        "Leave one of them out, or take the source out of one: whole - part.",
+        "repeated",
+    )
+
+
+def _check_models(entries: Iterable[Entry]) -> None:
+    seen: dict[str, str] = {}
+    for entry in entries:
+        for source in entry.sources:
+            if source.model is not None:
+                seen.setdefault(source.model, f"{entry.name} ({source.in_words()})")
+    if len(seen) > 1:
+        first, second, *_ = seen.values()
+        raise MergeError(
+            f"{first} and {second} were scored by different models",
+            "Leave one out, or pass models='any' if the scores are comparable.",
+            "model",
+        )
 
 
 # Merging -------------------------------------------------------------------------------------
@@ -256,7 +426,7 @@ def _agreeing(
     for part in parts:
         state = part.state()
         if with_periods:
-            state = by_period(state, part.name)
+            state = _by_period(state, part.name)
         agreement.check(part.name, state)
         if alike is not None:
             alike.check(part, state)
@@ -269,6 +439,36 @@ def _agreeing(
         yield part, state
     if alike is not None:
         alike.warn()
+
+
+def _by_period(state: State, name: str) -> State:
+    """Return one period's counts with the period as the last group column.
+
+    Counts that have such a column are returned unchanged.
+    """
+    if state.group_names[-1:] == ("period",):
+        return state
+    periods = {source.period for source in state.sources}
+    if len(periods) != 1 or None in periods or not state.is_complete:
+        known = sorted(period for period in periods if period is not None)
+        found = f"the periods {listed(known, ' and ')}" if known else "no period"
+        raise MergeError(
+            f"{name} has {found}, and by_period=True needs one",
+            "Name each part before merging, by counts.with_source(name, period='2026-10').",
+            "period",
+        )
+    (period,) = periods
+    orders = (*state.orders, ()) if state.orders else ()
+    if state.labels is None:
+        state = regrouped(state, {None: period})
+        return state._replace(group_names=("period",))
+    labels = [label if isinstance(label, tuple) else (label,) for label in state.labels.tolist()]
+    n_columns = len(labels[0]) if labels else 1
+    names = state.group_names or tuple(f"group_{i + 1}" for i in range(n_columns))
+    if not state.group_names and n_columns == 1:
+        names = ("group",)
+    to = dict(zip(state.labels.tolist(), ((*label, period) for label in labels), strict=True))
+    return regrouped(state, to)._replace(group_names=(*names, "period"), orders=orders)
 
 
 class _Alike:
@@ -485,7 +685,7 @@ def difference(whole: State, part: State) -> State:
         agreement.check(name, state)
         if whole.summary is None or part.summary is None:
             agreement.check_level(name, state)
-    sources = without_sources(whole.sources, part.sources, is_complete=whole.is_complete)
+    sources = _without_sources(whole.sources, part.sources, is_complete=whole.is_complete)
     try:
         withheld = whole.disclosure.withheld.without(part.disclosure.withheld)
     except ValueError as error:
@@ -498,6 +698,22 @@ def difference(whole: State, part: State) -> State:
         n_missing=n_missing, sources=sources, is_complete=whole.is_complete and bool(sources)
     )
     return state.with_disclosure(withheld=withheld)
+
+
+def _without_sources(
+    whole: tuple[Source, ...], part: tuple[Source, ...], *, is_complete: bool
+) -> tuple[Source, ...]:
+    """Return the sources that remain after a part is taken out."""
+    known = {source.identifier for source in whole}
+    absent = [source for source in part if source.identifier not in known]
+    if absent:
+        raise MergeError(f"the counts do not contain {absent[0].in_words()}.")
+    if is_complete and not part:
+        raise MergeError(
+            "the part has no source, and all rows of the counts have one: it cannot be among them."
+        )
+    out = {source.identifier for source in part}
+    return tuple(source for source in whole if source.identifier not in out)
 
 
 def _places(whole: State, part: State) -> NDArray[np.intp]:

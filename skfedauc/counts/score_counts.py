@@ -14,16 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells, Concordance, PlacementSums, concordance, placement_sums
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.counts import provenance, reducing
+from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
 from skfedauc.counts.files import Limits, check_limits, content_of, read_content, read_sources
 from skfedauc.counts.merging import Merged, Part, difference, invalid_in_words, merged
 from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
 from skfedauc.counts.parquet import check_bytes, read_file
-from skfedauc.counts.provenance import Source, in_order, new_source
-from skfedauc.counts.ranges import n_distinct
-from skfedauc.counts.state import State, checked, state_of_rows
+from skfedauc.counts.state import (
+    Source,
+    State,
+    checked,
+    identifier_of_sources,
+    in_order,
+    n_distinct,
+    new_source,
+    state_of_rows,
+)
 from skfedauc.counts.tables import Columns, count_table, state_of_table, table_of
 
 if TYPE_CHECKING:
@@ -1398,7 +1405,7 @@ def identified_sources(counts: ScoreCounts) -> tuple[Source, ...]:
 
 def identifier_of(counts: ScoreCounts) -> str:
     """Return the counts' random identifier, which discloses nothing, and which `save` keeps."""
-    return provenance.identifier_of(identified_sources(counts))
+    return identifier_of_sources(identified_sources(counts))
 
 
 def sums_among_all(counts: ScoreCounts) -> PlacementSums:

@@ -1,4 +1,4 @@
-"""State of a `ScoreCounts`, and the check that rows with this state can exist."""
+"""State of a `ScoreCounts`: sources, counts and ranges of scores, and the check of all these."""
 
 from __future__ import annotations
 
@@ -6,24 +6,152 @@ import dataclasses
 import enum
 import functools
 import hashlib
+import hmac
 import math
-from typing import Any, NamedTuple
+import re
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc import _kernel as kernel
-from skfedauc._kernel import Cells, concordance, total
+from skfedauc._kernel import Cells, add_cells, concordance, number_cells, total
+from skfedauc._words import described, shortened
+from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, Withheld, needs
 from skfedauc.counts.moments import Summary, wrong_arrays, wrong_summary
-from skfedauc.counts.provenance import Source, wrong_sources
-from skfedauc.counts.ranges import Ranges, add_with_ranges, extremes_of, wrong_ranges
 
+# Lowest and highest possible score of the rows in each cell, of shape (2, n_cells); the score of a
+# cell lies within its range.
+Ranges: TypeAlias = NDArray[np.float64]
 # Most rows of a class, so that products and sums of counts fit in 64-bit integers
 MOST_ROWS = 1 << 40
 # From this many rows on, warn if the compiled kernel is not available.
 _MANY_ROWS = 10_000_000
+
+
+# Sources --------------------------------------------------------------------------------------
+
+
+class Source(NamedTuple):
+    """One counting.
+
+    Attributes
+    ----------
+    name : str or None
+        Who counted, such as a hospital.
+    model : str or None
+        Name, version or hash of the model that scored the rows.
+    period : str or None
+        When the rows arose, such as "2026-10" or "2026-10-01/2026-10-31".
+    metadata : tuple of (str, str)
+        Further facts, sorted by key.
+    identifier : str
+        32 hexadecimal digits: random, or a keyed hash of the counts (``with_source(secret=)``).
+    """
+
+    name: str | None = None
+    model: str | None = None
+    period: str | None = None
+    metadata: tuple[tuple[str, str], ...] = ()
+    identifier: str = ""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What a second counting shares with the first if the rows are the same."""
+        return (self.identifier,) if self.name is None else (self.name, self.model, self.period)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the known facts as a mapping for JSON."""
+        facts = {**self._asdict(), "metadata": dict(self.metadata) or None}
+        return {name: value for name, value in facts.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Source:
+        """Return the source that `to_dict` describes; unknown facts are ignored."""
+        known: dict[str, Any] = {name: facts.get(name) for name in cls._fields}
+        pairs = tuple(sorted((known["metadata"] or {}).items()))
+        return cls(**{**known, "metadata": pairs})
+
+    def in_words(self) -> str:
+        """Return the source for messages."""
+        if self.name is None:
+            return f"the counting {self.identifier}"
+        known = [f"the source {shortened(self.name)}"]
+        for what, value in (("model", self.model), ("period", self.period)):
+            known += [] if value is None else [f"{what} {shortened(value)}"]
+        return ", ".join(known)
+
+
+def new_source(
+    name: Any = None,
+    model: Any = None,
+    period: Any = None,
+    metadata: Mapping[str, str] | None = None,
+    secret: bytes | None = None,
+    digest: Callable[[], bytes] | None = None,
+) -> Source:
+    """Check `ScoreCounts.with_source`'s arguments, and return a source."""
+    for argument, value in {"name": name, "model": model, "period": period}.items():
+        if value is not None:
+            if not isinstance(value, str):
+                raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
+            _input.check_text([value], argument)
+    pairs = tuple(sorted(dict(metadata or {}).items(), key=str))
+    for pair in pairs:
+        if not all(isinstance(text, str) for text in pair):
+            raise TypeError(f"metadata must map text to text; got {described(pair)}.")
+        _input.check_text(pair, "metadata")
+    identifier = secrets.token_hex(16)
+    if secret is not None:
+        if not isinstance(secret, bytes) or len(secret) < 16:
+            raise TypeError(
+                "secret must be at least 16 random bytes that only the sender knows, such as "
+                "secrets.token_bytes(32)."
+            )
+        content = (b"" if digest is None else digest()) + repr((name, model, period)).encode()
+        identifier = hmac.new(secret, content, hashlib.sha256).hexdigest()[:32]
+    return Source(name, model, period, pairs, identifier)
+
+
+def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Return sources sorted by name, model, period and identifier, each identifier once."""
+    found: dict[str, Source] = {}
+    for source in sorted(sources, key=lambda s: (*(text or "" for text in s[:3]), s[4], s[3])):
+        found.setdefault(source.identifier, source)
+    return tuple(found.values())
+
+
+def identifier_of_sources(sources: Sequence[Source]) -> str:
+    """Return an identifier for counts with these sources, which discloses nothing."""
+    found = sorted(source.identifier for source in sources)
+    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()[:32]
+
+
+def wrong_sources(sources: Any) -> str | None:
+    """Return why these sources are invalid; None for valid sources."""
+    if not isinstance(sources, tuple):
+        return "its sources are none"
+    for source in sources:
+        if not isinstance(source, Source) or not isinstance(source.identifier, str):
+            return "its sources are none"
+        pairs = source.metadata
+        if not (
+            re.fullmatch("[0-9a-f]{32}", source.identifier)
+            and all(isinstance(text, str | None) for text in source[:3])
+            and isinstance(pairs, tuple)
+            and all(isinstance(text, str) for pair in pairs for text in pair)
+        ):
+            return "its sources are none"
+        if pairs != tuple(sorted(dict(pairs).items())):
+            return "the metadata of a source is not in order"
+    return None if sources == in_order(sources) else "its sources are not in order"
+
+
+# Counts ---------------------------------------------------------------------------------------
 
 
 class State(NamedTuple):
@@ -149,7 +277,8 @@ class State(NamedTuple):
         if self.ranges is None:
             return self, self
         exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
-        lowest, highest = extremes_of(content, self.ranges)
+        low, high = self.ranges
+        lowest, highest = _split(content, high, low), _split(content, low, high)
         return exact._replace(content=lowest), exact._replace(content=highest)
 
     def digest(self) -> bytes:
@@ -196,8 +325,56 @@ def added(cells: Cells, codes: NDArray[np.intp] | None, **facts: Any) -> State:
     check_n_rows(negatives=cells.negatives, positives=cells.positives)
     labels = facts.get("labels")
     n_groups = 1 if labels is None else labels.size
-    sums, ranges = add_with_ranges(cells, facts.pop("ranges", None), codes, n_groups)
+    sums, ranges = add_cells(cells, codes, n_groups), facts.pop("ranges", None)
+    if ranges is not None:
+        ranges = hull(cells.scores, ranges, codes, sums)
     return State(sums, ranges=ranges, **facts)
+
+
+def hull(
+    scores: NDArray[np.float64], ranges: Ranges, codes: NDArray[np.intp] | None, added: Cells
+) -> Ranges:
+    """Return, for each cell in `added`, the smallest range that holds its parts' ranges."""
+    numbers, _ = number_cells(scores, codes, added.starts.size - 1)
+    hull = np.empty((2, added.scores.size))
+    hull[0], hull[1] = np.inf, -np.inf
+    np.minimum.at(hull[0], numbers, ranges[0])
+    np.maximum.at(hull[1], numbers, ranges[1])
+    return hull
+
+
+def n_distinct(ranges: Ranges) -> int:
+    """Return how many distinct ranges there are; different ones may have the same score."""
+    low, high = ranges
+    return int(np.unique(low + 1j * high).size)
+
+
+def _split(
+    cells: Cells, of_negatives: NDArray[np.float64], of_positives: NDArray[np.float64]
+) -> Cells:
+    """Return cells with separate scores for the negatives and the positives."""
+    n_cells = cells.scores.size
+    weights = None
+    if cells.weights is not None:
+        is_positive = np.array([[False], [True]] * 2)
+        weights = np.concatenate([cells.weights * ~is_positive, cells.weights * is_positive], 1)
+    none = np.zeros(n_cells, np.uint32)
+    both = Cells(
+        cells.starts,
+        np.concatenate([of_negatives, of_positives]),
+        np.concatenate([cells.negatives, none]),
+        np.concatenate([none, cells.positives]),
+        weights,
+    )
+    kept = (both.negatives > 0) | (both.positives > 0)
+    codes = np.concatenate([cells.groups] * 2)[kept]
+    both = both._replace(
+        scores=both.scores[kept],
+        negatives=both.negatives[kept],
+        positives=both.positives[kept],
+        weights=None if weights is None else weights[:, kept],
+    )
+    return add_cells(both, codes, cells.starts.size - 1)
 
 
 def changed(state: State, cells: Cells, codes: NDArray[np.intp] | None, **changes: Any) -> State:
@@ -282,7 +459,7 @@ def _wrong_content(state: State) -> str | None:
             return "its labels are not in order"
     if isinstance(content, Summary):
         return None
-    return wrong_ranges(content.scores, ranges, rule.bins)
+    return _wrong_ranges(content.scores, ranges, rule.bins)
 
 
 def _wrong_cells(cells: Cells) -> str | None:
@@ -322,6 +499,38 @@ def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
     """Return a phrase with the first wrong cell and its score."""
     cell = int(np.argmax(is_wrong))
     return f", at cell {cell} with the score {scores[cell]:.17g}"
+
+
+def _wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None) -> str | None:
+    """Return why these ranges are invalid for cells with these scores; None for valid ranges."""
+    if ranges is None:
+        return None if bins is None else "it has bins, but no ranges of scores"
+    if (
+        not isinstance(ranges, np.ndarray)
+        or ranges.dtype != np.float64
+        or ranges.shape != (2, scores.size)
+    ):
+        return "its ranges do not match its cells"
+    low, high = ranges
+    is_wrong = ~((low <= scores) & (scores <= high) & np.isfinite(low) & np.isfinite(high))
+    is_wrong |= ((ranges == 0) & np.signbit(ranges)).any(axis=0)  # only 0.0 is valid, not -0.0
+    if is_wrong.any():
+        cell = int(np.argmax(is_wrong))
+        return (
+            f"its score {scores[cell]:.17g} is outside its range from {low[cell]:.17g} to "
+            f"{high[cell]:.17g}, at cell {cell}"
+        )
+    if bins is None or scores.size == 0:
+        return None
+    try:
+        numbers = bins.numbers_of(scores)
+    except ValueError:
+        return f"its scores are outside the scores of {bins!r}"
+    is_wrong = (bins.ranges_of(numbers) != ranges).any(axis=0) | (bins.scores_of(numbers) != scores)
+    if is_wrong.any():
+        cell = int(np.argmax(is_wrong))
+        return f"its range is no bin of {bins!r}, at cell {cell} with the score {scores[cell]:.17g}"
+    return None
 
 
 def _wrong_summary(summary: Summary) -> str | None:

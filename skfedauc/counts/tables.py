@@ -25,9 +25,8 @@ from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins
 from skfedauc.counts.disclosure import Disclosure, check_rule
-from skfedauc.counts.ranges import Ranges
 from skfedauc.counts.reducing import reduced
-from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows
+from skfedauc.counts.state import Ranges, State, added, check_weight_sums, state_of_rows
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw

@@ -20,7 +20,7 @@ from skfedauc.counts import (
 )
 from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
-from skfedauc.counts.provenance import Entry, Register
+from skfedauc.counts.merging import Entry, Register
 from skfedauc.counts.score_counts import view_of
 from skfedauc.flower.modules import flwr
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from skfedauc import _input, _words
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.provenance import new_source
 from skfedauc.counts.score_counts import view_of
+from skfedauc.counts.state import new_source
 from skfedauc.counts.vectors import Grid
 from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
 from skfedauc.privacy.state import Release, State

@@ -20,7 +20,7 @@ from skfedauc import _input
 from skfedauc._words import listed, shortened
 from skfedauc.counts import Bins, parquet
 from skfedauc.counts.labels import entry_of, label_of
-from skfedauc.counts.provenance import Source
+from skfedauc.counts.state import Source
 from skfedauc.privacy.state import Release, State
 
 _VERSION = 1

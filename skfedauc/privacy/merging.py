@@ -11,8 +11,8 @@ from skfedauc import _input
 from skfedauc._words import all_shortened, counted, listed
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
-from skfedauc.counts.provenance import Source, in_order
 from skfedauc.counts.score_counts import identified_sources, view_of
+from skfedauc.counts.state import Source, in_order
 from skfedauc.privacy.state import Release, State, wrong_total
 
 

@@ -14,7 +14,7 @@ from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
-from skfedauc.counts.provenance import Source
+from skfedauc.counts.state import Source
 from skfedauc.inference.limits import check_confidence_level
 from skfedauc.privacy.drawing import drawn_state
 from skfedauc.privacy.files import content_of, read_content

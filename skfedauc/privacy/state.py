@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._words import shortened
 from skfedauc.counts import Bins
-from skfedauc.counts.provenance import Source, wrong_sources
-from skfedauc.counts.state import MOST_ROWS
+from skfedauc.counts.state import MOST_ROWS, Source, wrong_sources
 from skfedauc.privacy.laplace import MOST_SCALE, variance_of
 
 # Largest sum of the absolute counts, so that no sum of counts overflows

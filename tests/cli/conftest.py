@@ -5,7 +5,7 @@ import pytest
 from cli_cases import COLUMNS, predictions, with_gaps
 
 from skfedauc.cli.main import main
-from skfedauc.counts import provenance
+from skfedauc.counts import state
 
 
 @pytest.fixture
@@ -74,4 +74,4 @@ def error_of(capsys):
 def equal_identifiers(monkeypatch):
     """Give all counts one identifier, to compare pages and documents of separate countings."""
     one = types.SimpleNamespace(token_hex=lambda n_bytes: "0" * 2 * n_bytes)
-    monkeypatch.setattr(provenance, "secrets", one)
+    monkeypatch.setattr(state, "secrets", one)

@@ -86,7 +86,7 @@ OTHERS = [
     ),
     Mutant(
         "merged groups have the first one's numbers",
-        "counts/ranges.py",
+        "counts/merging.py",
         "merge_cells(parts, numbers, n_groups)",
         "merge_cells(parts, [numbers[0][: n.size] for n in numbers], n_groups)",
     ),
@@ -213,7 +213,7 @@ TESTED = [
     Tested(
         Mutant(
             "counts sent again are added again",
-            "counts/provenance.py",
+            "counts/merging.py",
             "            return None\n        for n in earlier:\n",
             "            earlier = []\n        for n in earlier:\n",
         ),
