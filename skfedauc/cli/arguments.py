@@ -35,17 +35,10 @@ class Arguments(argparse.Namespace):
 
     @property
     def models(self) -> list[Arguments]:
-        """Arguments of each of the models to compare, as those of an audit.
-
-        They keep rows without a group also for ``--missing drop``.
-        """
-        missing = "group" if self.missing == "drop" else self.missing
+        """Arguments of each of the models to compare, as those of an audit."""
         decisions = self.decisions or [None] * len(self.score)
         return [
-            Arguments(
-                **vars(self)
-                | {"command": "audit", "missing": missing, "score": score, "decisions": of_model}
-            )
+            Arguments(**vars(self) | {"command": "audit", "score": score, "decisions": of_model})
             for score, of_model in zip(self.score, decisions, strict=True)
         ]
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skfedauc._words import shortened
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.columns import check_clusters
 from skfedauc.cli.counts_file import warn_of_spellings
-from skfedauc.cli.groupings import Counted
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import check_options, results
 from skfedauc.cli.rows import (
@@ -27,19 +25,9 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
     if arguments.clusters is not None:
         check_clusters(table[arguments.clusters])
     rows = rows_of(table, arguments)
-    counted = Counted(
-        counts_of(rows, arguments),
-        arguments.group_columns,
-        subject=f"column {shortened(arguments.label)} has",
-        dropped=rows.dropped,
-        has_weights=arguments.weight is not None,
-        decisions=decision_counts_of(rows, arguments),
-        clusters=arguments.clusters,
-        min_per_class=arguments.min_per_class,
-        within=arguments.within,
-    )
+    counts = counts_of(rows, arguments)
     warn_of_labels(rows, arguments.score)
-    warn_of_spellings(counted.with_a_label)
+    warn_of_spellings(counts)
     facts = {
         "file": arguments.file,
         "label": arguments.label,
@@ -47,4 +35,6 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
         "weight": arguments.weight,
         "clusters": arguments.clusters,
     }
-    yield from results(counted, weights_in_words(rows, arguments), facts, arguments)
+    more = weights_in_words(rows, arguments)
+    decisions = decision_counts_of(rows, arguments)
+    yield from results(counts, more, facts, arguments, decisions)

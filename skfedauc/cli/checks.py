@@ -23,7 +23,6 @@ def check(arguments: Arguments) -> None:
     if command == "compare":
         _check_models(arguments)
     if command == "count":
-        _check_missing(arguments)
         _check_small_counts(arguments)
         _check_noise(arguments)
     if command in ("count", "merge"):
@@ -84,15 +83,6 @@ def _check_one_source(decisions: str | list[str] | None, threshold: object) -> N
     if decisions and threshold != "auto":
         raise CommandError(
             "--decisions and --threshold both define the decisions; pass one of them"
-        )
-
-
-def _check_missing(arguments: Arguments) -> None:
-    """Refuse to drop rows that only some of the reports omit."""
-    if arguments.missing == "drop" and len(arguments.group_columns) > 1:
-        raise CommandError(
-            "with several --group columns, each report drops other rows; pass --missing group "
-            "here, and --missing drop to skfedauc report"
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,43 +74,12 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
 # Groups --------------------------------------------------------------------------------
 
 
-class Groups(NamedTuple):
-    """Group labels of the kept rows as text, with `MISSING` for missing labels.
-
-    `has_label` tells which rows are kept. Reports by the columns in `dropped` omit rows without a
-    label.
-    """
-
-    labels: pd.DataFrame
-    has_label: NDArray[np.bool_]
-    dropped: frozenset[str]
-
-
-def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> Groups:
-    """Return the group labels according to ``--missing``."""
+def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> pd.DataFrame:
+    """Return the group labels as text, with None for missing labels."""
     labels = pd.DataFrame({name: _as_text(table[name]) for name in columns})
-    empty = labels.isna()
-    has_label = np.ones(len(table), np.bool_)
     if missing == "error":
-        _refuse_missing(empty)
-    elif missing == "drop":
-        has_label = ~empty.all(axis=1).to_numpy(np.bool_)
-        labels, empty = labels[has_label], empty[has_label]
-    lacking = [name for name in columns if empty[name].any()]
-    filled = {}
-    for name in lacking:
-        if (labels[name] == _input.MISSING).any():
-            # With several columns, --missing drop keeps rows that have another label.
-            may_drop = missing == "group" and len(columns) == 1
-            mend = ", or pass --missing drop" if may_drop else ""
-            raise CommandError(
-                f"column {shortened(name)} has rows without a label, and a group called "
-                f"{_input.MISSING!r} already; rename that group{mend}"
-            )
-        texts = np.where(empty[name], _input.MISSING, labels[name])
-        filled[name] = pd.Series(texts, index=labels.index, dtype=object)
-    labels = pd.DataFrame({name: filled.get(name, labels[name]) for name in columns})
-    return Groups(labels, has_label, frozenset(lacking if missing == "drop" else ()))
+        _refuse_missing(labels.isna())
+    return labels
 
 
 def check_clusters(column: pd.Series[Any]) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
@@ -32,11 +31,7 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
     rows = [rows_of(table, of_model) for of_model in arguments.models]
     for of_model, score in zip(rows, arguments.score, strict=True):
         warn_of_labels(of_model, score)
-    groups = rows[0].groups
-    if arguments.missing == "drop":
-        # The library drops these rows, and counts them.
-        groups = groups.mask(table[list(arguments.group_columns)].isna(), None)
-    comparison = _comparison(rows, groups, arguments)
+    comparison = _comparison(rows, arguments)
 
     def document() -> dict[str, Any]:
         of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
@@ -47,7 +42,7 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
     check_answers(answers_of(comparison.audits[1].tolerances, of_second), arguments)
 
 
-def _comparison(rows: list[Rows], groups: pd.DataFrame, arguments: Arguments) -> AuditComparison:
+def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
     """Return the comparison of the models."""
     first = rows[0]
     others = first.labels[first.labels != first.positive]
@@ -56,7 +51,7 @@ def _comparison(rows: list[Rows], groups: pd.DataFrame, arguments: Arguments) ->
             f"column {shortened(arguments.label)} must hold both classes; got one class in "
             f"{counted(first.labels.size, 'row')}"
         )
-    columns = tuple(groups.columns)
+    columns = tuple(first.groups.columns)
     chosen: dict[str, Any] = {
         "threshold": arguments.threshold,
         "min_per_class": arguments.min_per_class,
@@ -73,11 +68,11 @@ def _comparison(rows: list[Rows], groups: pd.DataFrame, arguments: Arguments) ->
                 FairnessAudit.from_predictions(
                     first.labels,
                     of_model.scores,
-                    groups=groups,
+                    groups=first.groups,
                     y_pred=_labels_of(of_model.decisions, others[0], first.positive),
                     sample_weight=first.weights,
                     pos_label=first.positive,
-                    missing="drop" if arguments.missing == "drop" else "raise",
+                    missing=first.missing,
                     **chosen,
                 )
                 for of_model in rows

@@ -14,7 +14,7 @@ _COUNTS = "counts that `count` or `merge` has written"
 
 def add_audit(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `audit`."""
-    _add_predictions(parser, "drop them from the reports by that column (drop)")
+    _add_predictions(parser)
     _add_outputs_of_report(parser)
     parser.add_argument(
         "--clusters",
@@ -42,7 +42,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         "then for the model after; a larger score makes the positive class more likely",
     )
     _add_group(parser, "may be repeated; each combination of labels is a group")
-    _add_columns(parser, "drop them (drop)")
+    _add_columns(parser)
     parser.add_argument(
         "--decisions",
         metavar="COL",
@@ -63,7 +63,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 
 def add_count(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `count`."""
-    _add_predictions(parser, "drop them (drop, with a single --group)")
+    _add_predictions(parser)
     parser.add_argument(
         "--source",
         metavar="NAME",
@@ -121,8 +121,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         choices=["drop", "group"],
         default="group",
         help="what to do with the groups '(missing)', which hold the rows that have no group "
-        "label: drop them from the reports by that column (drop), or report them like other "
-        "groups (group) (default: %(default)s)",
+        "label: drop them (drop), or report them like other groups (group) (default: %(default)s)",
     )
     parser.add_argument(
         "--clusters",
@@ -142,7 +141,7 @@ def add_show(parser: argparse.ArgumentParser) -> None:
 # Shared options ------------------------------------------------------------------------
 
 
-def _add_predictions(parser: argparse.ArgumentParser, dropping: str) -> None:
+def _add_predictions(parser: argparse.ArgumentParser) -> None:
     _add_file(parser)
     parser.add_argument(
         "--score",
@@ -151,7 +150,7 @@ def _add_predictions(parser: argparse.ArgumentParser, dropping: str) -> None:
         help="column of the scores; a larger score makes the positive class more likely",
     )
     _add_group(parser, "may be repeated to report by each column, and then by their combinations")
-    _add_columns(parser, dropping)
+    _add_columns(parser)
 
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
@@ -176,7 +175,7 @@ def _add_group(parser: argparse.ArgumentParser, repeated: str) -> None:
     )
 
 
-def _add_columns(parser: argparse.ArgumentParser, dropping: str) -> None:
+def _add_columns(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe a file's columns."""
     add = parser.add_argument
     add("--weight", metavar="COL", help="column of the rows' weights (default: equal weights)")
@@ -190,8 +189,8 @@ def _add_columns(parser: argparse.ArgumentParser, dropping: str) -> None:
         "--missing",
         choices=["error", "drop", "group"],
         default="error",
-        help=f"what to do with rows whose group is empty: stop (error), {dropping}, or make them a "
-        "group of their own (group) (default: %(default)s)",
+        help="what to do with rows that lack a group in any --group column: stop (error), drop "
+        "them (drop), or give them the label '(missing)' there (group) (default: %(default)s)",
     )
     add(
         "--encoding",

@@ -9,12 +9,11 @@ from skfedauc._words import listed, shortened
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import columns_of, read_counts
 from skfedauc.cli.disclosure import level_in_words
-from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_options, results
 from skfedauc.cli.terminal import CommandError
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, lacking
-from skfedauc.counts.score_counts import view_of
+from skfedauc.counts.score_counts import select_groups, view_of, with_n_missing
 
 
 def report(arguments: Arguments) -> Iterator[list[str]]:
@@ -42,19 +41,9 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
         )
     if arguments.clusters is not None:
         _check_clusters(arguments, counts)
+    if arguments.missing == "drop":
+        counts = _without_missing(counts)
     has_weights = view_of(counts).is_weighted
-    grouped_by = [name for name in columns if name != arguments.clusters]
-    counted = Counted(
-        counts,
-        columns,
-        subject=f"{arguments.file} has",
-        dropped=frozenset(grouped_by if arguments.missing == "drop" else ()),
-        lacks_one=counts.n_missing > 0,
-        has_weights=has_weights,
-        clusters=arguments.clusters,
-        min_per_class=arguments.min_per_class,
-        within=arguments.within,
-    )
     facts = {
         "file": arguments.file,
         "sources": [source.to_dict() for source in counts.sources],
@@ -65,7 +54,16 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
     }
     weighted = ", weighted" if has_weights else ""
     disclosed = "" if counts.disclosure.level == "exact" else f", {level_in_words(counts)}"
-    yield from results(counted, f"{weighted}{disclosed}", facts, arguments)
+    yield from results(counts, f"{weighted}{disclosed}", facts, arguments)
+
+
+def _without_missing(counts: ScoreCounts) -> ScoreCounts:
+    """Leave out the groups whose label has a missing part."""
+    labels = [label if isinstance(label, tuple) else (label,) for label in counts.groups or ()]
+    kept = [g for g, parts in enumerate(labels) if MISSING not in parts]
+    n_rows = counts.n_positives + counts.n_negatives
+    n_missing = counts.n_missing + int(n_rows.sum() - n_rows[kept].sum())
+    return with_n_missing(select_groups(counts, kept), n_missing)
 
 
 def _check_clusters(arguments: Arguments, counts: ScoreCounts) -> None:

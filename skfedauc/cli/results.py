@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from skfedauc import GroupAUC
@@ -15,48 +16,21 @@ from skfedauc.audit.facts import plain_label, plain_labels, plain_number
 from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.output import Output, as_json, page_of
 from skfedauc.audit.page import check_installed
-from skfedauc.audit.samples import bin_of_threshold
+from skfedauc.audit.samples import Sample, bin_of_threshold
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.counts_file import headline, n_by_class
-from skfedauc.cli.groupings import Counted, Grouping
+from skfedauc.cli.counts_file import columns_of, headline, n_by_class
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError
-from skfedauc.counts import Withheld
+from skfedauc.counts import ScoreCounts, Withheld
 from skfedauc.report import estimates_of, first_lines_of
-from skfedauc.report.text import summary_note
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def report_lines(grouping: Grouping) -> list[str]:
-    """Return a report's lines, as ``print`` shows a report."""
-    lines = first_lines_of(grouping.shown)
-    return [grouping_line(grouping), *lines.answers, *lines.table_lines()]
-
-
-def grouping_line(grouping: Grouping) -> str:
-    """Return how many rows and groups a report has, and which rows it leaves out."""
-    report, columns = grouping.report, grouping.columns
-    pairs = estimates_of(report).pairs
-    rows = int(report.counts.n_positives.sum() + report.counts.n_negatives.sum())
-    line = f"By {grouping.by}: {counted(rows, 'row')}"
-    line += f", {counted(report.n_groups, 'group')}"
-    if pairs.n_undefined:
-        line += f", {pairs.n_undefined:,} of them undefined (one class only)"
-    if pairs.clusters is not None:
-        line += f"; {counted(pairs.clusters.n_clusters, 'cluster')}"
-        shared = pairs.clusters.n_shared
-        line += f" ({shared:,} in several groups)" if shared else ""
-    if pairs.n_undefined == report.n_groups:
-        line += (
-            "; does each row have a group of its own? "
-            f"The labels in --group {shortened(columns[0])} should repeat"
-        )
-    if grouping.n_dropped:
-        without = listed(grouping.lacking, " or ")
-        line += f"; {counted(grouping.n_dropped, 'row')} without {without} dropped"
-    line += report.counts.disclosure.withheld.in_words().replace(", ", "; ")
-    return line + summary_note(estimates_of(report))
+def report_lines(report: GroupAUC) -> list[str]:
+    """Return a report's lines, without hints at Python."""
+    lines = first_lines_of(report)
+    return [lines.headline, *lines.answers, *lines.table_lines()]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -72,19 +46,13 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def document_of(
-    facts: Mapping[str, Any], groupings: Sequence[Grouping], audit: FairnessAudit
-) -> dict[str, Any]:
-    """Return facts on the file, the report of each grouping, and `FairnessAudit.to_dict`."""
-    return {**facts, "groupings": list(map(_grouping, groupings)), **audit.to_dict()}
-
-
-def _grouping(grouping: Grouping) -> dict[str, Any]:
+def _grouping(audit: FairnessAudit) -> dict[str, Any]:
     """Return the sizes and AUCs of all groups, and the statistics of the groups that are compared.
 
     The answers of the audit are about the same groups.
     """
-    report, compared = grouping.report, grouping.shown
+    sample, report = _last(audit), audit.report
+    compared = sample.report if sample.report.n_groups > 1 else report
     estimates = estimates_of(report)
     test, clusters = None, estimates.pairs.clusters
     if not estimates_of(compared).variances.shares_clusters:
@@ -92,11 +60,10 @@ def _grouping(grouping: Grouping) -> dict[str, Any]:
     counts, auc = report.counts, estimates.pairs.auc
     rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, auc, strict=True)
     return {
-        "by": list(grouping.columns),
-        "within": {name: plain_label(label) for name, label in grouping.within.items()},
-        "n_positives": int(counts.n_positives.sum()),
-        "n_negatives": int(counts.n_negatives.sum()),
-        "n_dropped": grouping.n_dropped,
+        "by": list(sample.names),
+        "within": {name: plain_label(label) for name, label in audit.control.items()},
+        **n_by_class(counts),
+        "n_dropped": counts.n_missing,
         "withheld": _withheld(counts.disclosure.withheld),
         "n_groups": report.n_groups,
         "n_undefined": estimates.pairs.n_undefined,
@@ -175,32 +142,43 @@ def _as_option(error: Exception) -> str:
 
 
 def results(
-    counted_rows: Counted,
+    counts: ScoreCounts,
     more: str,
     facts: Mapping[str, Any],
     options: Arguments,
+    decisions: ScoreCounts | None = None,
 ) -> Iterator[list[str]]:
     """Yield lines to print, and then write the files, so the user sees the audit if writing fails.
 
     The headline ends with `more`, and `facts` are the first entries of the document.
     """
-    groupings, counts = counted_rows.groupings, counted_rows.with_a_label
-    more += counted_rows.without_level_in_words()
-    first_line = headline(counts, options.file_name, more)
-    if options.within is not None:
-        control = {"column": options.within, "n_dropped": counted_rows.n_without_level}
-        facts = {**facts, "within": control}
-    facts = {**facts, **n_by_class(counts)}
-    if groupings[0].report.counts.disclosure.level == "summary":
-        # A summary by group has no scores for an audit.
-        yield [first_line]
-        for grouping in groupings:
-            yield ["", *report_lines(grouping)]
+    check_classes(counts, options)
+    headlines = [headline(counts, options.file_name, more)]
+    if counts.disclosure.level == "summary":
+        # A summary by group has no scores for an audit, nor for a report by some of the columns.
+        large = GroupAUC(counts, undefined="ignore", min_per_class=options.min_per_class)
+        shown = large if large.n_groups > 1 else GroupAUC(counts, undefined="ignore")
+        yield [*headlines, "", *report_lines(shown)]
         return
-    groupings, audit = _audited(groupings, options)
+    wholes = parts = list(_audits(counts, decisions, options))
+    if options.within is not None:
+        parts = [part for whole in wholes for part in whole.within(options.within).values()]
+    audit = joined(wholes[0], parts)
+    headlines += [
+        f"By {_last(part).column}: does each row have a group of its own? The labels in --group "
+        f"{shortened(_last(part).names[0])} should repeat"
+        for part in parts
+        if estimates_of(part.report).pairs.n_undefined == part.report.n_groups
+    ]
 
-    headlines = [first_line, *map(grouping_line, groupings), ""]
-    yield from outputs(audit, headlines, lambda: document_of(facts, groupings, audit), options)
+    def document() -> dict[str, Any]:
+        control = {}
+        if options.within is not None:
+            control["within"] = {"column": options.within, "n_dropped": counts.n_missing}
+        groupings = {"groupings": list(map(_grouping, parts))}
+        return {**facts, **control, **n_by_class(counts), **groupings, **audit.to_dict()}
+
+    yield from outputs(audit, [*headlines, ""], document, options)
     check_answers(answers_of(audit.tolerances), options)
 
 
@@ -234,12 +212,12 @@ def outputs(
 # Audits --------------------------------------------------------------------------------
 
 
-def _audited(
-    groupings: Sequence[Grouping], options: Arguments
-) -> tuple[list[Grouping], FairnessAudit]:
-    """Return the groupings, and one audit with a column for each of them.
+def _audits(
+    counts: ScoreCounts, decisions: ScoreCounts | None, options: Arguments
+) -> Iterator[FairnessAudit]:
+    """Yield an audit by each column and by all columns, whose last sample is by these columns.
 
-    With a control column, each grouping has a part for each label of the column.
+    The report also has the control column.
     """
     chosen: dict[str, Any] = {
         "threshold": options.threshold,
@@ -248,26 +226,60 @@ def _audited(
         "min_per_class": options.min_per_class,
         "tolerances": options.tolerances,
     }
-    _check_threshold(groupings, options.threshold)
-    parts, audits, base = [], [], None
-    for grouping in groupings:
-        columns = grouping.columns
-        crossed = [columns] if len(columns) > 1 else []
-        report, decisions = grouping.report, grouping.decisions
+    _check_threshold(counts, options.threshold)
+    columns = columns_of(counts)
+    others = tuple(name for name in (options.clusters, options.within) if name is not None)
+    compared = tuple(name for name in columns if name not in others)
+    for by in dict.fromkeys([*((name,) for name in compared), compared]):
+        report = GroupAUC(
+            _regrouped(counts, columns, (*by, *others)),
+            undefined="ignore",
+            group_names=(*by, *others),
+            clusters=options.clusters,
+        )
+        of_rows = None if decisions is None else _regrouped(decisions, columns, (*by, *others))
+        crossed = [by] if len(by) > 1 else []
         try:
-            audit = FairnessAudit(report, decisions=decisions, intersections=crossed, **chosen)
+            yield FairnessAudit(report, decisions=of_rows, intersections=crossed, **chosen)
         except MissingDecisionsError as error:
             raise needs_decisions(error) from None
-        base = audit if base is None else base
-        if options.within is None:
-            parts.append(grouping)
-            audits.append(audit)
-            continue
-        for level, of_level in audit.within(options.within).items():
-            parts.append(grouping.of_level(options.within, level, of_level.report))
-            audits.append(of_level)
-    assert base is not None
-    return parts, joined(base, audits)
+
+
+def _regrouped(counts: ScoreCounts, columns: tuple[str, ...], by: tuple[str, ...]) -> ScoreCounts:
+    """Return the counts by some of the columns."""
+    return counts if by == columns else counts.regroup(itemgetter(*map(columns.index, by)))
+
+
+def _last(audit: FairnessAudit) -> Sample:
+    """Return the sample by the columns of an audit of `_audits`."""
+    return list(audit.samples.values())[-1]
+
+
+def check_classes(counts: ScoreCounts, options: Arguments) -> None:
+    """Refuse counts without rows of both classes."""
+    subject = f"{options.file} has"
+    if options.label is not None:
+        subject = f"column {shortened(options.label)} has"
+    n_withheld = counts.disclosure.withheld.n_groups
+    if n_withheld and not len(counts):
+        all_groups = "the only group is" if n_withheld == 1 else f"all {n_withheld:,} groups are"
+        raise CommandError(
+            f"{subject} no rows: {all_groups} withheld, with few rows of a class; count "
+            "again with --small-groups join, fewer --group columns or a smaller --min-count"
+        )
+    n_rows = n_by_class(counts)
+    for name in ("positive", "negative"):
+        if n_rows[f"n_{name}s"] == 0:
+            conditions = ["a weight above 0"] if options.weight is not None else []
+            if counts.n_missing:
+                conditions.append(
+                    f"a group in {listed(options.group or columns_of(counts), ' and ')}"
+                )
+            of_rows = f" with {' and '.join(conditions)}" if conditions else ""
+            raise CommandError(
+                f"{subject} no {name} label among the "
+                f"{counted(sum(n_rows.values()), 'row')}{of_rows}; an AUC needs both classes"
+            )
 
 
 def needs_decisions(error: MissingDecisionsError) -> CommandError:
@@ -299,22 +311,18 @@ def check_answers(answers: Iterable[tuple[str, str]], options: Arguments) -> Non
         raise ToleranceError(f"--fail-if {options.fail_if}: {'; '.join(named)}")
 
 
-def _check_threshold(groupings: Sequence[Grouping], threshold: Any) -> None:
+def _check_threshold(counts: ScoreCounts, threshold: Any) -> None:
     """Raise an error if the threshold is within a bin or range, which hides decisions."""
-    if not isinstance(threshold, float):
-        return
-    for grouping in groupings:
-        counts = grouping.report.counts
-        bin_ = bin_of_threshold(counts, threshold)
-        if bin_ is not None:
-            low, high = bin_
-            noun, mend = "bin", "pass an edge of a bin, or none"
-            if counts.disclosure.bins is None:
-                noun, mend = "range", "count the rows by bins without --min-count, or pass none"
-            raise CommandError(
-                f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "
-                f"so the decisions are unknown; {mend} to audit the ranking alone"
-            )
+    bin_ = bin_of_threshold(counts, threshold) if isinstance(threshold, float) else None
+    if bin_ is not None:
+        low, high = bin_
+        noun, mend = "bin", "pass an edge of a bin, or none"
+        if counts.disclosure.bins is None:
+            noun, mend = "range", "count the rows by bins without --min-count, or pass none"
+        raise CommandError(
+            f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "
+            f"so the decisions are unknown; {mend} to audit the ranking alone"
+        )
 
 
 # Files ---------------------------------------------------------------------------------

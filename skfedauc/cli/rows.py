@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from skfedauc.cli.columns import (
     decisions_of,
     groups_of,
     labels_of,
-    number,
     refuse,
     scores_of,
     weights_of,
@@ -24,66 +23,37 @@ from skfedauc.cli.columns import (
 )
 from skfedauc.cli.terminal import CommandError, print_warning
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.score_counts import counts_of_rows, with_n_missing
+from skfedauc.counts.score_counts import counts_of_rows
 
 
 class Rows(NamedTuple):
-    """Rows with a group in at least one column, with "(missing)" for missing labels.
-
-    `n_missing` counts rows without any group label, except rows of weight 0, which no count
-    includes.
-    """
+    """Rows of a table, with None for missing group labels, and the library's `missing`."""
 
     labels: NDArray[Any]
     positive: Any
     scores: NDArray[np.float64]
     weights: NDArray[np.float64] | None
     groups: pd.DataFrame
-    dropped: frozenset[str] = frozenset()
-    n_missing: int = 0
+    missing: Literal["drop", "group"]
     decisions: NDArray[np.float64] | None = None
-    n_weight_0: int = 0
 
 
 def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
     """Convert a table to rows according to the arguments."""
     groups = groups_of(table, arguments.group_columns, arguments.missing)
-    without_label = table[~groups.has_label]
-    n_missing = _n_weighted(without_label, arguments.weight)
-    n_weight_0 = len(without_label) - n_missing
-    table = table[groups.has_label]
     pos_label = arguments.pos_label
     if arguments.decimal == ",":
         table = _with_points(table, arguments)
         pos_label = None if pos_label is None else with_point(pos_label)
     labels, positive = labels_of(table[arguments.label], pos_label)
     scores = scores_of(table[arguments.score])
-    weights = None
-    if arguments.weight is not None:
-        weights = weights_of(table[arguments.weight])
-        n_weight_0 += int((weights == 0).sum())
+    weights = None if arguments.weight is None else weights_of(table[arguments.weight])
     decisions = None
     if arguments.decisions is not None:
         classes = table[arguments.label].unique(), pos_label
         decisions = decisions_of(table[arguments.decisions], *classes)
-    return Rows(
-        labels,
-        positive,
-        scores,
-        weights,
-        groups.labels,
-        groups.dropped,
-        n_missing,
-        decisions,
-        n_weight_0,
-    )
-
-
-def _n_weighted(table: pd.DataFrame, weight: str | None) -> int:
-    """Return the number of rows whose weight is not 0, without other checks of the rows."""
-    if weight is None:
-        return len(table)
-    return sum(number(with_point(str(cell))) != 0 for cell in table[weight])
+    missing: Literal["drop", "group"] = "group" if arguments.missing == "group" else "drop"
+    return Rows(labels, positive, scores, weights, groups, missing, decisions)
 
 
 def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
@@ -127,20 +97,23 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
             rows.weights,
             rows.positive,
             name=name,
+            missing=rows.missing,
             warn_labels=False,
         )
         names = _input.names_of(checked.labels, rows.groups)
     except (ValueError, TypeError) as error:
-        raise CommandError(str(error).removesuffix(".")) from error
-    return with_n_missing(counts_of_rows(checked, group_names=names), rows.n_missing)
+        said = str(error).replace("missing='drop'", "--missing drop")
+        raise CommandError(said.removesuffix(".")) from error
+    return counts_of_rows(checked, group_names=names)
 
 
 def weights_in_words(rows: Rows, arguments: Arguments) -> str:
     """Return the end of the headline, with the column of weights and the rows of weight 0."""
-    if arguments.weight is None:
+    if rows.weights is None:
         return ""
-    left_out = f"; {counted(rows.n_weight_0, 'row')} of weight 0 left out"
-    return f", weighted by {shortened(arguments.weight)}{left_out if rows.n_weight_0 else ''}"
+    n_left_out = int((rows.weights == 0).sum())
+    left_out = f"; {counted(n_left_out, 'row')} of weight 0 left out"
+    return f", weighted by {shortened(arguments.weight)}{left_out if n_left_out else ''}"
 
 
 def warn_of_labels(rows: Rows, column: str) -> None:

@@ -16,9 +16,7 @@ from skfedauc.cli import results
 from skfedauc.cli.main import main
 
 
-@pytest.mark.parametrize(
-    ("module", "where"), [(command, "read_columns"), (results, "grouping_line")]
-)
+@pytest.mark.parametrize(("module", "where"), [(command, "read_columns"), (results, "joined")])
 def test_not_enough_memory(written, capsys, monkeypatch, module, where):
     def failing(*_):
         raise MemoryError("Unable to allocate 5 GiB")
