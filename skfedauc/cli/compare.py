@@ -52,14 +52,6 @@ def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
             f"{counted(first.labels.size, 'row')}"
         )
     columns = tuple(first.groups.columns)
-    chosen: dict[str, Any] = {
-        "threshold": arguments.threshold,
-        "min_per_class": arguments.min_per_class,
-        "favorable": arguments.favorable,
-        "names": arguments.names,
-        "tolerances": arguments.tolerances,
-        "intersections": [columns] if len(columns) > 1 else [],
-    }
     try:
         with warnings.catch_warnings():
             # `warn_of_labels` has warned of scores that are labels.
@@ -73,7 +65,8 @@ def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
                     sample_weight=first.weights,
                     pos_label=first.positive,
                     missing=first.missing,
-                    **chosen,
+                    intersections=[columns] if len(columns) > 1 else [],
+                    **arguments.of_audit,
                 )
                 for of_model in rows
             )

@@ -9,7 +9,7 @@ from typing import Any
 
 from skfedauc import _input
 from skfedauc._words import counted, enumerated, shortened, shortened_label
-from skfedauc.cli.arguments import ENDINGS
+from skfedauc.cli.options import ENDINGS
 from skfedauc.cli.terminal import CommandError, OutputError, print_warning
 from skfedauc.counts import LimitError, ScoreCounts
 from skfedauc.counts.parquet import (

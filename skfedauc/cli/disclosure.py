@@ -34,8 +34,6 @@ def rule_of(options: Arguments, **small: Any) -> Disclosure | None:
     }
     small = {name: value for name, value in small.items() if value is not None}
     if options.disclosure != "bins":
-        if given:
-            raise CommandError(f"--{next(iter(given))} needs --disclosure bins; pass it as well")
         return None if options.disclosure is None else Disclosure(options.disclosure, **small)
     rule = given.pop("bins", "edges" if "edges" in given else "probabilities")
     known = {"probabilities": {"octaves", "parts"}, "scores": {"parts"}, "edges": {"edges"}}[rule]

@@ -12,8 +12,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.parser import parse
+from skfedauc.cli.arguments import Arguments, parse
 from skfedauc.cli.terminal import (
     CommandError,
     OutputError,

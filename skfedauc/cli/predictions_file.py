@@ -22,7 +22,8 @@ import pandas as pd
 
 from skfedauc import _input
 from skfedauc._words import listed, shortened
-from skfedauc.cli.arguments import STDIN, Arguments
+from skfedauc.cli.arguments import Arguments
+from skfedauc.cli.options import STDIN
 from skfedauc.cli.terminal import CommandError
 
 # Largest content of a compressed file: this multiple of the size, or this number of bytes
@@ -277,7 +278,7 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
     return pd.DataFrame(series)
 
 
-# Readers by the ending of a file's name, in the order of `arguments.ENDINGS`
+# Readers by the ending of a file's name, in the order of `options.ENDINGS`
 READERS: dict[str, Callable[[Arguments], pd.DataFrame]] = {
     ".csv": functools.partial(_read_text, separator=","),
     ".csv.gz": functools.partial(_read_text, separator=","),

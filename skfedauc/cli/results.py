@@ -129,7 +129,7 @@ def check_options(options: Arguments) -> None:
     try:
         if options.html is not None:
             check_installed()
-        check_tolerances(options.tolerances, options.favorable)
+        check_tolerances(dict(options.tolerance), options.favorable)
     except (ImportError, ValueError) as error:
         raise CommandError(_as_option(error)) from None
 
@@ -194,19 +194,24 @@ def outputs(
     else:
         yield list(headlines)
         yield result.document.lines()
-    contents = {}
-    if options.html is not None:
-        contents[options.html] = page_of(result)
-    if options.markdown is not None:
-        contents[options.markdown] = result.document.to_markdown()
-    if options.json_file is not None:
-        contents[options.json_file] = as_json(document()) + "\n"
-    _write_files(contents)
-    if contents and not options.json_is_printed:
-        yield [
-            "",
-            *(f"The {what} is in {path}." for what, path in options.described_outputs.items()),
-        ]
+    page = "comparison" if options.command == "compare" else "fairness audit"
+    makers: dict[str, tuple[str, Callable[[], str]]] = {
+        "--html": (page, lambda: page_of(result)),
+        "--json": ("JSON document", lambda: as_json(document()) + "\n"),
+        "--markdown": ("model card", result.document.to_markdown),
+    }
+    lines, failed = [""], []
+    for option, path in options.outputs.items():
+        what, make = makers[option]
+        try:
+            write_whole(path, make())
+        except OSError as error:
+            failed.append(f"{path}: cannot be written: {error.strerror}")
+        lines.append(f"The {what} is in {path}.")
+    if failed:
+        raise OutputError("; ".join(failed))
+    if options.outputs and not options.json_is_printed:
+        yield lines
 
 
 # Audits --------------------------------------------------------------------------------
@@ -219,13 +224,6 @@ def _audits(
 
     The report also has the control column.
     """
-    chosen: dict[str, Any] = {
-        "threshold": options.threshold,
-        "favorable": options.favorable,
-        "names": options.names,
-        "min_per_class": options.min_per_class,
-        "tolerances": options.tolerances,
-    }
     _check_threshold(counts, options.threshold)
     columns = columns_of(counts)
     others = tuple(name for name in (options.clusters, options.within) if name is not None)
@@ -240,7 +238,9 @@ def _audits(
         of_rows = None if decisions is None else _regrouped(decisions, columns, (*by, *others))
         crossed = [by] if len(by) > 1 else []
         try:
-            yield FairnessAudit(report, decisions=of_rows, intersections=crossed, **chosen)
+            yield FairnessAudit(
+                report, decisions=of_rows, intersections=crossed, **options.of_audit
+            )
         except MissingDecisionsError as error:
             raise needs_decisions(error) from None
 
@@ -323,18 +323,3 @@ def _check_threshold(counts: ScoreCounts, threshold: Any) -> None:
             f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "
             f"so the decisions are unknown; {mend} to audit the ranking alone"
         )
-
-
-# Files ---------------------------------------------------------------------------------
-
-
-def _write_files(contents: Mapping[str, str]) -> None:
-    """Write each file, even if writing another file fails."""
-    failed = []
-    for path, text in contents.items():
-        try:
-            write_whole(path, text)
-        except OSError as error:
-            failed.append(f"{path}: cannot be written: {error.strerror}")
-    if failed:
-        raise OutputError("; ".join(failed))

@@ -11,8 +11,8 @@ import pytest
 from cli_cases import COLUMNS, LONG, check_rows, rows_read, save
 
 from skfedauc.cli import predictions_file
-from skfedauc.cli.arguments import ENDINGS
 from skfedauc.cli.main import main
+from skfedauc.cli.options import ENDINGS
 
 
 def write(frame, path, separator=","):

@@ -21,8 +21,8 @@ import pytest
 from oracles import counts_by_search
 
 from skfedauc import GroupAUC
+from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
-from skfedauc.cli.parser import parse
 from skfedauc.cli.predictions_file import read_columns
 from skfedauc.cli.results import check_classes
 from skfedauc.cli.rows import counts_of, rows_of
