@@ -254,7 +254,7 @@ def _check(arguments: Arguments) -> None:
         _check_noise(arguments)
     if command in ("count", "merge"):
         # The import is local, because help and errors of usage do not need numpy.
-        from skfedauc.cli.disclosure import rule_of
+        from skfedauc.cli.counts_file import rule_of
 
         rule_of(arguments)
     _check_targets(arguments)

@@ -12,15 +12,14 @@ from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.predictions_file import read_columns
-from skfedauc.cli.results import (
+from skfedauc.cli.audit import (
     answers_of,
     check_answers,
     check_options,
     needs_decisions,
     outputs,
 )
-from skfedauc.cli.rows import Rows, rows_of, warn_of_labels
+from skfedauc.cli.rows import Rows, read_columns, rows_of, warn_of_labels
 from skfedauc.cli.terminal import CommandError
 
 

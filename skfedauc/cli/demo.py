@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import GroupAUC, group_auc_scoring
-from skfedauc.cli.results import aligned, report_lines
+from skfedauc.cli.audit import aligned, report_lines
 
 
 def demo() -> list[str]:

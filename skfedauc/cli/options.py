@@ -17,7 +17,7 @@ NAMED = ("model", "label", "score")
 
 
 class Command(NamedTuple):
-    """A command, which is a function in the module of its name."""
+    """A command, which is a function of its name."""
 
     about: str
     example: str

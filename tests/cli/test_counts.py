@@ -14,7 +14,6 @@ from cli_cases import COLUMNS, WEIGHTED, aucs_of, expected_aucs, predictions, sa
 
 from skfedauc import ScoreCounts
 from skfedauc.cli import count as command
-from skfedauc.cli import merge as merge_command
 from skfedauc.cli.main import main
 from skfedauc.counts import view_of
 
@@ -300,7 +299,7 @@ def test_arguments_are_checked_before_files_are_read(
     written, tmp_path, error_of, monkeypatch, arguments, message
 ):
     monkeypatch.setattr(command, "read_columns", lambda *_: pytest.fail("rows were read"))
-    monkeypatch.setattr(merge_command, "read_counts", lambda *_: pytest.fail("counts were read"))
+    monkeypatch.setattr(command, "read_counts", lambda *_: pytest.fail("counts were read"))
     names = {"folder": tmp_path, "file": written}
     found = error_of([argument.format(**names) for argument in arguments])
     assert message.format(**names) in found

@@ -20,8 +20,8 @@ from cli_cases import (
 )
 
 from skfedauc import GroupAUC, ScoreCounts, _input
-from skfedauc.cli.columns import decisions_of, labels_of
 from skfedauc.cli.main import main
+from skfedauc.cli.rows import decisions_of, labels_of
 
 # Numbers -------------------------------------------------------------------------------
 

@@ -22,10 +22,9 @@ from oracles import counts_by_search
 
 from skfedauc import GroupAUC
 from skfedauc.cli.arguments import parse
+from skfedauc.cli.audit import check_classes
 from skfedauc.cli.main import main
-from skfedauc.cli.predictions_file import read_columns
-from skfedauc.cli.results import check_classes
-from skfedauc.cli.rows import counts_of, rows_of
+from skfedauc.cli.rows import counts_of, read_columns, rows_of
 from skfedauc.cli.terminal import CommandError
 
 FILES_OF_SUITE = 40
