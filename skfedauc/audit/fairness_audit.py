@@ -26,7 +26,7 @@ from skfedauc.audit.answers import (
     tolerance,
 )
 from skfedauc.audit.comparison import AuditComparison
-from skfedauc.audit.document import Document, plain_label
+from skfedauc.audit.document import plain_label
 from skfedauc.audit.documents import document_of_audit
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
@@ -50,6 +50,8 @@ from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
+
+    from skfedauc.audit.document import Document
 
 _PACKAGES = ("skfedauc", "scikit-learn", "numpy", "fairlearn")
 Favorable = Literal["positive", "negative"]

@@ -1,23 +1,48 @@
-"""The command `audit`: report on a file of predictions, with a page and a JSON document."""
+"""The commands `audit` and `report`, and their results: printed text, page and documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
-from skfedauc._words import shortened
+from skfedauc import GroupAUC
+from skfedauc._input import MISSING
+from skfedauc._output_file import write_whole
+from skfedauc._words import counted, listed, shortened
+from skfedauc.audit import FairnessAudit
+from skfedauc.audit.arguments import MissingDecisionsError, check_tolerances
+from skfedauc.audit.document import plain_label, plain_labels, plain_number
+from skfedauc.audit.fairness_audit import joined
+from skfedauc.audit.output import Output, as_json, check_installed, page_of
+from skfedauc.audit.samples import Sample, bin_of_threshold
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.columns import check_clusters
-from skfedauc.cli.counts_file import warn_of_spellings
-from skfedauc.cli.groupings import Counted
-from skfedauc.cli.predictions_file import read_columns
-from skfedauc.cli.results import check_options, results
+from skfedauc.cli.counts_file import (
+    columns_of,
+    headline,
+    level_in_words,
+    n_by_class,
+    read_counts,
+    warn_of_spellings,
+)
 from skfedauc.cli.rows import (
+    check_clusters,
     counts_of,
     decision_counts_of,
+    read_columns,
     rows_of,
     warn_of_labels,
     weights_in_words,
 )
+from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError
+from skfedauc.counts import ScoreCounts, Withheld
+from skfedauc.counts.disclosure import Need, lacking
+from skfedauc.counts.score_counts import select_groups, view_of, with_n_missing
+from skfedauc.report import estimates_of, first_lines_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:
@@ -27,19 +52,9 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
     if arguments.clusters is not None:
         check_clusters(table[arguments.clusters])
     rows = rows_of(table, arguments)
-    counted = Counted(
-        counts_of(rows, arguments),
-        arguments.group_columns,
-        subject=f"column {shortened(arguments.label)} has",
-        dropped=rows.dropped,
-        has_weights=arguments.weight is not None,
-        decisions=decision_counts_of(rows, arguments),
-        clusters=arguments.clusters,
-        min_per_class=arguments.min_per_class,
-        within=arguments.within,
-    )
+    counts = counts_of(rows, arguments)
     warn_of_labels(rows, arguments.score)
-    warn_of_spellings(counted.with_a_label)
+    warn_of_spellings(counts)
     facts = {
         "file": arguments.file,
         "label": arguments.label,
@@ -47,4 +62,382 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
         "weight": arguments.weight,
         "clusters": arguments.clusters,
     }
-    yield from results(counted, weights_in_words(rows, arguments), facts, arguments)
+    more = weights_in_words(rows, arguments)
+    decisions = decision_counts_of(rows, arguments)
+    yield from results(counts, more, facts, arguments, decisions)
+
+
+def report_lines(report: GroupAUC) -> list[str]:
+    """Return a report's lines, without hints at Python."""
+    lines = first_lines_of(report)
+    return [lines.headline, *lines.answers, *lines.table_lines()]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines with the first column flush left, and other columns flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _grouping(audit: FairnessAudit) -> dict[str, Any]:
+    """Return the sizes and AUCs of all groups, and the statistics of the groups that are compared.
+
+    The answers of the audit are about the same groups.
+    """
+    sample, report = _last(audit), audit.report
+    compared = sample.report if sample.report.n_groups > 1 else report
+    estimates = estimates_of(report)
+    test, clusters = None, estimates.pairs.clusters
+    if not estimates_of(compared).variances.shares_clusters:
+        test = compared.test_equal_groups()
+    counts, auc = report.counts, estimates.pairs.auc
+    rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, auc, strict=True)
+    return {
+        "by": list(sample.names),
+        "within": {name: plain_label(label) for name, label in audit.control.items()},
+        **n_by_class(counts),
+        "n_dropped": counts.n_missing,
+        "withheld": _withheld(counts.disclosure.withheld),
+        "n_groups": report.n_groups,
+        "n_undefined": estimates.pairs.n_undefined,
+        "n_compared": compared.n_groups,
+        "n_clusters": None if clusters is None else clusters.n_clusters,
+        "n_shared_clusters": None if clusters is None else clusters.n_shared,
+        "statistics": {str(k): plain_number(v) for k, v in compared.statistics().items()},
+        "bounds": _bounds(compared),
+        "decomposition": {
+            k: plain_number(v) for k, v in compared.decomposition()._asdict().items()
+        },
+        "test_equal_groups": None
+        if test is None
+        else {
+            "statistic": plain_number(test.statistic),
+            "pvalue": plain_number(test.pvalue),
+            "method": test.method,
+            "n_groups": test.n_groups,
+        },
+        "groups": [
+            {
+                "label": plain_label(label),
+                "n_positives": int(n_positives),
+                "n_negatives": int(n_negatives),
+                "auc": plain_number(value),
+            }
+            for label, n_positives, n_negatives, value in rows
+        ],
+    }
+
+
+def _withheld(withheld: Withheld) -> dict[str, Any]:
+    """Return the numbers, limits and labels of withheld groups, with null for unknown entries."""
+    labels = withheld.labels
+    return {
+        "n_groups": withheld.n_groups,
+        "n_positives": withheld.n_positives,
+        "n_negatives": withheld.n_negatives,
+        "most_positives": withheld.most_positives,
+        "most_negatives": withheld.most_negatives,
+        "labels": None if labels is None else plain_labels(labels),
+        "is_n_dropped_low": withheld.is_n_missing_low,
+    }
+
+
+def _bounds(report: GroupAUC) -> dict[str, Any] | None:
+    """Return the certain interval of each statistic of binned scores, or None for exact scores."""
+    if not estimates_of(report).pairs.is_binned:
+        return None
+    table = report.bounds()[["low", "high"]]
+    return {
+        str(name): {"low": plain_number(low), "high": plain_number(high)}
+        for name, low, high in table.itertuples(name=None)
+    }
+
+
+# Largest number of tolerances in a message
+_MOST_NAMED = 5
+
+
+def check_options(options: Arguments) -> None:
+    """Check options that need packages or gap names, before reading the file."""
+    try:
+        if options.html is not None:
+            check_installed()
+        check_tolerances(dict(options.tolerance), options.favorable)
+    except (ImportError, ValueError) as error:
+        raise CommandError(_as_option(error)) from None
+
+
+def _as_option(error: Exception) -> str:
+    """Return a message of the library with the option in place of the argument."""
+    said = str(error).replace("tolerances has", "--tolerance has")
+    said = re.sub("favorable='(.*?)'", r"--favorable \1", said).replace("pos_label=", "--pos-label")
+    return said.removesuffix(".")
+
+
+def results(
+    counts: ScoreCounts,
+    more: str,
+    facts: Mapping[str, Any],
+    options: Arguments,
+    decisions: ScoreCounts | None = None,
+) -> Iterator[list[str]]:
+    """Yield lines to print, and then write the files, so the user sees the audit if writing fails.
+
+    The headline ends with `more`, and `facts` are the first entries of the document.
+    """
+    check_classes(counts, options)
+    headlines = [headline(counts, options.file_name, more)]
+    if counts.disclosure.level == "summary":
+        # A summary by group has no scores for an audit, nor for a report by some of the columns.
+        large = GroupAUC(counts, undefined="ignore", min_per_class=options.min_per_class)
+        shown = large if large.n_groups > 1 else GroupAUC(counts, undefined="ignore")
+        yield [*headlines, "", *report_lines(shown)]
+        return
+    wholes = parts = list(_audits(counts, decisions, options))
+    if options.within is not None:
+        parts = [part for whole in wholes for part in whole.within(options.within).values()]
+    audit = joined(wholes[0], parts)
+    headlines += [
+        f"By {_last(part).column}: does each row have a group of its own? The labels in --group "
+        f"{shortened(_last(part).names[0])} should repeat"
+        for part in parts
+        if estimates_of(part.report).pairs.n_undefined == part.report.n_groups
+    ]
+
+    def document() -> dict[str, Any]:
+        control = {}
+        if options.within is not None:
+            control["within"] = {"column": options.within, "n_dropped": counts.n_missing}
+        groupings = {"groupings": list(map(_grouping, parts))}
+        return {**facts, **control, **n_by_class(counts), **groupings, **audit.to_dict()}
+
+    yield from outputs(audit, [*headlines, ""], document, options)
+    check_answers(answers_of(audit.tolerances), options)
+
+
+def outputs(
+    result: Output,
+    headlines: Sequence[str],
+    document: Callable[[], dict[str, Any]],
+    options: Arguments,
+) -> Iterator[list[str]]:
+    """Yield the lines of an audit or a comparison, and then write its files."""
+    if options.json_is_printed:
+        yield as_json(document()).splitlines()
+    else:
+        yield list(headlines)
+        yield result.document.lines()
+    page = "comparison" if options.command == "compare" else "fairness audit"
+    makers: dict[str, tuple[str, Callable[[], str]]] = {
+        "--html": (page, lambda: page_of(result)),
+        "--json": ("JSON document", lambda: as_json(document()) + "\n"),
+        "--markdown": ("model card", result.document.to_markdown),
+    }
+    lines, failed = [""], []
+    for option, path in options.outputs.items():
+        what, make = makers[option]
+        try:
+            write_whole(path, make())
+        except OSError as error:
+            failed.append(f"{path}: cannot be written: {error.strerror}")
+        lines.append(f"The {what} is in {path}.")
+    if failed:
+        raise OutputError("; ".join(failed))
+    if options.outputs and not options.json_is_printed:
+        yield lines
+
+
+# Audits --------------------------------------------------------------------------------
+
+
+def _audits(
+    counts: ScoreCounts, decisions: ScoreCounts | None, options: Arguments
+) -> Iterator[FairnessAudit]:
+    """Yield an audit by each column and by all columns, whose last sample is by these columns.
+
+    The report also has the control column.
+    """
+    _check_threshold(counts, options.threshold)
+    columns = columns_of(counts)
+    others = tuple(name for name in (options.clusters, options.within) if name is not None)
+    compared = tuple(name for name in columns if name not in others)
+    for by in dict.fromkeys([*((name,) for name in compared), compared]):
+        report = GroupAUC(
+            _regrouped(counts, columns, (*by, *others)),
+            undefined="ignore",
+            group_names=(*by, *others),
+            clusters=options.clusters,
+        )
+        of_rows = None if decisions is None else _regrouped(decisions, columns, (*by, *others))
+        crossed = [by] if len(by) > 1 else []
+        try:
+            yield FairnessAudit(
+                report, decisions=of_rows, intersections=crossed, **options.of_audit
+            )
+        except MissingDecisionsError as error:
+            raise needs_decisions(error) from None
+
+
+def _regrouped(counts: ScoreCounts, columns: tuple[str, ...], by: tuple[str, ...]) -> ScoreCounts:
+    """Return the counts by some of the columns."""
+    return counts if by == columns else counts.regroup(itemgetter(*map(columns.index, by)))
+
+
+def _last(audit: FairnessAudit) -> Sample:
+    """Return the sample by the columns of an audit of `_audits`."""
+    return list(audit.samples.values())[-1]
+
+
+def check_classes(counts: ScoreCounts, options: Arguments) -> None:
+    """Refuse counts without rows of both classes."""
+    subject = f"{options.file} has"
+    if options.label is not None:
+        subject = f"column {shortened(options.label)} has"
+    n_withheld = counts.disclosure.withheld.n_groups
+    if n_withheld and not len(counts):
+        all_groups = "the only group is" if n_withheld == 1 else f"all {n_withheld:,} groups are"
+        raise CommandError(
+            f"{subject} no rows: {all_groups} withheld, with few rows of a class; count "
+            "again with --small-groups join, fewer --group columns or a smaller --min-count"
+        )
+    n_rows = n_by_class(counts)
+    for name in ("positive", "negative"):
+        if n_rows[f"n_{name}s"] == 0:
+            conditions = ["a weight above 0"] if options.weight is not None else []
+            if counts.n_missing:
+                conditions.append(
+                    f"a group in {listed(options.group or columns_of(counts), ' and ')}"
+                )
+            of_rows = f" with {' and '.join(conditions)}" if conditions else ""
+            raise CommandError(
+                f"{subject} no {name} label among the "
+                f"{counted(sum(n_rows.values()), 'row')}{of_rows}; an AUC needs both classes"
+            )
+
+
+def needs_decisions(error: MissingDecisionsError) -> CommandError:
+    """Return the error of a tolerance of decisions without decisions."""
+    return CommandError(
+        f"--tolerance has {shortened(error.gap)}, a gap of decisions, and this audit has none; "
+        "pass --decisions or a number as --threshold"
+    )
+
+
+def answers_of(tolerances: pd.DataFrame, more: str = "") -> list[tuple[str, str]]:
+    """Return the names of tolerances, and their answers."""
+    answers = tolerances["answer"]
+    return [
+        (f"{gap} by {column}{more}", answer)
+        for (column, gap), answer in zip(answers.index, answers, strict=True)
+    ]
+
+
+def check_answers(answers: Iterable[tuple[str, str]], options: Arguments) -> None:
+    """Raise an error if the answer to a tolerance is one that makes the command fail."""
+    if options.fail_if is None:
+        return
+    failing = {"not met"} if options.fail_if == "not-met" else {"not met", "undecided"}
+    found = [f"{name} is {answer}" for name, answer in answers if answer in failing]
+    if found:
+        more = len(found) - _MOST_NAMED
+        named = [*found[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])]
+        raise ToleranceError(f"--fail-if {options.fail_if}: {'; '.join(named)}")
+
+
+def _check_threshold(counts: ScoreCounts, threshold: Any) -> None:
+    """Raise an error if the threshold is within a bin or range, which hides decisions."""
+    bin_ = bin_of_threshold(counts, threshold) if isinstance(threshold, float) else None
+    if bin_ is not None:
+        low, high = bin_
+        noun, mend = "bin", "pass an edge of a bin, or none"
+        if counts.disclosure.bins is None:
+            noun, mend = "range", "count the rows by bins without --min-count, or pass none"
+        raise CommandError(
+            f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "
+            f"so the decisions are unknown; {mend} to audit the ranking alone"
+        )
+
+
+def report(arguments: Arguments) -> Iterator[list[str]]:
+    """Yield lines to print as early as possible, and then write the files."""
+    check_options(arguments)
+    counts = read_counts(arguments.file)
+    if counts.groups is None:
+        raise CommandError(
+            f"{arguments.file}: the counts have no groups; name the group in Python, for instance "
+            "by counts.regroup({None: 'device 7'})"
+        )
+    columns = columns_of(counts)
+    if arguments.within is not None and (arguments.within not in columns or len(columns) < 2):
+        raise CommandError(
+            "--within must be one of several group columns of the file; got "
+            f"{shortened(arguments.within)}, and the columns are {listed(columns)}; count by "
+            "groups and the control column, such as --group sex --group hospital"
+        )
+    lacks = lacking(counts.disclosure, Need.SCORES)
+    if lacks is not None and arguments.has_audit:
+        raise CommandError(
+            f"{arguments.file}: the fairness audit {lacks.removesuffix('.')}; without "
+            "--html, --json, --markdown, --tolerance and --within, the report has what a summary "
+            "determines"
+        )
+    if arguments.clusters is not None:
+        _check_clusters(arguments, counts)
+    if arguments.missing == "drop":
+        counts = _without_missing(counts)
+    has_weights = view_of(counts).is_weighted
+    facts = {
+        "file": arguments.file,
+        "sources": [source.to_dict() for source in counts.sources],
+        "weighted": has_weights,
+        "clusters": arguments.clusters,
+        "disclosure": counts.disclosure.level,
+        "bins": None if counts.disclosure.bins is None else counts.disclosure.bins.to_dict(),
+    }
+    weighted = ", weighted" if has_weights else ""
+    disclosed = "" if counts.disclosure.level == "exact" else f", {level_in_words(counts)}"
+    yield from results(counts, f"{weighted}{disclosed}", facts, arguments)
+
+
+def _without_missing(counts: ScoreCounts) -> ScoreCounts:
+    """Leave out the groups whose label has a missing part."""
+    labels = [label if isinstance(label, tuple) else (label,) for label in counts.groups or ()]
+    kept = [g for g, parts in enumerate(labels) if MISSING not in parts]
+    n_rows = counts.n_positives + counts.n_negatives
+    n_missing = counts.n_missing + int(n_rows.sum() - n_rows[kept].sum())
+    return with_n_missing(select_groups(counts, kept), n_missing)
+
+
+def _check_clusters(arguments: Arguments, counts: ScoreCounts) -> None:
+    """Raise an error unless the counts and the other arguments permit clusters."""
+    columns = columns_of(counts)
+    if arguments.clusters == arguments.within:
+        raise CommandError("--clusters and --within are the same column; pass two columns")
+    if arguments.clusters not in columns or len(columns) < 2:
+        raise CommandError(
+            "--clusters must be one of several group columns of the file; got "
+            f"{shortened(arguments.clusters)}, and the columns are {listed(columns)}; count by "
+            "groups and clusters, such as --group site --group patient"
+        )
+    if not set(columns) - {arguments.clusters, arguments.within}:
+        raise CommandError(
+            "--clusters and --within leave no group column to be compared; count by one more "
+            "column, such as --group sex --group site --group patient"
+        )
+    lacks = lacking(counts.disclosure, Need.SCORES)
+    if lacks is not None:
+        needed = lacks.removesuffix(".")
+        raise CommandError(f"{arguments.file}: a report with clusters {needed}")
+    place = columns.index(arguments.clusters)
+    if any(label[place] == MISSING for label in counts.groups or ()):
+        raise CommandError(
+            f"{arguments.file}: rows without a label in the column of clusters "
+            f"{shortened(arguments.clusters)} are not one cluster; drop these rows, and count again"
+        )

@@ -7,21 +7,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.audit.arguments import MissingDecisionsError
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.predictions_file import read_columns
-from skfedauc.cli.results import (
+from skfedauc.cli.audit import (
     answers_of,
     check_answers,
     check_options,
     needs_decisions,
     outputs,
 )
-from skfedauc.cli.rows import Rows, rows_of, warn_of_labels
+from skfedauc.cli.rows import Rows, read_columns, rows_of, warn_of_labels
 from skfedauc.cli.terminal import CommandError
 
 
@@ -32,11 +30,7 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
     rows = [rows_of(table, of_model) for of_model in arguments.models]
     for of_model, score in zip(rows, arguments.score, strict=True):
         warn_of_labels(of_model, score)
-    groups = rows[0].groups
-    if arguments.missing == "drop":
-        # The library drops these rows, and counts them.
-        groups = groups.mask(table[list(arguments.group_columns)].isna(), None)
-    comparison = _comparison(rows, groups, arguments)
+    comparison = _comparison(rows, arguments)
 
     def document() -> dict[str, Any]:
         of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
@@ -47,7 +41,7 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
     check_answers(answers_of(comparison.audits[1].tolerances, of_second), arguments)
 
 
-def _comparison(rows: list[Rows], groups: pd.DataFrame, arguments: Arguments) -> AuditComparison:
+def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
     """Return the comparison of the models."""
     first = rows[0]
     others = first.labels[first.labels != first.positive]
@@ -56,15 +50,7 @@ def _comparison(rows: list[Rows], groups: pd.DataFrame, arguments: Arguments) ->
             f"column {shortened(arguments.label)} must hold both classes; got one class in "
             f"{counted(first.labels.size, 'row')}"
         )
-    columns = tuple(groups.columns)
-    chosen: dict[str, Any] = {
-        "threshold": arguments.threshold,
-        "min_per_class": arguments.min_per_class,
-        "favorable": arguments.favorable,
-        "names": arguments.names,
-        "tolerances": arguments.tolerances,
-        "intersections": [columns] if len(columns) > 1 else [],
-    }
+    columns = tuple(first.groups.columns)
     try:
         with warnings.catch_warnings():
             # `warn_of_labels` has warned of scores that are labels.
@@ -73,12 +59,13 @@ def _comparison(rows: list[Rows], groups: pd.DataFrame, arguments: Arguments) ->
                 FairnessAudit.from_predictions(
                     first.labels,
                     of_model.scores,
-                    groups=groups,
+                    groups=first.groups,
                     y_pred=_labels_of(of_model.decisions, others[0], first.positive),
                     sample_weight=first.weights,
                     pos_label=first.positive,
-                    missing="drop" if arguments.missing == "drop" else "raise",
-                    **chosen,
+                    missing=first.missing,
+                    intersections=[columns] if len(columns) > 1 else [],
+                    **arguments.of_audit,
                 )
                 for of_model in rows
             )

@@ -14,8 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import GroupAUC, group_auc_scoring
-from skfedauc.cli.groupings import Grouping
-from skfedauc.cli.results import aligned, report_lines
+from skfedauc.cli.audit import aligned, report_lines
 
 
 def demo() -> list[str]:
@@ -40,7 +39,7 @@ def demo() -> list[str]:
         f"Selected: C = {search.best_params_['model__C']:g}",
         "",
         f"The selected model on {len(X_test)} held-out patients:",
-        *report_lines(Grouping(("group",), report)),
+        *report_lines(report),
         "",
         *_meaning(report),
     ]

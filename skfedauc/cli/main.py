@@ -12,8 +12,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.parser import parse
+from skfedauc.cli.arguments import Arguments, parse
 from skfedauc.cli.terminal import (
     CommandError,
     OutputError,
@@ -76,8 +75,9 @@ def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
         from skfedauc.cli.demo import demo
 
         return [demo()]
-    # Each command is a function in a module of its name.
-    module = importlib.import_module(f"skfedauc.cli.{arguments.command}")
+    # Each command is a function of its name.
+    name = {"merge": "count", "report": "audit"}.get(arguments.command, arguments.command)
+    module = importlib.import_module(f"skfedauc.cli.{name}")
     lines: Iterable[Sequence[str]] = getattr(module, arguments.command)(arguments)
     return lines
 

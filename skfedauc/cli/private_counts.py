@@ -8,8 +8,7 @@ from typing import Any
 
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, versions_of
-from skfedauc.cli.disclosure import rule_of
+from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, rule_of, versions_of
 from skfedauc.cli.terminal import CommandError, OutputError
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.state import Source

@@ -18,14 +18,12 @@ from skfedauc.cli.counts_file import (
     headline,
     holds_private_counts,
     labels_in_words,
-    read_counts,
-    versions_of,
-)
-from skfedauc.cli.disclosure import (
     level_in_words,
     noun_of,
     ranges_in_words,
+    read_counts,
     scores_in_words,
+    versions_of,
     withheld_in_words,
 )
 from skfedauc.counts import ScoreCounts, Source, Withheld

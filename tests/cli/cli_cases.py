@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
-from skfedauc.cli.parser import parse
-from skfedauc.cli.predictions_file import read_columns
-from skfedauc.cli.rows import rows_of
+from skfedauc.cli.arguments import parse
+from skfedauc.cli.rows import read_columns, rows_of
 
 COLUMNS = ["--label", "y", "--score", "s", "--group", "g"]
 WEIGHTED = [*COLUMNS, "--weight", "w"]

@@ -10,9 +10,9 @@ import skfedauc
 from skfedauc import _kernel as kernel
 from skfedauc.audit.arguments import NAMES
 from skfedauc.cli import audit as command
-from skfedauc.cli.arguments import NAMED
+from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
-from skfedauc.cli.parser import parse
+from skfedauc.cli.options import NAMED
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 

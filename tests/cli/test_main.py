@@ -12,18 +12,15 @@ from cli_cases import COLUMNS
 
 from skfedauc import __main__ as program
 from skfedauc.cli import audit as command
-from skfedauc.cli import results
 from skfedauc.cli.main import main
 
 
-@pytest.mark.parametrize(
-    ("module", "where"), [(command, "read_columns"), (results, "grouping_line")]
-)
-def test_not_enough_memory(written, capsys, monkeypatch, module, where):
+@pytest.mark.parametrize("where", ["read_columns", "joined"])
+def test_not_enough_memory(written, capsys, monkeypatch, where):
     def failing(*_):
         raise MemoryError("Unable to allocate 5 GiB")
 
-    monkeypatch.setattr(module, where, failing)
+    monkeypatch.setattr(command, where, failing)
     assert main(["audit", written, *COLUMNS]) == 4
     message = capsys.readouterr().err
     assert message.startswith(

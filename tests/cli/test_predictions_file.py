@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from cli_cases import COLUMNS, LONG, check_rows, rows_read, save
 
-from skfedauc.cli import predictions_file
-from skfedauc.cli.arguments import ENDINGS
+from skfedauc.cli import rows as predictions_file
 from skfedauc.cli.main import main
+from skfedauc.cli.options import ENDINGS
 
 
 def write(frame, path, separator=","):

@@ -7,11 +7,21 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli_cases import COLUMNS, LONG, WEIGHTED, check_rows, rows_read, save, with_gaps
+from cli_cases import (
+    COLUMNS,
+    LONG,
+    WEIGHTED,
+    aucs_of,
+    check_rows,
+    expected_aucs,
+    rows_read,
+    save,
+    with_gaps,
+)
 
-from skfedauc import GroupAUC, _input
-from skfedauc.cli.columns import decisions_of, labels_of
+from skfedauc import GroupAUC, ScoreCounts, _input
 from skfedauc.cli.main import main
+from skfedauc.cli.rows import decisions_of, labels_of
 
 # Numbers -------------------------------------------------------------------------------
 
@@ -185,20 +195,28 @@ def test_missing_groups_are_an_error(gaps, error_of):
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-def test_missing_groups_are_dropped(frame, gaps, weight):
-    """Rows with one of the groups are kept for the report by its column."""
+def test_missing_groups_are_dropped(frame, gaps, weight, tmp_path):
+    """Rows that lack a label in any column are left out, as by the library."""
     options = ["--group", "sex", "--missing", "drop", *(["--weight", "w"] if weight else [])]
-    rows, frame = rows_read(gaps, *COLUMNS, *options), with_gaps(frame)
-    lacks_both = frame[["g", "sex"]].isna().all(axis=1)
-    check_rows(rows, frame[~lacks_both].fillna({"g": "(missing)", "sex": "(missing)"}))
-    assert rows.dropped == {"g", "sex"}
-    assert rows.n_missing == (frame[lacks_both]["w"] > 0).sum() if weight else 8
+    frame = with_gaps(frame)
+    expected = ScoreCounts.from_predictions(
+        frame["y"],
+        frame["s"],
+        groups=frame[["g", "sex"]],
+        sample_weight=None if weight is None else frame[weight],
+        missing="drop",
+    )
+    path = tmp_path / "p.skfa"
+    assert main(["count", str(gaps), *COLUMNS, *options, "-o", str(path)]) == 0
+    counts = ScoreCounts.load(path)
+    assert (counts, counts.n_missing) == (expected, expected.n_missing)
 
 
-def test_missing_groups_are_a_group(frame, gaps):
-    rows = rows_read(gaps, *COLUMNS, "--missing", "group")
-    check_rows(rows, with_gaps(frame).fillna({"g": "(missing)"}))
-    assert (rows.dropped, rows.n_missing) == (frozenset(), 0)
+def test_missing_groups_are_a_group(frame, gaps, audit):
+    (grouping,) = audit(gaps, *COLUMNS, "--missing", "group")["groupings"]
+    expected = expected_aucs(with_gaps(frame).fillna({"g": "(missing)"}), "g")
+    assert aucs_of(grouping) == pytest.approx(expected, abs=1e-12)
+    assert grouping["n_dropped"] == 0
 
 
 # Messages ------------------------------------------------------------------------------
@@ -236,7 +254,7 @@ def test_missing_groups_are_a_group(frame, gaps):
         ),
         ("y,s,g\n0,1,a\n1,inf,a\n", COLUMNS, "first being data row 2 ('inf')"),
         ("y,s,g\n0,1,a\n1,True,a\n", COLUMNS, "first being data row 2 ('True')"),
-        ("y,s,g\n0,1,a\n1,,\n1,x,a\n", [*COLUMNS, "--missing", "drop"], "data row 3 ('x')"),
+        ("y,s,g\n0,1,a\n1,x,\n1,2,a\n", [*COLUMNS, "--missing", "drop"], "data row 2 ('x')"),
         (
             "y,s,g\n0,1,\n1,2,\n",
             [*COLUMNS, "--missing", "drop"],
@@ -249,8 +267,8 @@ def test_missing_groups_are_a_group(frame, gaps):
         ),
         (
             "y,s,g,h\n0,1,,a\n1,2,(missing),a\n",
-            [*COLUMNS, "--group", "h", "--missing", "drop"],
-            "column 'g' has rows without a label, and a group called '(missing)' already; rename",
+            [*COLUMNS, "--group", "h", "--missing", "group"],
+            "rows without a label, and a group called '(missing)' already; rename",
         ),
         ("y,s,g,w\n0,1,a,-1\n1,2,a,1\n", WEIGHTED, "data row 1 ('-1')"),
         (

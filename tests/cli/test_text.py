@@ -16,7 +16,6 @@ def test_a_group_for_every_row(tmp_path, printed_by):
 def test_undefined_groups_are_counted_and_left_out(tmp_path, printed_by):
     path = save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.3,b\n")
     printed = printed_by("audit", path, *COLUMNS)
-    assert "3 rows, 2 groups, 1 of them undefined (one class only)" in printed
     assert "positives or negatives: a (1 and 1) and b (1 and 0)." in " ".join(printed.split())
 
 
@@ -47,7 +46,7 @@ def test_names_cannot_control_the_terminal(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert all(char.isprintable() or char == "\n" for char in printed)
     assert r"p\x1b]0;x\x07.csv: 8 rows" in printed
-    assert r"By 'g\x1b[31m\u202e': 8 rows" in printed
+    assert r"By g\x1b[31m\u202e" in printed
     # Labels that a spreadsheet would compute are quoted, numbers are not.
     assert all(label in printed for label in ("'=1+1' (", "'@x' (", " -1 (", " a ("))
     assert main([*arguments, "h\x1b"]) == 2

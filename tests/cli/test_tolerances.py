@@ -33,7 +33,7 @@ def decided(frame, tmp_path):
     frame.to_csv(path, index=False)
     audits = []
     for by in (["g"], ["sex"], ["g", "sex"]):
-        kept = frame.dropna(subset=by)
+        kept = frame.dropna(subset=["g", "sex"])
         audits.append(
             FairnessAudit.from_predictions(
                 kept["y"],

@@ -21,11 +21,10 @@ import pytest
 from oracles import counts_by_search
 
 from skfedauc import GroupAUC
-from skfedauc.cli.groupings import Counted
+from skfedauc.cli.arguments import parse
+from skfedauc.cli.audit import check_classes
 from skfedauc.cli.main import main
-from skfedauc.cli.parser import parse
-from skfedauc.cli.predictions_file import read_columns
-from skfedauc.cli.rows import counts_of, rows_of
+from skfedauc.cli.rows import counts_of, read_columns, rows_of
 from skfedauc.cli.terminal import CommandError
 
 FILES_OF_SUITE = 40
@@ -162,8 +161,8 @@ def check(path, encoding, expected):
     arguments = parse(["audit", str(path), *ARGUMENTS, *options])
     try:
         rows = rows_of(read_columns(arguments), arguments)
-        (grouping,) = Counted(counts_of(rows, arguments), ("g",), "there is").groupings
-        counts = grouping.report.counts
+        counts = counts_of(rows, arguments)
+        check_classes(counts, arguments)
     except CommandError as caught:
         refusal = caught
     else:
