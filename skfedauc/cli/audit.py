@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,12 @@ from skfedauc._input import MISSING
 from skfedauc._output_file import write_whole
 from skfedauc._words import counted, listed, shortened
 from skfedauc.audit import FairnessAudit
-from skfedauc.audit.arguments import MissingDecisionsError, check_tolerances
+from skfedauc.audit.arguments import check_tolerances
 from skfedauc.audit.facts import plain_label, plain_labels, plain_number
 from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.output import Output, as_json, page_of
 from skfedauc.audit.page import check_installed
-from skfedauc.audit.samples import Sample, bin_of_threshold
+from skfedauc.audit.samples import Sample
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import (
     columns_of,
@@ -36,7 +35,7 @@ from skfedauc.cli.rows import (
     warn_of_labels,
     weights_in_words,
 )
-from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError
+from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
 from skfedauc.counts import ScoreCounts, Withheld
 from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.score_counts import select_groups, view_of, with_n_missing
@@ -167,19 +166,10 @@ _MOST_NAMED = 5
 
 def check_options(options: Arguments) -> None:
     """Check options that need packages or gap names, before reading the file."""
-    try:
+    with refusals():
         if options.html is not None:
             check_installed()
         check_tolerances(dict(options.tolerance), options.favorable)
-    except (ImportError, ValueError) as error:
-        raise CommandError(_as_option(error)) from None
-
-
-def _as_option(error: Exception) -> str:
-    """Return a message of the library with the option in place of the argument."""
-    said = str(error).replace("tolerances has", "--tolerance has")
-    said = re.sub("favorable='(.*?)'", r"--favorable \1", said).replace("pos_label=", "--pos-label")
-    return said.removesuffix(".")
 
 
 def results(
@@ -245,9 +235,10 @@ def outputs(
     for option, path in options.outputs.items():
         what, make = makers[option]
         try:
-            write_whole(path, make())
-        except OSError as error:
-            failed.append(f"{path}: cannot be written: {error.strerror}")
+            with refusals(written=path):
+                write_whole(path, make())
+        except OutputError as error:
+            failed.append(str(error))
         lines.append(f"The {what} is in {path}.")
     if failed:
         raise OutputError("; ".join(failed))
@@ -265,7 +256,6 @@ def _audits(
 
     The report also has the control column.
     """
-    _check_threshold(counts, options.threshold)
     columns = columns_of(counts)
     others = tuple(name for name in (options.clusters, options.within) if name is not None)
     compared = tuple(name for name in columns if name not in others)
@@ -278,12 +268,11 @@ def _audits(
         )
         of_rows = None if decisions is None else _regrouped(decisions, columns, (*by, *others))
         crossed = [by] if len(by) > 1 else []
-        try:
-            yield FairnessAudit(
+        with refusals():
+            audit = FairnessAudit(
                 report, decisions=of_rows, intersections=crossed, **options.of_audit
             )
-        except MissingDecisionsError as error:
-            raise needs_decisions(error) from None
+        yield audit
 
 
 def _regrouped(counts: ScoreCounts, columns: tuple[str, ...], by: tuple[str, ...]) -> ScoreCounts:
@@ -323,14 +312,6 @@ def check_classes(counts: ScoreCounts, options: Arguments) -> None:
             )
 
 
-def needs_decisions(error: MissingDecisionsError) -> CommandError:
-    """Return the error of a tolerance of decisions without decisions."""
-    return CommandError(
-        f"--tolerance has {shortened(error.gap)}, a gap of decisions, and this audit has none; "
-        "pass --decisions or a number as --threshold"
-    )
-
-
 def answers_of(tolerances: pd.DataFrame, more: str = "") -> list[tuple[str, str]]:
     """Return the names of tolerances, and their answers."""
     answers = tolerances["answer"]
@@ -350,20 +331,6 @@ def check_answers(answers: Iterable[tuple[str, str]], options: Arguments) -> Non
         more = len(found) - _MOST_NAMED
         named = [*found[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])]
         raise ToleranceError(f"--fail-if {options.fail_if}: {'; '.join(named)}")
-
-
-def _check_threshold(counts: ScoreCounts, threshold: Any) -> None:
-    """Raise an error if the threshold is within a bin or range, which hides decisions."""
-    bin_ = bin_of_threshold(counts, threshold) if isinstance(threshold, float) else None
-    if bin_ is not None:
-        low, high = bin_
-        noun, mend = "bin", "pass an edge of a bin, or none"
-        if counts.disclosure.bins is None:
-            noun, mend = "range", "count the rows by bins without --min-count, or pass none"
-        raise CommandError(
-            f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "
-            f"so the decisions are unknown; {mend} to audit the ranking alone"
-        )
 
 
 def report(arguments: Arguments) -> Iterator[list[str]]:

@@ -10,17 +10,15 @@ import numpy as np
 
 from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
-from skfedauc.audit.arguments import MissingDecisionsError
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.audit import (
     answers_of,
     check_answers,
     check_options,
-    needs_decisions,
     outputs,
 )
 from skfedauc.cli.rows import Rows, read_columns, rows_of, warn_of_labels
-from skfedauc.cli.terminal import CommandError
+from skfedauc.cli.terminal import CommandError, refusals
 
 
 def compare(arguments: Arguments) -> Iterator[list[str]]:
@@ -51,30 +49,24 @@ def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
             f"{counted(first.labels.size, 'row')}"
         )
     columns = tuple(first.groups.columns)
-    try:
-        with warnings.catch_warnings():
-            # `warn_of_labels` has warned of scores that are labels.
-            warnings.filterwarnings("ignore", "y_score.*holds only", UserWarning)
-            before, after = (
-                FairnessAudit.from_predictions(
-                    first.labels,
-                    of_model.scores,
-                    groups=first.groups,
-                    y_pred=_labels_of(of_model.decisions, others[0], first.positive),
-                    sample_weight=first.weights,
-                    pos_label=first.positive,
-                    missing=first.missing,
-                    intersections=[columns] if len(columns) > 1 else [],
-                    **arguments.of_audit,
-                )
-                for of_model in rows
+    with refusals(), warnings.catch_warnings():
+        # `warn_of_labels` has warned of scores that are labels.
+        warnings.filterwarnings("ignore", "y_score.*holds only", UserWarning)
+        before, after = (
+            FairnessAudit.from_predictions(
+                first.labels,
+                of_model.scores,
+                groups=first.groups,
+                y_pred=_labels_of(of_model.decisions, others[0], first.positive),
+                sample_weight=first.weights,
+                pos_label=first.positive,
+                missing=first.missing,
+                intersections=[columns] if len(columns) > 1 else [],
+                **arguments.of_audit,
             )
+            for of_model in rows
+        )
         return before.compare(after, (arguments.score[0], arguments.score[1]))
-    except MissingDecisionsError as error:
-        raise needs_decisions(error) from None
-    except (ValueError, TypeError) as error:
-        message = str(error).replace("y_true", f"column {shortened(arguments.label)}")
-        raise CommandError(message.removesuffix(".")) from None
 
 
 def _labels_of(decisions: Any, negative: Any, positive: Any) -> Any:

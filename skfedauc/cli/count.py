@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from skfedauc._words import counted, shortened
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import (
-    check_files_can_be_used,
     check_some_remain,
     groups_in_words,
     headline,
@@ -25,14 +24,16 @@ from skfedauc.cli.counts_file import (
     write_counts,
 )
 from skfedauc.cli.rows import counts_of, read_columns, rows_of, warn_of_labels, weights_in_words
-from skfedauc.cli.terminal import CommandError, print_warning
+from skfedauc.cli.terminal import CommandError, print_warning, refusals
 from skfedauc.counts import MergeError, ScoreCounts
+from skfedauc.counts.parquet import pyarrow_parquet
 from skfedauc.counts.score_counts import merge_named, view_of
 
 
 def count(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the counts after the first lines."""
-    check_files_can_be_used()
+    with refusals():
+        pyarrow_parquet()  # before the rows are read
     rows = rows_of(read_columns(arguments), arguments)
     exact = counts_of(rows, arguments)
     if arguments.epsilon is not None:
@@ -110,18 +111,17 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
             print_warning(f"{error}; it is left out")
         else:
             valid[path] = path
-    try:
-        whole, repeated = merge_named(
-            valid,
-            repeated="replace" if arguments.replace else "raise",
-            models="any" if arguments.any_model else "same",
-            disclosure=rule_of(arguments),
-            by_period=arguments.by_period,
-        )
-    except MergeError as error:
-        raise CommandError(_in_words(error, arguments)) from None
-    except (ValueError, TypeError) as error:
-        raise CommandError(str(error).removesuffix(".")) from None
+    with refusals():
+        try:
+            whole, repeated = merge_named(
+                valid,
+                repeated="replace" if arguments.replace else "raise",
+                models="any" if arguments.any_model else "same",
+                disclosure=rule_of(arguments),
+                by_period=arguments.by_period,
+            )
+        except MergeError as error:
+            raise CommandError(_in_words(error, arguments)) from None
     lines += [f"{path}: not added: another file repeats or replaces it" for path in repeated]
     warn_of_spellings(whole)
     yield [*lines, _line("sum", whole)]

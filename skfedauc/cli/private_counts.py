@@ -9,7 +9,7 @@ from typing import Any
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import MOST_LISTED, labels_in_words, rule_of, versions_of
-from skfedauc.cli.terminal import CommandError, OutputError
+from skfedauc.cli.terminal import refusals
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.provenance import Source
 from skfedauc.privacy import PrivateCounts
@@ -18,12 +18,8 @@ from skfedauc.privacy.state import Release
 
 def private_lines(path: str) -> list[str]:
     """Return the lines of the command `show` for a file of private counts."""
-    try:
+    with refusals(read=path):
         counts = PrivateCounts.load(path)
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ImportError, ValueError) as error:
-        raise CommandError(str(error).removesuffix(".")) from None
     n_bins = counts.negatives.shape[1]
     package, version = versions_of(path)
     releases = counts.releases
@@ -58,7 +54,7 @@ def write_private(counts: ScoreCounts, arguments: Arguments) -> list[str]:
     rule = rule_of(arguments)
     assert rule is not None
     assert rule.bins is not None
-    try:
+    with refusals(written=arguments.output):
         private = PrivateCounts.from_counts(
             counts,
             rule.bins,
@@ -69,12 +65,6 @@ def write_private(counts: ScoreCounts, arguments: Arguments) -> list[str]:
             source=arguments.source,
         )
         private.save(arguments.output)
-    except OSError as error:
-        raise OutputError(
-            f"{arguments.output}: cannot be written: {error.strerror or error}"
-        ) from None
-    except (ImportError, TypeError, ValueError) as error:
-        raise CommandError(str(error).removesuffix(".")) from None
     return [
         f"{arguments.output}: {private!r}",
         f"skfedauc show {arguments.output} says what the counts disclose. Send this file again "

@@ -31,7 +31,7 @@ from skfedauc._input.arrays import object_array
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.options import STDIN
-from skfedauc.cli.terminal import CommandError, print_warning
+from skfedauc.cli.terminal import CommandError, print_warning, refusals
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import counts_of_rows
 
@@ -411,7 +411,8 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     codes, values = pd.factorize(column)
     labels = [_label(value) for value in values]
     if pos_label is not None:
-        _check_text(pos_label, "--pos-label")
+        with refusals():
+            _input.check_text([pos_label], "--pos-label")
     infinite = np.array([isinstance(x, str) and math.isinf(number(x)) for x in labels], np.bool_)
     has_numbers = is_float_dtype(column) or any(isinstance(label, float) for label in labels)
     if has_numbers and infinite.any():  # without numbers, "inf" is the name of a class
@@ -473,13 +474,6 @@ def _name(label: float | str) -> str:
     return label if isinstance(label, str) else repr(label).removesuffix(".0")
 
 
-def _check_text(text: str, name: str) -> None:
-    try:
-        _input.check_text([text], name)
-    except ValueError as error:
-        raise CommandError(str(error).removesuffix(".")) from None
-
-
 # Scores and weights --------------------------------------------------------------------
 
 
@@ -505,10 +499,8 @@ def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
     """Return the weights, within the limits of the library."""
     weights = _numbers_of(column)
     refuse(column, weights < 0, "below 0")
-    try:
+    with refusals():
         return _input.check_weights(weights, f"column {shortened(column.name)}")
-    except ValueError as error:
-        raise CommandError(str(error).removesuffix(".")) from None
 
 
 def _numbers_of(column: pd.Series[Any]) -> NDArray[np.float64]:
@@ -587,7 +579,7 @@ def decision_counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts | None:
 
 
 def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
-    try:
+    with refusals():
         checked = _input.check_rows(
             rows.labels,
             scores,
@@ -599,9 +591,6 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
             warn_labels=False,
         )
         names = _input.names_of(checked.labels, rows.groups)
-    except (ValueError, TypeError) as error:
-        said = str(error).replace("missing='drop'", "--missing drop")
-        raise CommandError(said.removesuffix(".")) from error
     return counts_of_rows(checked, group_names=names)
 
 

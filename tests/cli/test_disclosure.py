@@ -227,6 +227,13 @@ def test_an_audit_needs_scores(option, frame, counted, error_of, tmp_path):
     assert not (tmp_path / "page").exists()
 
 
+def test_a_threshold_within_a_bin_is_refused(frame, counted, error_of):
+    path = counted(frame, "oslo", *OPTIONS)
+    message = error_of(["report", path, "--threshold", "0.3"])
+    assert "the decisions at --threshold 0.3 are unknown: it is within a bin of scores" in message
+    assert message.endswith("edge of a bin, or --threshold none to audit the ranking alone\n")
+
+
 # Small counts ----------------------------------------------------------------------------
 
 SMALL = ["--disclosure", "bins", "--bins", "scores", "--parts", "2", "--min-count", "10"]
