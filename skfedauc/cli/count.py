@@ -37,11 +37,8 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     rows = rows_of(read_columns(arguments), arguments)
     exact = counts_of(rows, arguments)
     if arguments.epsilon is not None:
-        # The import is local, because importing takes longer than counting.
-        from skfedauc.cli.private_counts import write_private
-
         warn_of_labels(rows, arguments.score)
-        yield write_private(exact, arguments)
+        yield _write_private(exact, arguments)
         return
     counts = reduced(exact, arguments, f"column {shortened(arguments.score)}")
     _check_classes(exact, arguments)
@@ -69,6 +66,39 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
         f"The counts are in {arguments.output} ({size}). "
         f"skfedauc show {arguments.output} says what they disclose."
     ]
+
+
+def _write_private(counts: ScoreCounts, arguments: Arguments) -> list[str]:
+    """Draw the noise of counts, write the file, and return the lines to print."""
+    # The import is local, because importing takes longer than counting.
+    from skfedauc.privacy import PrivateCounts
+
+    rule = rule_of(arguments)
+    assert rule is not None
+    assert rule.bins is not None
+    with refusals(written=arguments.output):
+        private = PrivateCounts.from_counts(
+            counts,
+            rule.bins,
+            arguments.agreed_groups,
+            epsilon=arguments.epsilon,
+            rows_per_person=arguments.rows_per_person or 1,
+            pos_label=_agreed_label(arguments.pos_label),
+            source=arguments.source,
+        )
+        private.save(arguments.output)
+    return [
+        f"{arguments.output}: {private!r}",
+        f"skfedauc show {arguments.output} says what the counts disclose. Send this file again "
+        "rather than drawing again: each draw of the same rows adds its epsilon.",
+    ]
+
+
+def _agreed_label(text: str | None) -> int | str:
+    """Return the positive label by the option alone, since the file must not depend on the rows."""
+    if text is None:
+        return 1
+    return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def _check_classes(counts: ScoreCounts, arguments: Arguments) -> None:
