@@ -12,12 +12,12 @@ from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.audit import (
-    answers_of,
     check_answers,
     check_options,
     outputs,
 )
-from skfedauc.cli.rows import Rows, read_columns, rows_of, warn_of_labels
+from skfedauc.cli.counts_file import headline
+from skfedauc.cli.rows import Rows, read_columns, rows_of, warn_of_labels, weights_in_words
 from skfedauc.cli.terminal import CommandError, refusals
 
 
@@ -34,9 +34,11 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
         of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
         return {**of_file, "weight": arguments.weight, **comparison.to_dict()}
 
-    yield from outputs(comparison, [_headline(comparison, arguments), ""], document, arguments)
-    of_second = f" of {shortened(comparison.models[1])}"
-    check_answers(answers_of(comparison.audits[1].tolerances, of_second), arguments)
+    weighted = weights_in_words(rows[0], arguments)
+    first, second = comparison.audits
+    first_line = headline(first.report.counts, arguments.file_name, weighted)
+    yield from outputs(comparison, [first_line, ""], document, arguments)
+    check_answers(second, arguments, f" of {shortened(comparison.models[1])}")
 
 
 def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
@@ -74,13 +76,3 @@ def _labels_of(decisions: Any, negative: Any, positive: Any) -> Any:
     if decisions is None:
         return None
     return np.array([negative, positive])[np.asarray(decisions, np.intp)]
-
-
-def _headline(comparison: AuditComparison, arguments: Arguments) -> str:
-    facts = comparison.facts
-    headline = (
-        f"{arguments.file_name}: {counted(facts['n_rows'], 'row')}, "
-        f"{counted(facts['n_positives'], 'positive')} and "
-        f"{counted(facts['n_negatives'], 'negative')}"
-    )
-    return headline + (f", weighted by {shortened(arguments.weight)}" if arguments.weight else "")

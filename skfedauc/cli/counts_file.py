@@ -174,39 +174,31 @@ def _pairs(labels: Iterable[Any]) -> list[list[str]]:
     return [texts[:2] for texts in spellings.values() if len(texts) > 1]
 
 
-# Options that describe bins
+# Options that describe bins, and options on small numbers of rows
 _OF_BINS = ("bins", "octaves", "parts", "edges")
+_OF_SMALL_COUNTS = ("min_count", "small_groups", "tell_withheld")
 
 
-def rule_of(options: Arguments, **small: Any) -> Disclosure | None:
-    """Return what the options withhold or coarsen; None without ``--disclosure``.
-
-    `small` holds arguments of `Disclosure` on small numbers of rows; None for the default.
-    """
-    given = {
-        name: value
-        for name, value in vars(options).items()
-        if name in _OF_BINS and value is not None
-    }
-    small = {name: value for name, value in small.items() if value is not None}
+def rule_of(options: Arguments) -> Disclosure | None:
+    """Return what the options withhold or coarsen; None without ``--disclosure``."""
+    values = {name: value for name, value in vars(options).items() if value is not None}
+    given = {name: values[name] for name in _OF_BINS if name in values}
+    small = {name: values[name] for name in _OF_SMALL_COUNTS if name in values}
     if options.disclosure != "bins":
         return None if options.disclosure is None else Disclosure(options.disclosure, **small)
     rule = given.pop("bins", "edges" if "edges" in given else "probabilities")
-    known = {"probabilities": {"octaves", "parts"}, "scores": {"parts"}, "edges": {"edges"}}[rule]
+    makers: dict[str, tuple[Any, set[str]]] = {
+        "probabilities": (Bins.of_probabilities, {"octaves", "parts"}),
+        "scores": (Bins.of_scores, {"parts"}),
+        "edges": (Bins.at, {"edges"}),
+    }
+    make, known = makers[rule]
     others = sorted(set(given) - known)
-    if others or (rule == "edges" and not given):
-        raise CommandError(f"--{[*others, 'bins'][0]} does not go with --{_named(rule)}")
-    make: Any = {
-        "probabilities": Bins.of_probabilities,
-        "scores": Bins.of_scores,
-        "edges": Bins.at,
-    }[rule]
+    if others:
+        chosen = "--edges" if rule == "edges" else f"--bins {rule}"
+        raise CommandError(f"--{others[0]} does not go with {chosen}")
     with refusals():
         return Disclosure("bins", make(**given), **small)
-
-
-def _named(rule: str) -> str:
-    return "edges" if rule == "edges" else f"bins {rule}"
 
 
 def options_of(level: Disclosure) -> str:
@@ -231,12 +223,7 @@ def reduced(counts: ScoreCounts, options: Arguments, name: str) -> ScoreCounts:
 
     With ``--min-count``, the result has no small number of rows.
     """
-    rule = rule_of(
-        options,
-        min_count=options.min_count,
-        small_groups=options.small_groups,
-        tell_withheld=options.tell_withheld,
-    )
+    rule = rule_of(options)
     if rule is None:
         return counts
     scores = counts.cells.scores

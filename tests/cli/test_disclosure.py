@@ -223,7 +223,7 @@ def test_an_audit_needs_scores(option, frame, counted, error_of, tmp_path):
     path = counted(frame, "oslo", "--disclosure", "summary")
     message = error_of(["report", path, option, tmp_path / "page"])
     assert f"{path}: the fairness audit needs disclosure='bins' or 'exact'" in message
-    assert "--tolerance and --within, the report has what a summary determines" in message
+    assert "--clusters and --within, the report has what a summary determines" in message
     assert not (tmp_path / "page").exists()
 
 
