@@ -106,7 +106,7 @@ class Arguments(argparse.Namespace):
         """True if an option asks for more than the report of a summary has."""
         files = (self.html, self.json, self.markdown)
         return self.threshold != "auto" or any(
-            [*files, self.within, self.favorable, self.name, self.tolerance]
+            [*files, self.within, self.clusters, self.favorable, self.name, self.tolerance]
         )
 
 
@@ -246,6 +246,11 @@ def _check(arguments: Arguments) -> None:
     if len(set(limited)) < len(limited):
         repeated = max(limited, key=limited.count)
         raise CommandError(f"--tolerance has two limits of {shortened(repeated)}; pass one of them")
+    if arguments.clusters and arguments.clusters in [*(arguments.group or []), arguments.within]:
+        raise CommandError(
+            f"--clusters {shortened(arguments.clusters)} is also the column of --group or "
+            "--within; pass the column of the clusters as --clusters only"
+        )
     if command == "audit":
         _check_columns(arguments)
     if command == "compare":
@@ -285,15 +290,7 @@ def _check_noise(arguments: Arguments) -> None:
 
 
 def _check_columns(arguments: Arguments) -> None:
-    """Refuse a column that is both groups and clusters, and an audit without groups to compare."""
-    if arguments.clusters is not None and arguments.clusters in (
-        *arguments.group,
-        arguments.within,
-    ):
-        raise CommandError(
-            f"--clusters {shortened(arguments.clusters)} is also the column of --group or "
-            "--within; pass the column of the clusters as --clusters only"
-        )
+    """Refuse an audit without groups to compare."""
     others = (arguments.within, arguments.clusters)
     if all(name in others for name in arguments.group_columns):
         raise CommandError(

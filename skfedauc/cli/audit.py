@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skfedauc import GroupAUC
 from skfedauc._input import MISSING
 from skfedauc._output_file import write_whole
 from skfedauc._words import counted, listed, shortened
 from skfedauc.audit import FairnessAudit
-from skfedauc.audit.arguments import MissingDecisionsError, check_tolerances
+from skfedauc.audit.answers import Audited
+from skfedauc.audit.arguments import check_tolerances
 from skfedauc.audit.document import plain_label, plain_labels, plain_number
 from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.output import Output, as_json, check_installed, page_of
-from skfedauc.audit.samples import Sample, bin_of_threshold
+from skfedauc.audit.samples import Sample
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import (
     columns_of,
@@ -35,14 +35,11 @@ from skfedauc.cli.rows import (
     warn_of_labels,
     weights_in_words,
 )
-from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError
+from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
 from skfedauc.counts import ScoreCounts, Withheld
 from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.score_counts import select_groups, view_of, with_n_missing
 from skfedauc.report import estimates_of, first_lines_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:
@@ -71,19 +68,6 @@ def report_lines(report: GroupAUC) -> list[str]:
     """Return a report's lines, without hints at Python."""
     lines = first_lines_of(report)
     return [lines.headline, *lines.answers, *lines.table_lines()]
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines with the first column flush left, and other columns flush right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  "
-        + "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _grouping(audit: FairnessAudit) -> dict[str, Any]:
@@ -137,16 +121,10 @@ def _grouping(audit: FairnessAudit) -> dict[str, Any]:
 
 def _withheld(withheld: Withheld) -> dict[str, Any]:
     """Return the numbers, limits and labels of withheld groups, with null for unknown entries."""
-    labels = withheld.labels
-    return {
-        "n_groups": withheld.n_groups,
-        "n_positives": withheld.n_positives,
-        "n_negatives": withheld.n_negatives,
-        "most_positives": withheld.most_positives,
-        "most_negatives": withheld.most_negatives,
-        "labels": None if labels is None else plain_labels(labels),
-        "is_n_dropped_low": withheld.is_n_missing_low,
-    }
+    known = withheld._asdict()
+    known["is_n_dropped_low"] = known.pop("is_n_missing_low")
+    known["labels"] = None if withheld.labels is None else plain_labels(withheld.labels)
+    return known
 
 
 def _bounds(report: GroupAUC) -> dict[str, Any] | None:
@@ -166,19 +144,10 @@ _MOST_NAMED = 5
 
 def check_options(options: Arguments) -> None:
     """Check options that need packages or gap names, before reading the file."""
-    try:
+    with refusals():
         if options.html is not None:
             check_installed()
         check_tolerances(dict(options.tolerance), options.favorable)
-    except (ImportError, ValueError) as error:
-        raise CommandError(_as_option(error)) from None
-
-
-def _as_option(error: Exception) -> str:
-    """Return a message of the library with the option in place of the argument."""
-    said = str(error).replace("tolerances has", "--tolerance has")
-    said = re.sub("favorable='(.*?)'", r"--favorable \1", said).replace("pos_label=", "--pos-label")
-    return said.removesuffix(".")
 
 
 def results(
@@ -219,7 +188,7 @@ def results(
         return {**facts, **control, **n_by_class(counts), **groupings, **audit.to_dict()}
 
     yield from outputs(audit, [*headlines, ""], document, options)
-    check_answers(answers_of(audit.tolerances), options)
+    check_answers(audit, options)
 
 
 def outputs(
@@ -244,9 +213,10 @@ def outputs(
     for option, path in options.outputs.items():
         what, make = makers[option]
         try:
-            write_whole(path, make())
-        except OSError as error:
-            failed.append(f"{path}: cannot be written: {error.strerror}")
+            with refusals(written=path):
+                write_whole(path, make())
+        except OutputError as error:
+            failed.append(str(error))
         lines.append(f"The {what} is in {path}.")
     if failed:
         raise OutputError("; ".join(failed))
@@ -264,7 +234,6 @@ def _audits(
 
     The report also has the control column.
     """
-    _check_threshold(counts, options.threshold)
     columns = columns_of(counts)
     others = tuple(name for name in (options.clusters, options.within) if name is not None)
     compared = tuple(name for name in columns if name not in others)
@@ -277,12 +246,11 @@ def _audits(
         )
         of_rows = None if decisions is None else _regrouped(decisions, columns, (*by, *others))
         crossed = [by] if len(by) > 1 else []
-        try:
-            yield FairnessAudit(
+        with refusals():
+            audit = FairnessAudit(
                 report, decisions=of_rows, intersections=crossed, **options.of_audit
             )
-        except MissingDecisionsError as error:
-            raise needs_decisions(error) from None
+        yield audit
 
 
 def _regrouped(counts: ScoreCounts, columns: tuple[str, ...], by: tuple[str, ...]) -> ScoreCounts:
@@ -322,47 +290,21 @@ def check_classes(counts: ScoreCounts, options: Arguments) -> None:
             )
 
 
-def needs_decisions(error: MissingDecisionsError) -> CommandError:
-    """Return the error of a tolerance of decisions without decisions."""
-    return CommandError(
-        f"--tolerance has {shortened(error.gap)}, a gap of decisions, and this audit has none; "
-        "pass --decisions or a number as --threshold"
-    )
-
-
-def answers_of(tolerances: pd.DataFrame, more: str = "") -> list[tuple[str, str]]:
-    """Return the names of tolerances, and their answers."""
-    answers = tolerances["answer"]
-    return [
-        (f"{gap} by {column}{more}", answer)
-        for (column, gap), answer in zip(answers.index, answers, strict=True)
-    ]
-
-
-def check_answers(answers: Iterable[tuple[str, str]], options: Arguments) -> None:
+def check_answers(audit: Audited, options: Arguments, of_model: str = "") -> None:
     """Raise an error if the answer to a tolerance is one that makes the command fail."""
     if options.fail_if is None:
         return
     failing = {"not met"} if options.fail_if == "not-met" else {"not met", "undecided"}
-    found = [f"{name} is {answer}" for name, answer in answers if answer in failing]
+    answers = audit.tolerances["answer"]
+    found = [
+        f"{gap} by {column}{of_model} is {answer}"
+        for (column, gap), answer in zip(answers.index, answers, strict=True)
+        if answer in failing
+    ]
     if found:
         more = len(found) - _MOST_NAMED
         named = [*found[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])]
         raise ToleranceError(f"--fail-if {options.fail_if}: {'; '.join(named)}")
-
-
-def _check_threshold(counts: ScoreCounts, threshold: Any) -> None:
-    """Raise an error if the threshold is within a bin or range, which hides decisions."""
-    bin_ = bin_of_threshold(counts, threshold) if isinstance(threshold, float) else None
-    if bin_ is not None:
-        low, high = bin_
-        noun, mend = "bin", "pass an edge of a bin, or none"
-        if counts.disclosure.bins is None:
-            noun, mend = "range", "count the rows by bins without --min-count, or pass none"
-        raise CommandError(
-            f"--threshold {threshold:g} is within a {noun} of scores, from {low} to {high}, "
-            f"so the decisions are unknown; {mend} to audit the ranking alone"
-        )
 
 
 def report(arguments: Arguments) -> Iterator[list[str]]:
@@ -374,22 +316,14 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
             f"{arguments.file}: the counts have no groups; name the group in Python, for instance "
             "by counts.regroup({None: 'device 7'})"
         )
-    columns = columns_of(counts)
-    if arguments.within is not None and (arguments.within not in columns or len(columns) < 2):
-        raise CommandError(
-            "--within must be one of several group columns of the file; got "
-            f"{shortened(arguments.within)}, and the columns are {listed(columns)}; count by "
-            "groups and the control column, such as --group sex --group hospital"
-        )
     lacks = lacking(counts.disclosure, Need.SCORES)
     if lacks is not None and arguments.has_audit:
         raise CommandError(
             f"{arguments.file}: the fairness audit {lacks.removesuffix('.')}; without "
-            "--html, --json, --markdown, --tolerance and --within, the report has what a summary "
-            "determines"
+            "--html, --json, --markdown, --tolerance, --clusters and --within, the report has what "
+            "a summary determines"
         )
-    if arguments.clusters is not None:
-        _check_clusters(arguments, counts)
+    _check_columns(arguments, counts)
     if arguments.missing == "drop":
         counts = _without_missing(counts)
     has_weights = view_of(counts).is_weighted
@@ -415,29 +349,31 @@ def _without_missing(counts: ScoreCounts) -> ScoreCounts:
     return with_n_missing(select_groups(counts, kept), n_missing)
 
 
-def _check_clusters(arguments: Arguments, counts: ScoreCounts) -> None:
-    """Raise an error unless the counts and the other arguments permit clusters."""
+def _check_columns(arguments: Arguments, counts: ScoreCounts) -> None:
+    """Refuse clusters and a control column that the counts do not have."""
     columns = columns_of(counts)
-    if arguments.clusters == arguments.within:
-        raise CommandError("--clusters and --within are the same column; pass two columns")
-    if arguments.clusters not in columns or len(columns) < 2:
-        raise CommandError(
-            "--clusters must be one of several group columns of the file; got "
-            f"{shortened(arguments.clusters)}, and the columns are {listed(columns)}; count by "
-            "groups and clusters, such as --group site --group patient"
-        )
+    examples = {
+        "within": "the control column, such as --group sex --group hospital",
+        "clusters": "clusters, such as --group site --group patient",
+    }
+    for option, example in examples.items():
+        name = getattr(arguments, option)
+        if name is not None and (name not in columns or len(columns) < 2):
+            raise CommandError(
+                f"--{option} must be one of several group columns of the file; got "
+                f"{shortened(name)}, and the columns are {listed(columns)}; count by groups and "
+                f"{example}"
+            )
     if not set(columns) - {arguments.clusters, arguments.within}:
         raise CommandError(
             "--clusters and --within leave no group column to be compared; count by one more "
             "column, such as --group sex --group site --group patient"
         )
-    lacks = lacking(counts.disclosure, Need.SCORES)
-    if lacks is not None:
-        needed = lacks.removesuffix(".")
-        raise CommandError(f"{arguments.file}: a report with clusters {needed}")
-    place = columns.index(arguments.clusters)
-    if any(label[place] == MISSING for label in counts.groups or ()):
-        raise CommandError(
-            f"{arguments.file}: rows without a label in the column of clusters "
-            f"{shortened(arguments.clusters)} are not one cluster; drop these rows, and count again"
-        )
+    if arguments.clusters is not None:
+        place = columns.index(arguments.clusters)
+        if any(label[place] == MISSING for label in counts.groups or ()):
+            raise CommandError(
+                f"{arguments.file}: rows without a label in the column of clusters "
+                f"{shortened(arguments.clusters)} are not one cluster; drop these rows, and count "
+                "again"
+            )

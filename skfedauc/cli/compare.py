@@ -10,17 +10,15 @@ import numpy as np
 
 from skfedauc._words import counted, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
-from skfedauc.audit.arguments import MissingDecisionsError
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.audit import (
-    answers_of,
     check_answers,
     check_options,
-    needs_decisions,
     outputs,
 )
-from skfedauc.cli.rows import Rows, read_columns, rows_of, warn_of_labels
-from skfedauc.cli.terminal import CommandError
+from skfedauc.cli.counts_file import headline
+from skfedauc.cli.rows import Rows, read_columns, rows_of, warn_of_labels, weights_in_words
+from skfedauc.cli.terminal import CommandError, refusals
 
 
 def compare(arguments: Arguments) -> Iterator[list[str]]:
@@ -36,9 +34,11 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
         of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
         return {**of_file, "weight": arguments.weight, **comparison.to_dict()}
 
-    yield from outputs(comparison, [_headline(comparison, arguments), ""], document, arguments)
-    of_second = f" of {shortened(comparison.models[1])}"
-    check_answers(answers_of(comparison.audits[1].tolerances, of_second), arguments)
+    weighted = weights_in_words(rows[0], arguments)
+    first, second = comparison.audits
+    first_line = headline(first.report.counts, arguments.file_name, weighted)
+    yield from outputs(comparison, [first_line, ""], document, arguments)
+    check_answers(second, arguments, f" of {shortened(comparison.models[1])}")
 
 
 def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
@@ -51,30 +51,24 @@ def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
             f"{counted(first.labels.size, 'row')}"
         )
     columns = tuple(first.groups.columns)
-    try:
-        with warnings.catch_warnings():
-            # `warn_of_labels` has warned of scores that are labels.
-            warnings.filterwarnings("ignore", "y_score.*holds only", UserWarning)
-            before, after = (
-                FairnessAudit.from_predictions(
-                    first.labels,
-                    of_model.scores,
-                    groups=first.groups,
-                    y_pred=_labels_of(of_model.decisions, others[0], first.positive),
-                    sample_weight=first.weights,
-                    pos_label=first.positive,
-                    missing=first.missing,
-                    intersections=[columns] if len(columns) > 1 else [],
-                    **arguments.of_audit,
-                )
-                for of_model in rows
+    with refusals(), warnings.catch_warnings():
+        # `warn_of_labels` has warned of scores that are labels.
+        warnings.filterwarnings("ignore", "y_score.*holds only", UserWarning)
+        before, after = (
+            FairnessAudit.from_predictions(
+                first.labels,
+                of_model.scores,
+                groups=first.groups,
+                y_pred=_labels_of(of_model.decisions, others[0], first.positive),
+                sample_weight=first.weights,
+                pos_label=first.positive,
+                missing=first.missing,
+                intersections=[columns] if len(columns) > 1 else [],
+                **arguments.of_audit,
             )
+            for of_model in rows
+        )
         return before.compare(after, (arguments.score[0], arguments.score[1]))
-    except MissingDecisionsError as error:
-        raise needs_decisions(error) from None
-    except (ValueError, TypeError) as error:
-        message = str(error).replace("y_true", f"column {shortened(arguments.label)}")
-        raise CommandError(message.removesuffix(".")) from None
 
 
 def _labels_of(decisions: Any, negative: Any, positive: Any) -> Any:
@@ -82,13 +76,3 @@ def _labels_of(decisions: Any, negative: Any, positive: Any) -> Any:
     if decisions is None:
         return None
     return np.array([negative, positive])[np.asarray(decisions, np.intp)]
-
-
-def _headline(comparison: AuditComparison, arguments: Arguments) -> str:
-    facts = comparison.facts
-    headline = (
-        f"{arguments.file_name}: {counted(facts['n_rows'], 'row')}, "
-        f"{counted(facts['n_positives'], 'positive')} and "
-        f"{counted(facts['n_negatives'], 'negative')}"
-    )
-    return headline + (f", weighted by {shortened(arguments.weight)}" if arguments.weight else "")

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from skfedauc._words import counted, shortened
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts_file import (
-    check_files_can_be_used,
     check_some_remain,
     groups_in_words,
     headline,
@@ -25,22 +24,21 @@ from skfedauc.cli.counts_file import (
     write_counts,
 )
 from skfedauc.cli.rows import counts_of, read_columns, rows_of, warn_of_labels, weights_in_words
-from skfedauc.cli.terminal import CommandError, print_warning
+from skfedauc.cli.terminal import CommandError, print_warning, refusals
 from skfedauc.counts import MergeError, ScoreCounts
+from skfedauc.counts.parquet import pyarrow_parquet
 from skfedauc.counts.score_counts import merge_named, view_of
 
 
 def count(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the counts after the first lines."""
-    check_files_can_be_used()
+    with refusals():
+        pyarrow_parquet()  # before the rows are read
     rows = rows_of(read_columns(arguments), arguments)
     exact = counts_of(rows, arguments)
     if arguments.epsilon is not None:
-        # The import is local, because importing takes longer than counting.
-        from skfedauc.cli.private_counts import write_private
-
         warn_of_labels(rows, arguments.score)
-        yield write_private(exact, arguments)
+        yield _write_private(exact, arguments)
         return
     counts = reduced(exact, arguments, f"column {shortened(arguments.score)}")
     _check_classes(exact, arguments)
@@ -68,6 +66,39 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
         f"The counts are in {arguments.output} ({size}). "
         f"skfedauc show {arguments.output} says what they disclose."
     ]
+
+
+def _write_private(counts: ScoreCounts, arguments: Arguments) -> list[str]:
+    """Draw the noise of counts, write the file, and return the lines to print."""
+    # The import is local, because importing takes longer than counting.
+    from skfedauc.privacy import PrivateCounts
+
+    rule = rule_of(arguments)
+    assert rule is not None
+    assert rule.bins is not None
+    with refusals(written=arguments.output):
+        private = PrivateCounts.from_counts(
+            counts,
+            rule.bins,
+            arguments.agreed_groups,
+            epsilon=arguments.epsilon,
+            rows_per_person=arguments.rows_per_person or 1,
+            pos_label=_agreed_label(arguments.pos_label),
+            source=arguments.source,
+        )
+        private.save(arguments.output)
+    return [
+        f"{arguments.output}: {private!r}",
+        f"skfedauc show {arguments.output} says what the counts disclose. Send this file again "
+        "rather than drawing again: each draw of the same rows adds its epsilon.",
+    ]
+
+
+def _agreed_label(text: str | None) -> int | str:
+    """Return the positive label by the option alone, since the file must not depend on the rows."""
+    if text is None:
+        return 1
+    return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def _check_classes(counts: ScoreCounts, arguments: Arguments) -> None:
@@ -110,18 +141,17 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
             print_warning(f"{error}; it is left out")
         else:
             valid[path] = path
-    try:
-        whole, repeated = merge_named(
-            valid,
-            repeated="replace" if arguments.replace else "raise",
-            models="any" if arguments.any_model else "same",
-            disclosure=rule_of(arguments),
-            by_period=arguments.by_period,
-        )
-    except MergeError as error:
-        raise CommandError(_in_words(error, arguments)) from None
-    except (ValueError, TypeError) as error:
-        raise CommandError(str(error).removesuffix(".")) from None
+    with refusals():
+        try:
+            whole, repeated = merge_named(
+                valid,
+                repeated="replace" if arguments.replace else "raise",
+                models="any" if arguments.any_model else "same",
+                disclosure=rule_of(arguments),
+                by_period=arguments.by_period,
+            )
+        except MergeError as error:
+            raise CommandError(_in_words(error, arguments)) from None
     lines += [f"{path}: not added: another file repeats or replaces it" for path in repeated]
     warn_of_spellings(whole)
     yield [*lines, _line("sum", whole)]

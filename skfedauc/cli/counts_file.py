@@ -15,7 +15,7 @@ from skfedauc import _input
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.options import ENDINGS
-from skfedauc.cli.terminal import CommandError, OutputError, print_warning
+from skfedauc.cli.terminal import CommandError, print_warning, refusals
 from skfedauc.counts import Bins, Disclosure, LimitError, ScoreCounts, Withheld
 from skfedauc.counts.parquet import (
     PRIVATE_FORMAT,
@@ -35,31 +35,26 @@ def read_counts(path: str) -> ScoreCounts:
     """Return the counts in a file."""
     if not os.path.isfile(path):
         raise CommandError(f"{path}: no such file")
-    try:
-        return ScoreCounts.load(path)
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ImportError as error:
-        raise CommandError(str(error).removesuffix(".")) from None
-    except OtherFileError:
-        if holds_private_counts(path):
-            raise CommandError(
-                f"{path} holds counts with noise for differential privacy; skfedauc show describes "
-                "it, and skfedauc.privacy.PrivateCounts.load reads it in Python"
-            ) from None
-        is_of_rows = path.lower().endswith(ENDINGS)
-        hint = "; skfedauc audit and skfedauc count read predictions" if is_of_rows else ""
-        raise CommandError(f"{path} is not a file that skfedauc count wrote{hint}") from None
-    except DamagedFileError as error:
-        # Errors of pyarrow have another type, and do not help the user.
-        is_told = type(error.__cause__) is ValueError
-        wrong = f": {error.__cause__}" if is_told else " or was cut off when it was copied"
-        raise CommandError(f"{path} is damaged{wrong}; ask for another copy") from None
-    except LimitError as error:
-        told = str(error).removesuffix(".")
-        raise CommandError(f"{told} by ScoreCounts.load in Python") from None
-    except ValueError as error:
-        raise CommandError(str(error).removesuffix(".")) from None
+    with refusals(read=path):
+        try:
+            return ScoreCounts.load(path)
+        except OtherFileError:
+            if holds_private_counts(path):
+                raise CommandError(
+                    f"{path} holds counts with noise for differential privacy; skfedauc show "
+                    "describes it, and skfedauc.privacy.PrivateCounts.load reads it in Python"
+                ) from None
+            is_of_rows = path.lower().endswith(ENDINGS)
+            hint = "; skfedauc audit and skfedauc count read predictions" if is_of_rows else ""
+            raise CommandError(f"{path} is not a file that skfedauc count wrote{hint}") from None
+        except DamagedFileError as error:
+            # Errors of pyarrow have another type, and do not help the user.
+            is_told = type(error.__cause__) is ValueError
+            wrong = f": {error.__cause__}" if is_told else " or was cut off when it was copied"
+            raise CommandError(f"{path} is damaged{wrong}; ask for another copy") from None
+        except LimitError as error:
+            told = str(error).removesuffix(".")
+            raise CommandError(f"{told} by ScoreCounts.load in Python") from None
 
 
 def holds_private_counts(path: str) -> bool:
@@ -74,22 +69,10 @@ def holds_private_counts(path: str) -> bool:
 
 def write_counts(counts: ScoreCounts, path: str, source: str | None = None, **facts: Any) -> None:
     """Write counts to a file, completely or not at all."""
-    try:
+    with refusals(written=path):
         if any(text is not None for text in (source, *facts.values())):
             counts = counts.with_source(source, **facts)
         counts.save(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
-    except (ImportError, TypeError, ValueError) as error:
-        raise CommandError(str(error).removesuffix(".")) from None
-
-
-def check_files_can_be_used() -> None:
-    """Raise an error if the package for files of counts is missing."""
-    try:
-        pyarrow_parquet()
-    except ImportError as error:
-        raise CommandError(str(error).removesuffix(".")) from None
 
 
 def versions_of(path: str) -> tuple[str, int]:
@@ -191,41 +174,31 @@ def _pairs(labels: Iterable[Any]) -> list[list[str]]:
     return [texts[:2] for texts in spellings.values() if len(texts) > 1]
 
 
-# Options that describe bins
+# Options that describe bins, and options on small numbers of rows
 _OF_BINS = ("bins", "octaves", "parts", "edges")
+_OF_SMALL_COUNTS = ("min_count", "small_groups", "tell_withheld")
 
 
-def rule_of(options: Arguments, **small: Any) -> Disclosure | None:
-    """Return what the options withhold or coarsen; None without ``--disclosure``.
-
-    `small` holds arguments of `Disclosure` on small numbers of rows; None for the default.
-    """
-    given = {
-        name: value
-        for name, value in vars(options).items()
-        if name in _OF_BINS and value is not None
-    }
-    small = {name: value for name, value in small.items() if value is not None}
+def rule_of(options: Arguments) -> Disclosure | None:
+    """Return what the options withhold or coarsen; None without ``--disclosure``."""
+    values = {name: value for name, value in vars(options).items() if value is not None}
+    given = {name: values[name] for name in _OF_BINS if name in values}
+    small = {name: values[name] for name in _OF_SMALL_COUNTS if name in values}
     if options.disclosure != "bins":
         return None if options.disclosure is None else Disclosure(options.disclosure, **small)
     rule = given.pop("bins", "edges" if "edges" in given else "probabilities")
-    known = {"probabilities": {"octaves", "parts"}, "scores": {"parts"}, "edges": {"edges"}}[rule]
+    makers: dict[str, tuple[Any, set[str]]] = {
+        "probabilities": (Bins.of_probabilities, {"octaves", "parts"}),
+        "scores": (Bins.of_scores, {"parts"}),
+        "edges": (Bins.at, {"edges"}),
+    }
+    make, known = makers[rule]
     others = sorted(set(given) - known)
-    if others or (rule == "edges" and not given):
-        raise CommandError(f"--{[*others, 'bins'][0]} does not go with --{_named(rule)}")
-    make: Any = {
-        "probabilities": Bins.of_probabilities,
-        "scores": Bins.of_scores,
-        "edges": Bins.at,
-    }[rule]
-    try:
+    if others:
+        chosen = "--edges" if rule == "edges" else f"--bins {rule}"
+        raise CommandError(f"--{others[0]} does not go with {chosen}")
+    with refusals():
         return Disclosure("bins", make(**given), **small)
-    except (ValueError, TypeError) as error:
-        raise CommandError(str(error).removesuffix(".")) from None
-
-
-def _named(rule: str) -> str:
-    return "edges" if rule == "edges" else f"bins {rule}"
 
 
 def options_of(level: Disclosure) -> str:
@@ -250,12 +223,7 @@ def reduced(counts: ScoreCounts, options: Arguments, name: str) -> ScoreCounts:
 
     With ``--min-count``, the result has no small number of rows.
     """
-    rule = rule_of(
-        options,
-        min_count=options.min_count,
-        small_groups=options.small_groups,
-        tell_withheld=options.tell_withheld,
-    )
+    rule = rule_of(options)
     if rule is None:
         return counts
     scores = counts.cells.scores
@@ -266,10 +234,8 @@ def reduced(counts: ScoreCounts, options: Arguments, name: str) -> ScoreCounts:
                 f"{name} has scores outside 0 to 1, such as {outside[0]:g}; pass --bins scores, "
                 "which has bins for all scores"
             )
-    try:
+    with refusals():
         return counts.reduced(rule)
-    except ValueError as error:
-        raise CommandError(str(error).removesuffix(".")) from None
 
 
 def level_in_words(counts: ScoreCounts) -> str:

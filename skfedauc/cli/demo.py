@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import GroupAUC, group_auc_scoring
-from skfedauc.cli.audit import aligned, report_lines
+from skfedauc.cli.audit import report_lines
 
 
 def demo() -> list[str]:
@@ -35,7 +35,7 @@ def demo() -> list[str]:
         "",
         f"Search: logistic regression on {len(X_train)} patients, 3 folds. Mean test scores;",
         f"* marks the best candidate. Selected on {search.refit!r}.",
-        *aligned(_candidates(search)),
+        *_candidates(search).to_string(index=False).splitlines(),
         f"Selected: C = {search.best_params_['model__C']:g}",
         "",
         f"The selected model on {len(X_test)} held-out patients:",
@@ -68,16 +68,16 @@ def _search(strata: pd.Series[str]) -> Any:
     )
 
 
-def _candidates(search: Any) -> list[list[str]]:
+def _candidates(search: Any) -> pd.DataFrame:
     results = search.cv_results_
-    rows = [["C", *search.scorer_]]
-    for i, parameters in enumerate(results["params"]):
-        cells = [f"{parameters['model__C']:g}"]
-        for name in search.scorer_:
-            star = "*" if results[f"rank_test_{name}"][i] == 1 else " "
-            cells.append(f"{results[f'mean_test_{name}'][i]:.3f}{star}")
-        rows.append(cells)
-    return rows
+    table = {"C": [f"{parameters['model__C']:g}" for parameters in results["params"]]}
+    for name in search.scorer_:
+        scores, ranks = results[f"mean_test_{name}"], results[f"rank_test_{name}"]
+        table[name] = [
+            f"{score:.3f}{'*' if rank == 1 else ' '}"
+            for score, rank in zip(scores, ranks, strict=True)
+        ]
+    return pd.DataFrame(table)
 
 
 def _meaning(report: GroupAUC) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import difflib
-import functools
 import gzip
 import importlib
 import io
@@ -17,7 +16,7 @@ import math
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
@@ -30,8 +29,8 @@ from skfedauc import _input
 from skfedauc._input.arrays import object_array
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.options import STDIN
-from skfedauc.cli.terminal import CommandError, print_warning
+from skfedauc.cli.options import ENDINGS, STDIN
+from skfedauc.cli.terminal import CommandError, print_warning, refusals
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import counts_of_rows
 
@@ -44,7 +43,8 @@ _BLOCK = 1 << 20
 def read_columns(arguments: Arguments) -> pd.DataFrame:
     """Return the columns of the arguments, in the order of the file's rows."""
     try:
-        table = _reader(arguments.file)(arguments)
+        read = _read_parquet if _ending(arguments.file) == ".parquet" else _read_text
+        table = read(arguments)
     except ImportError:
         raise CommandError("reading Parquet needs pyarrow: pip install pyarrow") from None
     except UnicodeError:
@@ -52,11 +52,7 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
             f"{arguments.file_name}: is not {(arguments.encoding or 'utf-8').upper()} text; save "
             "it as UTF-8, or pass its encoding, such as --encoding latin-1"
         ) from None
-    except pd.errors.EmptyDataError:
-        raise CommandError(f"{arguments.file_name}: is empty; it has no header") from None
     except (OSError, EOFError, ValueError, Warning, zlib.error, csv.Error) as error:
-        if "out of memory" in str(error):  # pandas' parser has a special error type
-            raise MemoryError from None
         reason = " ".join(str(error).split())
         raise CommandError(f"{arguments.file_name}: cannot be read: {reason}") from None
     if table.empty:
@@ -64,18 +60,18 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
     return table
 
 
-def _reader(path: str) -> Callable[[Arguments], pd.DataFrame]:
-    """Return the function that reads files of this ending."""
+def _ending(path: str) -> str:
+    """Return the ending of a file that can be read."""
     if path == STDIN:
-        return READERS[".csv"]
-    ending = next((end for end in READERS if path.lower().endswith(end)), None)
+        return ENDINGS[0]
+    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
     if ending is None:
         is_of_counts = path.lower().endswith(".skfa")
         hint = "; skfedauc report and skfedauc show read counts" if is_of_counts else ""
-        raise CommandError(f"{path}: the name must end in one of {', '.join(READERS)}{hint}")
+        raise CommandError(f"{path}: the name must end in one of {', '.join(ENDINGS)}{hint}")
     if not os.path.isfile(path):
         raise CommandError(f"{path}: no such file")
-    return READERS[ending]
+    return ending
 
 
 def _check_columns(file_name: str, columns: list[str], needed: list[str]) -> None:
@@ -108,103 +104,68 @@ def _hint(name: str, columns: list[str]) -> str:
 # Text ----------------------------------------------------------------------------------
 
 
-def _read_text(arguments: Arguments, separator: str) -> pd.DataFrame:
-    """Return the needed columns of a text file, for the usual separator of such files."""
-    return _TextFile(arguments).read(arguments.columns, separator)
+def _read_text(arguments: Arguments) -> pd.DataFrame:
+    """Return the needed columns as text, with None for empty cells.
+
+    The csv module keeps cells as they are, and the number of the cells of each row is checked: a
+    row with fewer or more cells than the header is a sign of damage.
+    """
+    file_name, needed = arguments.file_name, arguments.columns
+    # The header is read before the rows, and a pipe can be read only once.
+    content = _standard_input() if arguments.file == STDIN else None
+
+    def rows(separator: str, **layout: Any) -> Iterator[list[str]]:
+        """Yield the rows that are not blank."""
+        with _opened(arguments, content) as text:
+            for cells in csv.reader(text, delimiter=separator, **layout):
+                if len(cells) > 1 or (cells and cells[0].strip()):
+                    yield cells
+
+    def header(separator: str) -> list[str]:
+        found = next(rows(separator), None)
+        if found is None:
+            raise CommandError(f"{file_name}: is empty; it has no header")
+        return found
+
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        usual = "\t" if _ending(arguments.file) == ".tsv" else ","
+        separator, columns = _input.header_of(header, usual)
+        _check_columns(file_name, columns, needed)
+        places = [columns.index(column) for column in needed]
+        table: list[list[str | None]] = [[] for _ in needed]
+        for number, cells in enumerate(rows(separator, strict=True)):
+            if len(cells) < len(columns):
+                raise CommandError(
+                    f"{file_name}: data row {number:,} has {len(cells)} of {len(columns)} cells; "
+                    "the file may be cut short, or lack separators after empty cells"
+                )
+            if len(cells) > len(columns):
+                raise CommandError(
+                    f"{file_name}: data row {number:,} has more cells than the header, which has "
+                    f"{len(columns)}; name every column, and end no row with a separator"
+                )
+            for column, place in zip(table, places, strict=True):
+                column.append(sys.intern(cells[place]) or None)  # equal cells are stored once
+    finally:
+        csv.field_size_limit(limit)
+    found = {name: column[1:] for name, column in zip(needed, table, strict=True)}
+    return pd.DataFrame(found, dtype=object)
 
 
-class _TextFile:
-    """A CSV or TSV file, possibly compressed, or standard input."""
-
-    def __init__(self, arguments: Arguments) -> None:
-        self.path, self.name = arguments.file, arguments.file_name
-        self.encoding = arguments.encoding or "utf-8"
-        # The program reads the header before the rows, and can read a pipe only once.
-        self._content = _standard_input() if self.path == STDIN else None
-
-    def read(self, needed: list[str], default_separator: str) -> pd.DataFrame:
-        """Return the needed columns as text, with missing values for empty cells."""
-        separator, columns = self._header(default_separator)
-        _check_columns(self.name, columns, needed)
-        positions = [columns.index(name) for name in needed]
-        # With `usecols`, pandas accepts rows with more cells than the header.
-        reader = pd.read_csv(
-            self._open(),
-            sep=separator,
-            # Number the columns, because pandas renames columns without a name.
-            header=0,
-            names=range(len(columns)),
-            dtype=str,
-            keep_default_na=False,
-            na_values=[""],
-            chunksize=100_000,
-            encoding=self.encoding,
-        )
-        parts, may_be_short = [], False
-        with reader as chunks:
-            for chunk in chunks:
-                # Pandas turns the first cells into an index if the first rows have too many cells.
-                if not isinstance(chunk.index, pd.RangeIndex):
-                    raise CommandError(
-                        f"{self.name}: data row 1 has more cells than the header, which has "
-                        f"{len(columns)}; name every column, and end no row with a separator"
-                    )
-                parts.append(chunk[positions])
-                may_be_short |= bool(chunk.iloc[:, -1].isna().any())
-        if may_be_short:
-            self._refuse_short_rows(separator, len(columns))
-        return pd.concat(parts, ignore_index=True).set_axis(needed, axis=1)
-
-    def _header(self, default: str) -> tuple[str, list[str]]:
-        """Return the separator, and the column names as a row, which pandas does not rename."""
-
-        def read(separator: str) -> list[str]:
-            header = pd.read_csv(
-                self._open(),
-                sep=separator,
-                header=None,
-                nrows=1,
-                dtype=str,
-                na_filter=False,
-                encoding=self.encoding,
-            )
-            return list(header.iloc[0])
-
-        return _input.header_of(read, default)
-
-    def _refuse_short_rows(self, separator: str, n_columns: int) -> None:
-        """Refuse rows with fewer cells than the header, as in damaged files.
-
-        Pandas adds empty cells, so a short row looks like a row with an empty last cell.
-        """
-        opened = self._open()
-        # The codec utf-8 keeps a byte order mark, which pandas skips.
-        encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
-        limit = csv.field_size_limit(sys.maxsize)
-        try:
-            with (
-                open(opened, "rb") if isinstance(opened, str) else opened as binary,
-                io.TextIOWrapper(binary, encoding, newline="") as text,
-            ):
-                number = -1
-                for cells in csv.reader(text, delimiter=separator):
-                    if not cells or (len(cells) == 1 and not cells[0].strip()):
-                        continue  # Pandas skips blank lines.
-                    number += 1
-                    if len(cells) < n_columns:
-                        raise CommandError(
-                            f"{self.name}: data row {number:,} has {len(cells)} of {n_columns} "
-                            "cells; the file may be cut short, or lack separators after empty "
-                            "cells"
-                        )
-        finally:
-            csv.field_size_limit(limit)
-
-    def _open(self) -> Any:
-        """Return a binary stream, or the path of a file without compression."""
-        if self._content is not None:
-            return io.BytesIO(self._content)
-        return _Decompressed(self.path) if self.path.lower().endswith(".gz") else self.path
+def _opened(arguments: Arguments, content: bytes | None) -> io.TextIOWrapper:
+    """Return the text of a file, or of the content of standard input."""
+    # The codec utf-8 would keep a byte order mark.
+    encoding = arguments.encoding or "utf-8"
+    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
+    binary: Any
+    if content is not None:
+        binary = io.BytesIO(content)
+    elif arguments.file.lower().endswith(".gz"):
+        binary = _Decompressed(arguments.file)
+    else:
+        binary = open(arguments.file, "rb")  # noqa: SIM115
+    return io.TextIOWrapper(binary, encoding, newline="")
 
 
 def _standard_input() -> bytes:
@@ -287,13 +248,7 @@ def _parquet_columns(pyarrow: Any, parquet: Any, path: str, needed: list[str]) -
     return pd.DataFrame(series)
 
 
-# Readers by the ending of a file's name, in the order of `options.ENDINGS`
-READERS: dict[str, Callable[[Arguments], pd.DataFrame]] = {
-    ".csv": functools.partial(_read_text, separator=","),
-    ".csv.gz": functools.partial(_read_text, separator=","),
-    ".tsv": functools.partial(_read_text, separator="\t"),
-    ".parquet": _read_parquet,
-}
+# Numbers -------------------------------------------------------------------------------
 
 
 def number(text: str) -> float:
@@ -411,7 +366,8 @@ def labels_of(column: pd.Series[Any], pos_label: str | None) -> tuple[NDArray[An
     codes, values = pd.factorize(column)
     labels = [_label(value) for value in values]
     if pos_label is not None:
-        _check_text(pos_label, "--pos-label")
+        with refusals():
+            _input.check_text([pos_label], "--pos-label")
     infinite = np.array([isinstance(x, str) and math.isinf(number(x)) for x in labels], np.bool_)
     has_numbers = is_float_dtype(column) or any(isinstance(label, float) for label in labels)
     if has_numbers and infinite.any():  # without numbers, "inf" is the name of a class
@@ -473,13 +429,6 @@ def _name(label: float | str) -> str:
     return label if isinstance(label, str) else repr(label).removesuffix(".0")
 
 
-def _check_text(text: str, name: str) -> None:
-    try:
-        _input.check_text([text], name)
-    except ValueError as error:
-        raise CommandError(str(error).removesuffix(".")) from None
-
-
 # Scores and weights --------------------------------------------------------------------
 
 
@@ -505,10 +454,8 @@ def weights_of(column: pd.Series[Any]) -> NDArray[np.float64]:
     """Return the weights, within the limits of the library."""
     weights = _numbers_of(column)
     refuse(column, weights < 0, "below 0")
-    try:
+    with refusals():
         return _input.check_weights(weights, f"column {shortened(column.name)}")
-    except ValueError as error:
-        raise CommandError(str(error).removesuffix(".")) from None
 
 
 def _numbers_of(column: pd.Series[Any]) -> NDArray[np.float64]:
@@ -587,7 +534,7 @@ def decision_counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts | None:
 
 
 def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
-    try:
+    with refusals():
         checked = _input.check_rows(
             rows.labels,
             scores,
@@ -599,9 +546,6 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
             warn_labels=False,
         )
         names = _input.names_of(checked.labels, rows.groups)
-    except (ValueError, TypeError) as error:
-        said = str(error).replace("missing='drop'", "--missing drop")
-        raise CommandError(said.removesuffix(".")) from error
     return counts_of_rows(checked, group_names=names)
 
 

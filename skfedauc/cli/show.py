@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,13 @@ from skfedauc.cli.counts_file import (
     versions_of,
     withheld_in_words,
 )
+from skfedauc.cli.terminal import refusals
 from skfedauc.counts import ScoreCounts, Source, Withheld
 from skfedauc.counts.score_counts import extremes_of, view_of
+
+if TYPE_CHECKING:
+    from skfedauc.privacy import PrivateCounts
+    from skfedauc.privacy.state import Release
 
 Integers = NDArray[np.int64]
 
@@ -86,10 +91,7 @@ def _places(groups: NDArray[np.intp], ranges: NDArray[np.float64]) -> tuple[Inte
 def show(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print."""
     if holds_private_counts(arguments.file):
-        # The import is local, because importing takes longer than reading exact counts.
-        from skfedauc.cli.private_counts import private_lines
-
-        yield private_lines(arguments.file)
+        yield _private_lines(arguments.file)
         return
     counts = read_counts(arguments.file)
     yield [
@@ -160,12 +162,15 @@ def _source_lines(sources: Sequence[Source]) -> Iterator[str]:
     if not sources:
         yield "Sources: none"
     for source in sources[:MOST_LISTED]:
-        name = "without a name" if source.name is None else shortened(source.name)
         known = {"model": source.model, "period": source.period, **dict(source.metadata)}
         facts = [f"{key} {shortened(text)}" for key, text in known.items() if text is not None]
-        yield f"Source: {', '.join([name, *facts])}, counting {source.identifier}"
+        yield f"Source: {', '.join([_source_name(source), *facts])}, counting {source.identifier}"
     if len(sources) > MOST_LISTED:
         yield f"Sources: {counted(len(sources) - MOST_LISTED, 'more source')}"
+
+
+def _source_name(source: Source | Release) -> str:
+    return "without a name" if source.name is None else shortened(source.name)
 
 
 def _classes(counts: ScoreCounts) -> str:
@@ -336,3 +341,113 @@ def _smallest_group(counts: ScoreCounts, groups: tuple[Any, ...]) -> str:
         f"{counted(int(counts.n_positives[smallest]), 'positive')} and "
         f"{counted(int(counts.n_negatives[smallest]), 'negative')}{alike}."
     )
+
+
+# Counts with noise ---------------------------------------------------------------------
+
+
+def _private_lines(path: str) -> list[str]:
+    """Return the lines of the command `show` for a file of private counts."""
+    # The import is local, because importing takes longer than reading exact counts.
+    from skfedauc.privacy import PrivateCounts
+
+    with refusals(read=path):
+        counts = PrivateCounts.load(path)
+    n_bins = counts.negatives.shape[1]
+    package, version = versions_of(path)
+    releases = counts.releases
+    lines = [
+        f"{path}: counts with noise for differential privacy, epsilon {counts.epsilon:g}",
+        "",
+        *map(_release_line, releases[:MOST_LISTED]),
+    ]
+    if len(releases) > MOST_LISTED:
+        lines.append(f"Releases: {len(releases) - MOST_LISTED:,} more")
+    lines += (
+        f"Exact counts: {_source_name(source)}, {source.identifier}"
+        for source in counts.sources[:MOST_LISTED]
+    )
+    if len(counts.sources) > MOST_LISTED:
+        lines.append(f"Exact counts: {len(counts.sources) - MOST_LISTED:,} more")
+    positive = "unknown" if counts.pos_label is None else shortened(counts.pos_label)
+    lines += [
+        f"Written by: skfedauc {shortened_text(package)}, version {version} of the format of "
+        "private counts",
+        f"Positive label: {positive}",
+        _agreed_line(counts),
+        f"Bins: {shortened_text(repr(counts.bins))}, {counted(n_bins, 'bin')}",
+        f"Size: {counted(2 * counts.negatives.size, 'count')} of a group, a bin and a class; "
+        f"{counted(os.path.getsize(path), 'byte')}",
+        "",
+        "What the file discloses:",
+        *(f"- {sentence}" for sentence in _private_disclosures(counts)),
+    ]
+    return lines
+
+
+def _release_line(release: Release) -> str:
+    return (
+        f"Release: {_source_name(release)}, {release.identifier}, epsilon {release.epsilon:g} for "
+        f"{release.protected}"
+    )
+
+
+def _agreed_line(counts: PrivateCounts) -> str:
+    if counts.groups is None:
+        return "Groups: none"
+    columns = " x ".join(map(shortened_label, counts.group_names)) or "group"
+    labels = labels_in_words(counts.groups)
+    return f"Groups: {counted(len(counts), 'agreed group')} by {columns}: {labels}"
+
+
+def _factor(factor: float) -> str:
+    return f"{factor:,.4g}" if factor < 1e4 or factor >= 1e6 else f"{factor:,.0f}"
+
+
+def _private_disclosures(counts: PrivateCounts) -> list[str]:
+    """Return sentences on the disclosure of single rows and of groups by the counts."""
+    factor, of_class = (math.exp(min(n * counts.epsilon, 700.0)) for n in (1, 2))
+    protected = sorted({release.protected for release in counts.releases})
+    of_sites = " at each site" if len(counts.releases) > 1 else ""
+    sentences = [
+        f"Noise protects {enumerated(protected, 'or')}{of_sites}: whether the rows were counted "
+        f"changes the probability of any result at most by the factor {_factor(factor)}.",
+        "For someone who knows that the rows were counted, their classes change this probability "
+        f"at most by the factor {_factor(of_class)}, exp(2 epsilon).",
+        *_noise_by_group(counts),
+        "A number of rows well above its noise can be seen in its bin.",
+        "The factor holds for all that anyone computes from this file. Another release of the same "
+        "rows adds its epsilon.",
+        "The labels of the groups, the bins, the positive label and the names of the releases are "
+        "not protected.",
+    ]
+    if len(counts.releases) > 1:
+        sentences.append(
+            "If a person has rows at several sites, the epsilons of these sites add up."
+        )
+    if counts.sources:
+        of_groups = ""
+        if counts.groups is not None:
+            of_groups = f" of {counted(len(counts.exact_groups), 'group')}"
+        sentences.append(
+            f"Exact counts{of_groups} were added. Noise and epsilon do not protect their rows."
+        )
+    return sentences
+
+
+def _noise_by_group(counts: PrivateCounts) -> list[str]:
+    """Return the noise of the numbers of each group; groups of equal noise share a sentence."""
+    labels = counts.groups or (None,)
+    found: dict[float, list[Any]] = {}
+    for label, variance in zip(labels, counts.state.variance.tolist(), strict=True):
+        found.setdefault(math.sqrt(variance), []).append(label)
+    sentences = []
+    for noise in sorted(found):
+        of_groups = "" if len(found) == 1 else f" of {labels_in_words(found[noise])}"
+        in_class = noise * math.sqrt(counts.negatives.shape[1])
+        sentences.append(
+            f"The noise of a number{of_groups}, of a group, a bin and a class, has a standard "
+            f"deviation of {noise:,.3g} rows. The noise of the number of rows of a class in a "
+            f"group adds up over the bins, to {in_class:,.3g}."
+        )
+    return sentences

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 
 class CommandError(Exception):
@@ -30,6 +31,34 @@ class OutputError(CommandError):
 
 
 PROG = "skfedauc"
+# Options in place of the library's arguments in its messages
+_OPTIONS = {
+    "tolerances has": "--tolerance has",
+    "y_pred=, decisions=": "--decisions",
+    "decisions= with counts of the decisions, ": "",
+    "min_count and max_cells": "--min-count",
+    "pos_label=": "--pos-label",
+    "threshold=None": "--threshold none",
+    r"threshold=([-+.e\d]*)": r"--threshold \1",
+    "(favorable|missing)='(.*?)'": r"--\1 \2",
+}
+
+
+@contextlib.contextmanager
+def refusals(*, read: str = "", written: str = "") -> Iterator[None]:
+    """Turn errors of the library, and of a file that is read or written, into a `CommandError`."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        if written:
+            raise OutputError(f"{written}: cannot be written: {reason}") from None
+        raise CommandError(f"{read}: cannot be read: {reason}") from None
+    except (ImportError, TypeError, ValueError) as error:
+        said = str(error).removesuffix(".")
+        for argument, option in _OPTIONS.items():
+            said = re.sub(argument, option, said)
+        raise CommandError(said) from None
 
 
 def print_lines(lines: Iterable[str]) -> None:

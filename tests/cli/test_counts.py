@@ -492,7 +492,7 @@ def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
             {},
             "rows without a label in the column of clusters",
         ),
-        ([("a", "b")] * 4, {"disclosure": "summary"}, "p.skfa: a report with clusters needs"),
+        ([("a", "b")] * 4, {"disclosure": "summary"}, "p.skfa: the fairness audit needs"),
         (["b"] * 4, {}, "count by groups and clusters, such as --group site --group patient"),
     ],
 )

@@ -223,8 +223,15 @@ def test_an_audit_needs_scores(option, frame, counted, error_of, tmp_path):
     path = counted(frame, "oslo", "--disclosure", "summary")
     message = error_of(["report", path, option, tmp_path / "page"])
     assert f"{path}: the fairness audit needs disclosure='bins' or 'exact'" in message
-    assert "--tolerance and --within, the report has what a summary determines" in message
+    assert "--clusters and --within, the report has what a summary determines" in message
     assert not (tmp_path / "page").exists()
+
+
+def test_a_threshold_within_a_bin_is_refused(frame, counted, error_of):
+    path = counted(frame, "oslo", *OPTIONS)
+    message = error_of(["report", path, "--threshold", "0.3"])
+    assert "the decisions at --threshold 0.3 are unknown: it is within a bin of scores" in message
+    assert message.endswith("edge of a bin, or --threshold none to audit the ranking alone\n")
 
 
 # Small counts ----------------------------------------------------------------------------

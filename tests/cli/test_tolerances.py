@@ -121,7 +121,7 @@ def test_a_file_that_cannot_be_written_comes_before_an_answer(decided, capsys):
         (["--tolerance=ratio=.8", "--fail-if", "met"], "invalid choice: 'met'"),
         (
             ["--tolerance=equalized_odds_difference=.8", "--threshold=none"],
-            "this audit has none; pass --decisions or a number as --threshold",
+            "this audit has none: pass --decisions or a number as --threshold",
         ),
     ],
 )
