@@ -20,7 +20,7 @@ from skfedauc.counts import (
 )
 from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
-from skfedauc.counts.merging import Entry, Register
+from skfedauc.counts.merging import Part, Register
 from skfedauc.counts.score_counts import view_of
 from skfedauc.flower.modules import flwr
 
@@ -335,7 +335,7 @@ class GroupAUCAggregator:
 
         A reply that was sent again counts once.
         """
-        replies, invalid, register = {}, {}, Register("raise")
+        replies, invalid, register = {}, {}, Register()
         for number, content in enumerate(contents, 1):
             name = f"reply {number} of {len(contents)}"
             try:
@@ -469,7 +469,7 @@ def _register(register: Register, number: int, reply: _Reply) -> None:
     """Refuse a reply with another counting of a source that has replied, such as one client's."""
     counts = reply.counts
     try:
-        register.add(number, Entry(reply.name, counts.sources, view_of(counts).state.digest))
+        register.add(number, Part(reply.name, view_of(counts)))
     except MergeError as error:
         raise ValueError(
             f"{error.fact}, so rows may count twice. Leave out the reply that is replaced, or give "
