@@ -197,16 +197,9 @@ class Part:
 class Register:
     """Parts that a merge has seen: each counting counts once, and invalid parts may be skipped.
 
-    The arguments are those of `ScoreCounts.merge`.
-
-    Attributes
-    ----------
-    kept : dict of int to Part
-        Parts to add, by their numbers.
-    repeated : list of str
-        Names of parts that repeat, or are replaced by, other parts.
-    invalid : dict of str to str
-        Which parts were skipped because they could not be read, and why.
+    The arguments are those of `ScoreCounts.merge`. `kept` has the parts to add by number,
+    `repeated` the names of parts that repeat others or are replaced, and `invalid` why others
+    could not be read.
     """
 
     def __init__(
@@ -479,14 +472,8 @@ class _Alike:
 class Agreement:
     """Class labels, groups and disclosure level that all parts must share.
 
-    Errors name the first part that differs, and the earlier part that it contradicts.
-
-    Parameters
-    ----------
-    parts : str, default="parts"
-        Noun for several parts in messages, such as "batches".
-    mend_of_kinds, mend_of_groups : str
-        Remedies if group labels differ in kind, and if only some parts have groups.
+    Errors name the first part that differs, and the earlier part that it contradicts; they call
+    the parts `parts`, and tell what mends other kinds of labels, and groups in only some parts.
     """
 
     def __init__(

@@ -27,20 +27,7 @@ _MOST_BITS = 64
 
 
 class Grid:
-    """Agreed groups and bins of all sites.
-
-    Parameters
-    ----------
-    bins : Bins
-        Bins of the scores, with a fixed number of bins.
-    groups : array-like of labels, or None
-        Labels of all groups, in any order; None for rows without groups.
-
-    Attributes
-    ----------
-    labels : ndarray, shape (n_groups,) or None
-        The sorted labels.
-    """
+    """Agreed groups, in any order, and bins of all sites; `labels` are the groups, sorted."""
 
     def __init__(self, bins: Bins, groups: Any) -> None:
         if not isinstance(bins, Bins):
