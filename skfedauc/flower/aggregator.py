@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -22,7 +23,6 @@ from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.merging import Part, Register
 from skfedauc.counts.score_counts import view_of
-from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict
@@ -35,6 +35,16 @@ _COUNTS, _SOURCE, _ROUND = "score-counts", "source", "server-round"
 _DECLARED = "num-examples"
 # Largest reply: 256 MB in memory, which holds 10 million distinct scores
 _LIMITS = Limits(max_bytes=1 << 28, max_rows=10**9, max_label_length=1000)
+
+
+def flwr(module: str) -> Any:
+    """Import a module of Flower."""
+    try:
+        return importlib.import_module(f"flwr.{module}")
+    except ImportError as error:
+        raise ImportError(
+            'skfedauc.flower needs Flower: pip install "skfedauc[flower]".'
+        ) from error
 
 
 def counts_record(
