@@ -26,4 +26,4 @@ def restored(counts, *, sealed=False, **changes):
 
 def facts_of(counts):
     """Return all that counts hold besides the counts, except what files do not keep."""
-    return counts._state._replace(content=None, labels=None, ranges=None, orders=())
+    return counts._state._replace(content=None, labels=None, ranges=None, orders=(), n_jobs=None)

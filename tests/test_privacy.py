@@ -24,7 +24,7 @@ from skfedauc.cli.main import main
 from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.variances import variances_of
-from skfedauc.privacy import PrivateCounts, drawing, merging
+from skfedauc.privacy import PrivateCounts, merging
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
 from skfedauc.privacy.laplace import variance_of
 from skfedauc.privacy.noisy_pairs import NoisyCounts, NoisyPairs
@@ -47,7 +47,7 @@ def noise(monkeypatch):
     def with_noise(counts, epsilon, rows_per_person):
         return counts + geometric(rng, epsilon / rows_per_person, counts.shape)
 
-    monkeypatch.setattr(drawing, "with_noise", with_noise)
+    monkeypatch.setattr(merging, "with_noise", with_noise)
 
 
 def rows_of(rng, n_rows, prevalence=0.4, groups=("a", "b", "c")):
@@ -79,7 +79,7 @@ def released(counts, epsilon=1.0, bins=BINS, **options):
 def without_noise(counts, bins=BINS):
     """A release as of earlier versions, which permitted an epsilon without noise."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "with_noise", lambda exact, *_: exact)
+        patch.setattr(merging, "with_noise", lambda exact, *_: exact)
         state = released(counts, bins=bins).state
     (release,) = state.releases
     return PrivateCounts._of(state._replace(releases=(release._replace(epsilon=500.0),)))
@@ -913,7 +913,7 @@ ROWS = [(0, 0.2, "f"), (1, 0.7, "f"), (0, 0.9, "m"), (1, 0.6, "m")]
 @pytest.mark.parametrize("rows", [ROWS, ROWS[:3], ROWS[:2], ROWS[:1]])
 def test_the_command_line_writes_counts_with_noise(rows, tmp_path, capsys, monkeypatch):
     """One row more or less changes counts and nothing else of the file."""
-    monkeypatch.setattr(drawing, "with_noise", lambda exact, *_: exact)
+    monkeypatch.setattr(merging, "with_noise", lambda exact, *_: exact)
     options = ["--epsilon", "0.5", "--rows-per-person", "2", "--agreed-groups", "f,m,x"]
     assert count_with_noise(tmp_path, rows, *options, "--source", "oslo") == 0
     assert "epsilon 0.5 for one person with at most 2 rows" in capsys.readouterr().out

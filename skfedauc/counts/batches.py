@@ -298,16 +298,7 @@ def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Excepti
 
 
 class _Done(NamedTuple):
-    """Counts from the first batches: merged ones, and ones not yet merged.
-
-    Attributes
-    ----------
-    n_batches : int
-    merged : State or None
-        Merged counts, or None before the first merge.
-    waiting : tuple of State
-        Counts before their merge.
-    """
+    """Counts from the first batches: merged ones, and ones that wait for the next merge."""
 
     n_batches: int = 0
     merged: State | None = None
@@ -317,11 +308,7 @@ class _Done(NamedTuple):
 class _Sums:
     """Summed batch counts; a checkpoint keeps the sum if counting ends early.
 
-    Attributes
-    ----------
-    done : _Done
-        A single assignment replaces this attribute, so that an interrupt cannot leave a batch
-        partly counted.
+    A single assignment replaces `done`, so that an interrupt cannot leave a batch partly counted.
     """
 
     def __init__(

@@ -27,10 +27,20 @@ from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Withheld
-from skfedauc.counts.labels import KINDS, GroupColumn, columns_of, entry_of, label_of, labels_of
+from skfedauc.counts.labels import (
+    COUNT_COLUMNS,
+    KINDS,
+    RANGE_COLUMNS,
+    WEIGHT_COLUMNS,
+    GroupColumn,
+    columns_of,
+    entry_of,
+    label_of,
+    labels_of,
+    names_of_columns,
+)
 from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
 from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
-from skfedauc.counts.tables import COUNT_COLUMNS, RANGE_COLUMNS, WEIGHT_COLUMNS, names_of_columns
 
 VERSION = 4
 _CHECKSUM = b"skfedauc.sha256"
@@ -317,10 +327,10 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         "sources": [source.to_dict() for source in state.sources],
     }
     if state.labels is not None:
-        facts["group_columns"] = [
-            _without_none({"name": name, "kind": of.kind, "zone": of.zone, "labels": of.labels})
-            for name, of in zip(names, columns, strict=True)
-        ]
+        described = facts["group_columns"] = []
+        for name, of in zip(names, columns, strict=True):
+            told = {"name": name, "kind": of.kind, "zone": of.zone, "labels": of.labels}
+            described.append({key: value for key, value in told.items() if value is not None})
     if state.group_names != tuple(names):
         facts["group_names"] = list(state.group_names)
     if rule.level == "bins":
@@ -334,10 +344,6 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         known = None if labels is None else [entry_of(label) for label in labels]
         facts["withheld"] = {**rule.withheld._asdict(), "labels": known}
     return facts
-
-
-def _without_none(facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in facts.items() if value is not None}
 
 
 def version_of_package() -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,116 +142,6 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
 # Which parts to add ---------------------------------------------------------------------------
 
 
-class Entry(NamedTuple):
-    """A merge's part: its name in messages, its sources, and a function for its digest."""
-
-    name: str
-    sources: tuple[Source, ...]
-    digest: Callable[[], bytes]
-
-    @property
-    def keys(self) -> set[tuple[Any, ...]]:
-        """The sources' keys."""
-        return {source.key for source in self.sources}
-
-    @property
-    def identifiers(self) -> set[str]:
-        """The sources' identifiers."""
-        return {source.identifier for source in self.sources}
-
-
-class Register:
-    """Countings that a merge has seen; each counts once.
-
-    Parameters
-    ----------
-    repeated : {"raise", "replace"}
-        As in `ScoreCounts.merge`.
-    """
-
-    def __init__(self, repeated: str) -> None:
-        self._repeated = _input.check_option("repeated", repeated, ("raise", "replace"))
-        self.kept: dict[int, Entry] = {}
-        self._by_mark: dict[Any, int] = {}
-
-    def add(self, number: int, entry: Entry) -> list[int] | None:
-        """Return which parts this one replaces, by number, or None for a retry."""
-        marks = entry.keys | entry.identifiers
-        earlier = sorted({self._by_mark[mark] for mark in marks if mark in self._by_mark})
-        replaced = [_is_replaced(self.kept[n], entry, self._repeated) for n in earlier]
-        if earlier and not all(replaced):
-            if any(replaced):
-                raise _overlap(self.kept[earlier[0]], entry)
-            return None
-        for n in earlier:
-            gone = self.kept.pop(n)
-            for mark in gone.keys | gone.identifiers:
-                self._by_mark.pop(mark, None)
-        self.kept[number] = entry
-        self._by_mark.update(dict.fromkeys(marks, number))
-        return earlier
-
-    def check_models(self, models: str) -> None:
-        """Raise a MergeError if countings that are kept name different models."""
-        if _input.check_option("models", models, ("same", "any")) == "same":
-            _check_models(self.kept.values())
-
-
-def _is_replaced(first: Entry, second: Entry, repeated: str) -> bool:
-    """Return whether the second part takes the place of the first; False for a retry."""
-    ours, theirs = first.identifiers, second.identifiers
-    if first.keys == second.keys:
-        if first.digest() == second.digest():
-            return False
-        if repeated == "replace":
-            return True
-    elif theirs < ours:  # the part is in the sum already
-        return False
-    elif ours < theirs or (repeated == "replace" and first.keys < second.keys):
-        return True
-    raise _overlap(first, second)
-
-
-def _overlap(first: Entry, second: Entry) -> MergeError:
-    if first.keys == second.keys and len(first.sources) == 1:
-        return MergeError(
-            f"{first.name} and {second.name} both are {second.sources[0].in_words()}, with "
-            "different counts",
-            "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
-            "count, for instance with different periods.",
-            "repeated",
-        )
-    shared = [
-        source
-        for source in second.sources
-        if source.key in first.keys or source.identifier in first.identifiers
-    ]
-    return MergeError(
-        f"{first.name} and {second.name} both contain {shared[0].in_words()}, so rows may count "
-        "twice",
-        "Leave one of them out, or take the source out of one: whole - part.",
-        "repeated",
-    )
-
-
-def _check_models(entries: Iterable[Entry]) -> None:
-    seen: dict[str, str] = {}
-    for entry in entries:
-        for source in entry.sources:
-            if source.model is not None:
-                seen.setdefault(source.model, f"{entry.name} ({source.in_words()})")
-    if len(seen) > 1:
-        first, second, *_ = seen.values()
-        raise MergeError(
-            f"{first} and {second} were scored by different models",
-            "Leave one out, or pass models='any' if the scores are comparable.",
-            "model",
-        )
-
-
-# Merging -------------------------------------------------------------------------------------
-
-
 class Part:
     """A merge's part: counts in memory, or a file that is read when it is needed."""
 
@@ -274,8 +164,23 @@ class Part:
         assert self._sources is not None
         return self._sources()
 
-    def keep(self, state: State) -> None:
-        """Keep the file's counts, so that they are not read again."""
+    @functools.cached_property
+    def keys(self) -> set[tuple[Any, ...]]:
+        """The sources' keys."""
+        return {source.key for source in self.sources}
+
+    @functools.cached_property
+    def identifiers(self) -> set[str]:
+        """The sources' identifiers."""
+        return {source.identifier for source in self.sources}
+
+    @functools.cached_property
+    def digest(self) -> bytes:
+        """The counts' digest, which may read the file."""
+        return self.state().digest()
+
+    def keep(self, state: State | None) -> None:
+        """Keep the counts, so that a file is not read again; None forgets those of a stream."""
         self._state = state
 
     def state(self) -> State:
@@ -288,73 +193,43 @@ class Part:
             raise ValueError(f"{self.name} has changed while it was read.")
         return state
 
-    def digest(self) -> bytes:
-        """The counts' digest, which may read the file."""
-        return self.state().digest()
 
+class Register:
+    """Parts that a merge has seen: each counting counts once, and invalid parts may be skipped.
 
-class Merged(NamedTuple):
-    """Summed parts, and which parts are not in the sum.
-
-    Attributes
-    ----------
-    state : State
-    repeated : tuple of str
-        Which parts repeat, or are replaced by, other parts.
-    invalid : dict of str to str
-        Which parts were skipped because they could not be read, and why.
+    The arguments are those of `ScoreCounts.merge`. `kept` has the parts to add by number,
+    `repeated` the names of parts that repeat others or are replaced, and `invalid` why others
+    could not be read.
     """
 
-    state: State
-    repeated: tuple[str, ...]
-    invalid: dict[str, str]
+    def __init__(
+        self, repeated: str = "raise", models: str = "same", on_invalid: str = "raise"
+    ) -> None:
+        repeated = _input.check_option("repeated", repeated, ("raise", "replace"))
+        on_invalid = _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
+        self.is_replacing, self.is_skipping = repeated == "replace", on_invalid == "skip"
+        self._models = _input.check_option("models", models, ("same", "any"))
+        self.kept: dict[int, Part] = {}
+        self.repeated: list[str] = []
+        self.invalid: dict[str, str] = {}
+        self._by_mark: dict[Any, int] = {}
 
-
-def merged(
-    parts: Iterable[Part],
-    repeated: str,
-    models: str,
-    on_invalid: str,
-    rule: Disclosure | None,
-    *,
-    with_periods: bool = False,
-    is_stream: bool = False,
-) -> Merged:
-    """Add up parts, each counting once.
-
-    A stream is added part by part and forgotten, as far as `repeated` permits.
-    """
-    _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
-    register, skipped = Register(repeated), _Skipped([], {}, on_invalid == "skip")
-    if is_stream and repeated == "raise":
-        adding = _streamed(parts, register, skipped)
-    else:
-        parts = _read(list(parts), skipped)
-        adding = iter(_listed(parts, register, skipped, models))
-    has_unnamed = is_stream or any(
-        source.name is None for entry in register.kept.values() for source in entry.sources
-    )
-    waiting: list[State] = []
-    size = 0
-    for part, state in _agreeing(adding, rule, with_periods, _Alike() if has_unnamed else None):
-        waiting.append(state)
-        if is_stream or not part.is_in_memory:
-            size += state.n_cells + _CELLS_PER_PART
-        if size >= max(_ROUND, waiting[0].n_cells):
-            waiting, size = [sum_of(waiting)], 0
-    register.check_models(models)
-    if not waiting:
-        reasons = f" {invalid_in_words(skipped.invalid)}" if skipped.invalid else ""
-        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
-    return Merged(sum_of(waiting), tuple(skipped.repeated), skipped.invalid)
-
-
-class _Skipped(NamedTuple):
-    """Parts that are not added: repeated ones by name, and invalid ones with their reasons."""
-
-    repeated: list[str]
-    invalid: dict[str, str]
-    is_skipping: bool
+    def add(self, number: int, part: Part) -> list[int] | None:
+        """Return which parts this one replaces, by number, or None for a retry."""
+        marks = part.keys | part.identifiers
+        earlier = sorted({self._by_mark[mark] for mark in marks if mark in self._by_mark})
+        replaced = [_is_replaced(self.kept[n], part, self.is_replacing) for n in earlier]
+        if earlier and not all(replaced):
+            if any(replaced):
+                raise _overlap(self.kept[earlier[0]], part)
+            return None
+        for n in earlier:
+            gone = self.kept.pop(n)
+            for mark in gone.keys | gone.identifiers:
+                self._by_mark.pop(mark, None)
+        self.kept[number] = part
+        self._by_mark.update(dict.fromkeys(marks, number))
+        return earlier
 
     def state_of(self, part: Part) -> State | None:
         """Return a part's counts; None if it is invalid, and invalid ones are skipped."""
@@ -366,29 +241,136 @@ class _Skipped(NamedTuple):
             self.invalid[part.name] = str(error)
             return None
 
+    def check_models(self) -> None:
+        """Raise a MergeError if countings that are kept name different models."""
+        seen: dict[str, str] = {}
+        for part in self.kept.values() if self._models == "same" else ():
+            for source in part.sources:
+                if source.model is not None:
+                    seen.setdefault(source.model, f"{part.name} ({source.in_words()})")
+        if len(seen) > 1:
+            first, second, *_ = seen.values()
+            raise MergeError(
+                f"{first} and {second} were scored by different models",
+                "Leave one out, or pass models='any' if the scores are comparable.",
+                "model",
+            )
 
-def _listed(
-    parts: Sequence[Part], register: Register, skipped: _Skipped, models: str
-) -> list[Part]:
-    """Return the parts to add, after looking at all sources."""
-    for number, part in enumerate(parts):
-        register.add(number, Entry(part.name, part.sources, part.digest))
-    register.check_models(models)
-    skipped.repeated.extend(p.name for n, p in enumerate(parts) if n not in register.kept)
-    return [parts[number] for number in register.kept]
+    def invalid_in_words(self) -> str:
+        """Return a sentence with the parts that were skipped, and why."""
+        reasons = [f"{name}: {reason.rstrip('.')}" for name, reason in self.invalid.items()]
+        more = f"; and {len(reasons) - 6:,} more" if len(reasons) > 6 else ""
+        shown = "; ".join(reasons[:6])
+        return f"{counted(len(reasons), 'part')} left out as invalid. {shown}{more}."
 
 
-def _streamed(parts: Iterable[Part], register: Register, skipped: _Skipped) -> Iterator[Part]:
+def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool:
+    """Return whether the second part takes the place of the first; False for a retry."""
+    ours, theirs = first.identifiers, second.identifiers
+    if first.keys == second.keys:
+        if first.digest == second.digest:
+            return False
+        if is_replacing:
+            return True
+    elif theirs < ours:  # the part is in the sum already
+        return False
+    elif ours < theirs or (is_replacing and first.keys < second.keys):
+        return True
+    raise _overlap(first, second)
+
+
+def _overlap(first: Part, second: Part) -> MergeError:
+    if first.keys == second.keys and len(first.sources) == 1:
+        return MergeError(
+            f"{first.name} and {second.name} both are {second.sources[0].in_words()}, with "
+            "different counts",
+            "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
+            "count, for instance with different periods.",
+            "repeated",
+        )
+    shared = [
+        source
+        for source in second.sources
+        if source.key in first.keys or source.identifier in first.identifiers
+    ]
+    return MergeError(
+        f"{first.name} and {second.name} both contain {shared[0].in_words()}, so rows may count "
+        "twice",
+        "Leave one of them out, or take the source out of one: whole - part.",
+        "repeated",
+    )
+
+
+# Merging -------------------------------------------------------------------------------------
+
+
+def merged(
+    parts: Iterable[Part],
+    register: Register,
+    rule: Disclosure | None,
+    *,
+    with_periods: bool,
+    is_stream: bool,
+) -> State:
+    """Add up parts, each counting once.
+
+    A stream is added part by part and forgotten, as far as `repeated` permits.
+    """
+    if is_stream and not register.is_replacing:
+        adding = _streamed(parts, register)
+    else:
+        adding = iter(_listed(parts, register))
+    has_unnamed = is_stream or any(
+        source.name is None for part in register.kept.values() for source in part.sources
+    )
+    waiting: list[State] = []
+    size = 0
+    for part, state in _agreeing(adding, rule, with_periods, _Alike() if has_unnamed else None):
+        waiting.append(state)
+        if is_stream or not part.is_in_memory:
+            size += state.n_cells + _CELLS_PER_PART
+        if size >= max(_ROUND, waiting[0].n_cells):
+            waiting, size = [sum_of(waiting)], 0
+    register.check_models()
+    if not waiting:
+        reasons = f" {register.invalid_in_words()}" if register.invalid else ""
+        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
+    return sum_of(waiting)
+
+
+def _listed(parts: Iterable[Part], register: Register) -> list[Part]:
+    """Return the parts to add, after looking at all sources.
+
+    Small files are read once and kept, and all files are read if invalid ones are skipped.
+    """
+    valid, n_kept = [], 0
+    for part in list(parts):
+        is_small = part.n_bytes <= _SMALL_FILE and n_kept <= _MOST_KEPT
+        if not part.is_in_memory and (is_small or register.is_skipping):
+            state = register.state_of(part)
+            if state is None:
+                continue
+            if is_small:
+                n_kept += state.n_cells + _CELLS_PER_PART
+                part.keep(state)
+        valid.append(part)
+    for number, part in enumerate(valid):
+        register.add(number, part)
+    register.check_models()
+    register.repeated += [part.name for n, part in enumerate(valid) if n not in register.kept]
+    return list(register.kept.values())
+
+
+def _streamed(parts: Iterable[Part], register: Register) -> Iterator[Part]:
     """Yield each part that is not a retry as it comes; what was added cannot be replaced."""
     for number, part in enumerate(parts):
-        state = skipped.state_of(part)
+        state = register.state_of(part)
         if state is None:
             continue
         part.keep(state)
-        digest = functools.partial(bytes, state.digest() if part.sources else b"")
-        replaced = register.add(number, Entry(part.name, part.sources, digest))
+        replaced = register.add(number, part)
         if replaced is None:
-            skipped.repeated.append(part.name)
+            register.repeated.append(part.name)
             continue
         if replaced:
             raise MergeError(
@@ -398,24 +380,9 @@ def _streamed(parts: Iterable[Part], register: Register, skipped: _Skipped) -> I
                 "repeated",
             )
         yield part
-
-
-def _read(parts: Sequence[Part], skipped: _Skipped) -> list[Part]:
-    """Read small files, which are kept, and all files if invalid ones are skipped."""
-    valid, n_kept = [], 0
-    for part in parts:
-        is_small = part.n_bytes <= _SMALL_FILE and n_kept <= _MOST_KEPT
-        if part.is_in_memory or not (is_small or skipped.is_skipping):
-            valid.append(part)
-            continue
-        state = skipped.state_of(part)
-        if state is None:
-            continue
-        if is_small:
-            n_kept += state.n_cells + _CELLS_PER_PART
-            part.keep(state)
-        valid.append(part)
-    return valid
+        if part.sources:
+            _ = part.digest  # later parts may be compared with it
+        part.keep(None)
 
 
 def _agreeing(
@@ -505,14 +472,8 @@ class _Alike:
 class Agreement:
     """Class labels, groups and disclosure level that all parts must share.
 
-    Errors name the first part that differs, and the earlier part that it contradicts.
-
-    Parameters
-    ----------
-    parts : str, default="parts"
-        Noun for several parts in messages, such as "batches".
-    mend_of_kinds, mend_of_groups : str
-        Remedies if group labels differ in kind, and if only some parts have groups.
+    Errors name the first part that differs, and the earlier part that it contradicts; they call
+    the parts `parts`, and tell what mends other kinds of labels, and groups in only some parts.
     """
 
     def __init__(
@@ -781,10 +742,3 @@ def _without_groups(whole: State, part: State) -> State:
     if not all(map(np.array_equal, taken.arrays, part.arrays)):
         raise MergeError("the groups of the part have other sums in these counts.")
     return with_groups(whole, np.setdiff1d(np.arange(whole.n_groups), place))
-
-
-def invalid_in_words(invalid: Mapping[str, str]) -> str:
-    """Return a sentence with the parts that a merge skipped, and why."""
-    shown = "; ".join(f"{name}: {reason.rstrip('.')}" for name, reason in list(invalid.items())[:6])
-    more = f"; and {len(invalid) - 6:,} more" if len(invalid) > 6 else ""
-    return f"{counted(len(invalid), 'part')} left out as invalid. {shown}{more}."

@@ -227,13 +227,7 @@ class MulticlassCounts:
 class MulticlassRows(NamedTuple):
     """Validated rows from three or more classes.
 
-    Attributes
-    ----------
-    by_class : dict of Rows
-        By label, all rows with the class's score. The rows in the class are positives.
-    multi_class : {"ovr", "ovo"}
-    names : tuple of str
-        Group column names.
+    `by_class` has, by label, all rows with the class's score, the rows in the class as positives.
     """
 
     by_class: Mapping[Any, _input.Rows]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
-from skfedauc._kernel import Cells, compact_counts, concordance, placement_sums
+from skfedauc._kernel import Cells, compact_counts
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import (
     Disclosure,
@@ -21,7 +21,7 @@ from skfedauc.counts.disclosure import (
     level_in_words,
     needs,
 )
-from skfedauc.counts.moments import Summary, check_exponent, own_moments, pair_sums, rows_by_class
+from skfedauc.counts.moments import Summary, check_exponent, pair_sums
 from skfedauc.counts.state import MOST_ROWS, Ranges, State, changed
 
 Floats = NDArray[np.float64]
@@ -99,11 +99,9 @@ def _summarized(state: State) -> State:
     check_exponent(exponent)
     ends = () if state.ranges is None else state.extremes
     counted = []
-    for one in (state, *ends):
-        cells = one.over(exponent).cells
-        found = concordance(cells)
-        rows = rows_by_class(cells, found)
-        counted.append((rows, pair_sums(found, own_moments(placement_sums(cells)[0], *rows))))
+    for of_ends in (state, *ends):
+        one = of_ends.over(exponent)
+        counted.append((one.rows_by_class, pair_sums(one.concordance, one.own_moments)))
     negatives, positives = counted[0][0]
     weights = None
     if state.content.weights is not None:
@@ -165,7 +163,7 @@ def joined_label(label: Any) -> Any:
 
 
 def _with_small_joined(state: State, least: int) -> State:
-    small = is_small(state.n_by_class, least)
+    small = is_small(state.concordance[:2], least)
     if state.labels is None or not small.any():
         return state
     needs(state.disclosure, Need.SCORES, "small_groups='join'")
@@ -181,13 +179,13 @@ def _with_small_joined(state: State, least: int) -> State:
     to = {group: joined if group in others else group for group in groups}
     numbers, labels = _input.map_labels(groups, to, "groups")
     result = changed(state, state.cells, numbers[state.cells.groups], labels=labels)
-    return state if is_small(result.n_by_class, least).any() else result
+    return state if is_small(result.concordance[:2], least).any() else result
 
 
 def _without_small(state: State, least: int, tell: str) -> State:
-    small = is_small(state.n_by_class, least)
+    small = is_small(state.concordance[:2], least)
     labels = [] if state.labels is None else state.labels[small].tolist()
-    negatives, positives = (n[small] for n in state.n_by_class)
+    negatives, positives = (n[small] for n in state.concordance[:2])
     found = withheld_of(negatives, positives, labels, least, tell)
     n_missing = state.n_missing
     if 0 < n_missing < least:

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
-from skfedauc._kernel import Cells, Concordance, PlacementSums, concordance, placement_sums
+from skfedauc._kernel import Cells, PlacementSums
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
 from skfedauc.counts.files import Limits, check_limits, content_of, read_content, read_sources
-from skfedauc.counts.merging import Merged, Part, difference, invalid_in_words, merged
-from skfedauc.counts.moments import ClassRows, OwnMoments, own_moments, rows_by_class
+from skfedauc.counts.merging import Part, Register, difference, merged
 from skfedauc.counts.parquet import check_bytes, read_file
 from skfedauc.counts.state import (
     Source,
@@ -38,75 +37,6 @@ if TYPE_CHECKING:
 
 # Lock for giving counts their identifier
 _IDENTIFYING = threading.Lock()
-
-
-class View:
-    """What the package's other parts read from score counts, computed once.
-
-    Attributes
-    ----------
-    state : State
-        Its labels, classes, orders, ranges, summary and `is_weighted` are attributes here as well.
-    """
-
-    def __init__(self, state: State, n_jobs: int | None) -> None:
-        self.state, self._n_jobs = state, n_jobs
-        self.labels, self.classes, self.orders = state.labels, state.classes, state.orders
-        self.ranges, self.summary = state.ranges, state.summary
-        self.is_weighted = state.content.weights is not None
-
-    @property
-    def has_exact_aucs(self) -> bool:
-        """Whether group AUCs are exact; False for binned counts and their summaries."""
-        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
-
-    @property
-    def weight_exponent(self) -> int:
-        """Binary exponent of the mean weight, by which inference divides; 0 for usual weights."""
-        return self.state.weight_exponent
-
-    @functools.cached_property
-    def concordance(self) -> Concordance:
-        """Rows and concordant pairs by group, as a named tuple of read-only arrays.
-
-        `u2` is twice Mann-Whitney's U: a group's AUC is ``u2 / (2 * negatives * positives)``.
-        """
-        if self.summary is not None:
-            return self.summary.concordance
-        found = concordance(self.state.cells, self._n_jobs)
-        for array in found:
-            array.flags.writeable = False
-        return found
-
-    @functools.cached_property
-    def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
-        """Numbers, weights and squared weights of the negatives and the positives by group."""
-        if self.summary is not None:
-            return self.summary.rows_by_class
-        return rows_by_class(self.state.cells, self.concordance)
-
-    @functools.cached_property
-    def own_moments(self) -> OwnMoments:
-        """Sums by group that determine the variance of the group's AUC."""
-        if self.summary is not None:
-            return self.summary.sums.moments
-        # The sums among all rows come with the sums within groups.
-        among_all = vars(self).get("_sums")
-        sums = among_all or placement_sums(self.state.cells, n_jobs=self._n_jobs)
-        return own_moments(sums[0], *self.rows_by_class)
-
-    @functools.cached_property
-    def _sums(self) -> tuple[PlacementSums, PlacementSums]:
-        cells = self.state.cells
-        within, among_all = placement_sums(cells, among_all=True, n_jobs=self._n_jobs)
-        assert among_all is not None
-        return within, among_all
-
-    @property
-    def sums_among_all(self) -> PlacementSums:
-        """Sums by group of placement values among the rows in all groups."""
-        needs(self.state.disclosure, Need.SCORES, "comparing rows of several groups")
-        return self._sums[1]
 
 
 class ScoreCounts:
@@ -158,10 +88,9 @@ class ScoreCounts:
     True
     """
 
-    __slots__ = ("__dict__", "_n_jobs", "_state")
+    __slots__ = ("__dict__", "_state")
 
     _state: State
-    _n_jobs: int | None
 
     def __init__(self) -> None:
         raise TypeError(
@@ -171,13 +100,12 @@ class ScoreCounts:
         )
 
     @classmethod
-    def _of(cls, state: State, n_jobs: int | None = None) -> ScoreCounts:
+    def _of(cls, state: State) -> ScoreCounts:
         counts = object.__new__(cls)
         for array in (*state.arrays, state.labels):
             if array is not None:
                 array.flags.writeable = False
         object.__setattr__(counts, "_state", state)
-        object.__setattr__(counts, "_n_jobs", n_jobs)
         return counts
 
     @classmethod
@@ -194,7 +122,7 @@ class ScoreCounts:
 
     def _with(self, state: State) -> ScoreCounts:
         """Return score counts with a state; return the same object for an unchanged state."""
-        return self if state is self._state else ScoreCounts._of(state, self._n_jobs)
+        return self if state is self._state else ScoreCounts._of(state)
 
     # Building ------------------------------------------------------------------------
 
@@ -264,7 +192,7 @@ class ScoreCounts:
         missing, rule = _input.check_missing(missing), check_rule(disclosure)
         rows = _input.check_rows(y_true, y_score, groups, sample_weight, pos_label, missing=missing)
         state = state_of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
-        return cls._of(reducing.reduced(state, rule), n_jobs)
+        return cls._of(reducing.reduced(state, rule))
 
     @classmethod
     def from_counts(
@@ -657,43 +585,16 @@ default=None
         >>> ScoreCounts.merge([north, shops[1], north])
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
         """
-        counts, found = cls._merged(
-            parts, repeated, models, on_invalid, disclosure, by_period, limits
+        counts, _ = merge_named(
+            parts,
+            repeated=repeated,
+            models=models,
+            on_invalid=on_invalid,
+            disclosure=disclosure,
+            by_period=by_period,
+            limits=limits,
         )
-        if found.invalid:
-            _input.warn(invalid_in_words(found.invalid), UserWarning)
         return counts
-
-    @classmethod
-    def _merged(
-        cls,
-        parts: Any,
-        repeated: str = "raise",
-        models: str = "same",
-        on_invalid: str = "raise",
-        disclosure: Any = None,
-        by_period: bool = False,
-        limits: Limits | None = None,
-    ) -> tuple[ScoreCounts, Merged]:
-        """Return the sum, and which parts it lacks."""
-        _check_iterable(parts)
-        limits = check_limits(limits)
-        rule = None if disclosure is None else check_rule(disclosure)
-        if rule is not None and rule.min_count is not None:
-            raise ValueError(
-                "merge takes no min_count: each site applies it once, before it sends counts."
-            )
-        periods = _input.check_flag(by_period, "by_period")
-        found = merged(
-            _parts_of(parts, limits),
-            repeated,
-            models,
-            on_invalid,
-            rule,
-            with_periods=periods,
-            is_stream=not isinstance(parts, Collection),
-        )
-        return cls._of(found.state), found
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
         if not isinstance(other, ScoreCounts):
@@ -993,6 +894,7 @@ default=None
             if not state.is_complete:
                 sources = in_order([*state.sources, new_source()])
                 state = state._replace(sources=sources, is_complete=True)
+                vars(state).update(vars(self._state))  # sums that were computed
                 object.__setattr__(self, "_state", state)
         return state
 
@@ -1102,10 +1004,6 @@ default=None
     # Counts ----------------------------------------------------------------------------------
 
     @functools.cached_property
-    def _view(self) -> View:
-        return View(self._state, self._n_jobs)
-
-    @functools.cached_property
     def groups(self) -> tuple[Any, ...] | None:
         """Sorted group labels; None for rows without groups."""
         labels = self._state.labels
@@ -1119,12 +1017,12 @@ default=None
     @property
     def n_positives(self) -> NDArray[np.int64]:
         """Number of positives by group, without rows of weight 0; of shape (n_groups,)."""
-        return self._view.concordance.n_positives
+        return self._state.concordance.n_positives
 
     @property
     def n_negatives(self) -> NDArray[np.int64]:
         """Number of negatives by group, without rows of weight 0; of shape (n_groups,)."""
-        return self._view.concordance.n_negatives
+        return self._state.concordance.n_negatives
 
     @property
     def n_missing(self) -> int:
@@ -1219,7 +1117,7 @@ default=None
         raise AttributeError(f"ScoreCounts is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ScoreCounts._restored, (self._state.checksum(), *self._state)
+        return ScoreCounts._restored, (self._state.checksum(), *self._state[:-1])
 
     def __getstate__(self) -> dict[str, bytes]:
         """Return the state that skops stores; `__reduce__` makes pickles and copies."""
@@ -1230,7 +1128,6 @@ default=None
             raise AttributeError("ScoreCounts is immutable; its state cannot be set.")
         counts: ScoreCounts = ScoreCounts.from_bytes(state["content"])
         object.__setattr__(self, "_state", counts._state)
-        object.__setattr__(self, "_n_jobs", None)
 
     def _n_distinct(self) -> str:
         """Return the number of distinct scores, bins or ranges in words."""
@@ -1246,7 +1143,7 @@ default=None
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
         groups = "no groups" if self.groups is None else _words.counted(len(self), "group")
-        weighted = ", weighted" if self._view.is_weighted else ""
+        weighted = ", weighted" if self._state.is_weighted else ""
         counted = _words.counted
         return (
             f"ScoreCounts({groups}, {counted(positives + negatives, 'row')}: "
@@ -1264,6 +1161,37 @@ def left_out(n_missing: int) -> str:
 
 
 # Parts of a merge --------------------------------------------------------------------------------
+
+
+def merge_named(
+    parts: Any,
+    *,
+    repeated: str = "raise",
+    models: str = "same",
+    on_invalid: str = "raise",
+    disclosure: Any = None,
+    by_period: bool = False,
+    limits: Limits | None = None,
+) -> tuple[ScoreCounts, list[str]]:
+    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
+    _check_iterable(parts)
+    limits = check_limits(limits)
+    rule = None if disclosure is None else check_rule(disclosure)
+    if rule is not None and rule.min_count is not None:
+        raise ValueError(
+            "merge takes no min_count: each site applies it once, before it sends counts."
+        )
+    register = Register(repeated, models, on_invalid)
+    state = merged(
+        _parts_of(parts, limits),
+        register,
+        rule,
+        with_periods=_input.check_flag(by_period, "by_period"),
+        is_stream=not isinstance(parts, Collection),
+    )
+    if register.invalid:
+        _input.warn(register.invalid_in_words(), UserWarning)
+    return ScoreCounts._of(state), register.repeated  # noqa: SLF001
 
 
 def _check_iterable(parts: Any) -> None:
@@ -1358,15 +1286,6 @@ def select_groups(
     return counts._with(state)  # noqa: SLF001
 
 
-def merge_named(parts: Mapping[str, Any], **options: Any) -> tuple[ScoreCounts, tuple[str, ...]]:
-    """Merge named parts, and also return which ones repeat other parts, by name.
-
-    The options are those of `ScoreCounts.merge`.
-    """
-    counts, found = ScoreCounts._merged(parts, **options)  # noqa: SLF001
-    return counts, found.repeated
-
-
 def with_n_missing(counts: ScoreCounts, n_missing: int) -> ScoreCounts:
     """Return the counts with another row count without a group label."""
     return counts._with(counts._state._replace(n_missing=n_missing))  # noqa: SLF001
@@ -1380,16 +1299,16 @@ def with_weights_over(counts: ScoreCounts, exponent: int) -> ScoreCounts:
 # For other parts of the package ------------------------------------------------------------------
 
 
-def view_of(counts: ScoreCounts) -> View:
+def view_of(counts: ScoreCounts) -> State:
     """Return score counts' labels, classes, ranges and sums over cells."""
-    return counts._view  # noqa: SLF001
+    return counts._state  # noqa: SLF001
 
 
 def counts_of_rows(
     rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
 ) -> ScoreCounts:
     """Count validated rows."""
-    return ScoreCounts._of(state_of_rows(rows, n_jobs, group_names), n_jobs)  # noqa: SLF001
+    return ScoreCounts._of(state_of_rows(rows, n_jobs, group_names))  # noqa: SLF001
 
 
 def extremes_of(counts: ScoreCounts) -> tuple[ScoreCounts, ScoreCounts]:

@@ -18,11 +18,28 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc import _kernel as kernel
-from skfedauc._kernel import Cells, add_cells, concordance, number_cells, total
+from skfedauc._kernel import (
+    Cells,
+    Concordance,
+    PlacementSums,
+    add_cells,
+    concordance,
+    number_cells,
+    placement_sums,
+    total,
+)
 from skfedauc._words import described, shortened
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, Withheld, needs
-from skfedauc.counts.moments import Summary, wrong_arrays, wrong_summary
+from skfedauc.counts.moments import (
+    ClassRows,
+    OwnMoments,
+    Summary,
+    own_moments,
+    rows_by_class,
+    wrong_arrays,
+    wrong_summary,
+)
 
 # Lowest and highest possible score of the rows in each cell, of shape (2, n_cells); the score of a
 # cell lies within its range.
@@ -154,7 +171,7 @@ def wrong_sources(sources: Any) -> str | None:
 # Counts ---------------------------------------------------------------------------------------
 
 
-class State(NamedTuple):
+class _Facts(NamedTuple):
     """Counts by group, and facts about the counted rows.
 
     Attributes
@@ -178,6 +195,8 @@ class State(NamedTuple):
     orders : tuple of tuples
         Ordered categories of each group column, in which tables list the groups; () for columns in
         alphabetical order. Files do not hold the orders.
+    n_jobs : int or None
+        Number of threads that compute sums; files and pickles do not hold it.
     """
 
     content: Cells | Summary
@@ -190,6 +209,11 @@ class State(NamedTuple):
     sources: tuple[Source, ...] = ()
     is_complete: bool = False
     orders: tuple[tuple[Any, ...], ...] = ()
+    n_jobs: int | None = None
+
+
+class State(_Facts):
+    """Counts by group, facts about the counted rows, and sums over cells that are computed once."""
 
     def with_disclosure(self, **changes: Any) -> State:
         """Return the state after changes of the disclosure."""
@@ -235,17 +259,60 @@ class State(NamedTuple):
         return total(content.negatives), total(content.positives)
 
     @property
-    def n_by_class(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Numbers of negatives and positives by group."""
-        content = self.content
-        if isinstance(content, Summary):
-            return content.n_negatives, content.n_positives
-        found = concordance(content)
-        return found.n_negatives, found.n_positives
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.content.weights is not None
+
+    @property
+    def has_exact_aucs(self) -> bool:
+        """Whether group AUCs are exact; False for binned counts and their summaries."""
+        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
+
+    @functools.cached_property
+    def concordance(self) -> Concordance:
+        """Rows and concordant pairs by group, as a named tuple of read-only arrays.
+
+        `u2` is twice Mann-Whitney's U: a group's AUC is ``u2 / (2 * negatives * positives)``.
+        """
+        if self.summary is not None:
+            return self.summary.concordance
+        found = concordance(self.cells, self.n_jobs)
+        for array in found:
+            array.flags.writeable = False
+        return found
+
+    @functools.cached_property
+    def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
+        """Numbers, weights and squared weights of the negatives and the positives by group."""
+        if self.summary is not None:
+            return self.summary.rows_by_class
+        return rows_by_class(self.cells, self.concordance)
+
+    @functools.cached_property
+    def own_moments(self) -> OwnMoments:
+        """Sums by group that determine the variance of the group's AUC."""
+        if self.summary is not None:
+            return self.summary.sums.moments
+        # The sums among all rows come with the sums within groups.
+        among_all = vars(self).get("_sums")
+        sums = among_all or placement_sums(self.cells, n_jobs=self.n_jobs)
+        return own_moments(sums[0], *self.rows_by_class)
+
+    @functools.cached_property
+    def _sums(self) -> tuple[PlacementSums, PlacementSums]:
+        within, among_all = placement_sums(self.cells, among_all=True, n_jobs=self.n_jobs)
+        assert among_all is not None
+        return within, among_all
+
+    @property
+    def sums_among_all(self) -> PlacementSums:
+        """Sums by group of placement values among the rows in all groups."""
+        needs(self.disclosure, Need.SCORES, "comparing rows of several groups")
+        return self._sums[1]
 
     @property
     def weight_exponent(self) -> int:
-        """Binary exponent of the mean weight; 0 if the mean is between 1e-12 and 1e12."""
+        """Binary exponent of the mean weight, by which inference divides; 0 for usual weights."""
         weights = self.content.weights
         of_all = 0.0 if weights is None else float(weights[:2].sum())
         if of_all == 0.0:
@@ -297,7 +364,7 @@ class State(NamedTuple):
 
     def checksum(self) -> bytes:
         """Return a checksum of everything that files keep, for pickles."""
-        return hashlib.sha256(self.digest() + repr(self[3:-1]).encode()).digest()
+        return hashlib.sha256(self.digest() + repr(self[3:-2]).encode()).digest()
 
 
 def _text_of_label(label: Any) -> str:
@@ -412,6 +479,7 @@ def state_of_rows(
         classes=rows.classes,
         n_missing=rows.n_missing,
         orders=rows.orders,
+        n_jobs=n_jobs,
     )
 
 

@@ -15,7 +15,7 @@ import contextlib
 import difflib
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,12 @@ from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins
 from skfedauc.counts.disclosure import Disclosure, check_rule
+from skfedauc.counts.labels import (
+    RANGE_COLUMNS,
+    WEIGHT_COLUMNS,
+    default_names,
+    names_of_columns,
+)
 from skfedauc.counts.reducing import reduced
 from skfedauc.counts.state import Ranges, State, added, check_weight_sums, state_of_rows
 
@@ -32,14 +38,6 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pandas as pd
 
-COUNT_COLUMNS = ("score", "n_negatives", "n_positives")
-RANGE_COLUMNS = ("score_low", "score_high")
-WEIGHT_COLUMNS = (
-    "weight_negatives",
-    "weight_positives",
-    "squared_weight_negatives",
-    "squared_weight_positives",
-)
 # Range of valid weights, so that sums of their squares neither overflow nor underflow
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
@@ -140,25 +138,6 @@ def table_of(state: State) -> pd.DataFrame:
     return pd.DataFrame({**group_columns, **counts})
 
 
-def names_of_columns(
-    names: Iterable[str], n_columns: int, n_groups: int, counted: Iterable[str]
-) -> tuple[str, ...]:
-    """Return the group column names in a table with the columns `counted`."""
-    own = tuple(names)
-    # Without labels, only the names determine the number of columns.
-    has_other_number = len(own) != n_columns and n_groups > 0
-    if not own or has_other_number or set(own) & set(counted):
-        return _default_names(n_columns)
-    return own
-
-
-def _default_names(n_columns: int) -> tuple[str, ...]:
-    """Return the default names of unnamed group columns."""
-    if n_columns == 1:
-        return ("group",)
-    return tuple(f"group_{number}" for number in range(1, n_columns + 1))
-
-
 def _check_columns_of_counts(
     group: Any,
     given: Mapping[str, Any],
@@ -227,22 +206,14 @@ def _encode_group_columns(
         _input.check_text(names, "the name of a column of groups")
     if names == ("",):
         names = ()
-    return codes, labels, () if names == _default_names(len(names)) else names
+    return codes, labels, () if names == default_names(len(names)) else names
 
 
 # Columns of a table ----------------------------------------------------------------------------
 
 
 class Columns(NamedTuple):
-    """Names of a table's columns.
-
-    Attributes
-    ----------
-    label, score : str or None
-        None if rows come as tuples of arrays.
-    group : str, list of str or None
-    weight : str or None
-    """
+    """Names of a table's columns; label and score are None if rows come as tuples of arrays."""
 
     label: str | None
     score: str | None

@@ -27,20 +27,7 @@ _MOST_BITS = 64
 
 
 class Grid:
-    """Agreed groups and bins of all sites.
-
-    Parameters
-    ----------
-    bins : Bins
-        Bins of the scores, with a fixed number of bins.
-    groups : array-like of labels, or None
-        Labels of all groups, in any order; None for rows without groups.
-
-    Attributes
-    ----------
-    labels : ndarray, shape (n_groups,) or None
-        The sorted labels.
-    """
+    """Agreed groups, in any order, and bins of all sites; `labels` are the groups, sorted."""
 
     def __init__(self, bins: Bins, groups: Any) -> None:
         if not isinstance(bins, Bins):
@@ -121,6 +108,17 @@ class Grid:
         return place[mine]
 
 
+def counts_by_bin(
+    state: State, bins: Bins, numbers: NDArray[np.intp], n_groups: int
+) -> NDArray[np.int64]:
+    """Return negatives and positives by group and bin, with the numbers of the state's groups."""
+    cells = at_level(state, Disclosure("bins", bins)).cells
+    found = np.zeros((2, n_groups, bins.n_bins or 0), np.int64)
+    place = numbers[cells.groups], bins.numbers_of(cells.scores)  # each cell has a different bin
+    found[0][place], found[1][place] = cells.negatives, cells.positives
+    return found
+
+
 def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray[np.int64]:
     """Return the vector of score counts at the bins of the grid.
 
@@ -129,13 +127,8 @@ def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray
     if max_count is not None:
         max_count = _input.check_whole_number(max_count, "max_count")
     check_for_release(state)
-    cells = at_level(state, Disclosure("bins", grid.bins)).cells
     numbers = grid.numbers_of_groups(state.labels)
-    vector = np.zeros(grid.size, np.int64)
-    if cells.scores.size:
-        place = numbers[cells.groups] * grid.n_bins + grid.bins.numbers_of(cells.scores)
-        # No two cells of a group have the same bin.
-        vector[place], vector[grid.size // 2 + place] = cells.negatives, cells.positives
+    vector = counts_by_bin(state, grid.bins, numbers, grid.n_groups).reshape(-1)
     if max_count is not None and vector.size and vector.max() > max_count:
         entry = int(vector.argmax())
         raise ValueError(

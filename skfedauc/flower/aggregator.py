@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -20,9 +21,8 @@ from skfedauc.counts import (
 )
 from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
-from skfedauc.counts.merging import Entry, Register
+from skfedauc.counts.merging import Part, Register
 from skfedauc.counts.score_counts import view_of
-from skfedauc.flower.modules import flwr
 
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict
@@ -35,6 +35,16 @@ _COUNTS, _SOURCE, _ROUND = "score-counts", "source", "server-round"
 _DECLARED = "num-examples"
 # Largest reply: 256 MB in memory, which holds 10 million distinct scores
 _LIMITS = Limits(max_bytes=1 << 28, max_rows=10**9, max_label_length=1000)
+
+
+def flwr(module: str) -> Any:
+    """Import a module of Flower."""
+    try:
+        return importlib.import_module(f"flwr.{module}")
+    except ImportError as error:
+        raise ImportError(
+            'skfedauc.flower needs Flower: pip install "skfedauc[flower]".'
+        ) from error
 
 
 def counts_record(
@@ -335,7 +345,7 @@ class GroupAUCAggregator:
 
         A reply that was sent again counts once.
         """
-        replies, invalid, register = {}, {}, Register("raise")
+        replies, invalid, register = {}, {}, Register()
         for number, content in enumerate(contents, 1):
             name = f"reply {number} of {len(contents)}"
             try:
@@ -469,7 +479,7 @@ def _register(register: Register, number: int, reply: _Reply) -> None:
     """Refuse a reply with another counting of a source that has replied, such as one client's."""
     counts = reply.counts
     try:
-        register.add(number, Entry(reply.name, counts.sources, view_of(counts).state.digest))
+        register.add(number, Part(reply.name, view_of(counts)))
     except MergeError as error:
         raise ValueError(
             f"{error.fact}, so rows may count twice. Leave out the reply that is replaced, or give "

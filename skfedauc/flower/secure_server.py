@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
-from skfedauc.flower.modules import flwr
-from skfedauc.flower.secure_client import GRID
-from skfedauc.flower.secure_protocol import FEWEST_CLIENTS, MODULUS, Settings, server_module
+from skfedauc.flower.aggregator import flwr
+from skfedauc.flower.secure_client import FEWEST_CLIENTS, GRID, MODULUS, Settings, server_module
 
 if TYPE_CHECKING:
     from flwr.app import ArrayRecord, Context, Message
@@ -275,13 +274,7 @@ def _sum_of(
 
 
 class _WatchedGrid:
-    """Grid of the protocol that records failing nodes.
-
-    Attributes
-    ----------
-    failures : dict of int to str
-        Reason by the identifier of each node that failed.
-    """
+    """Grid of the protocol that records failing nodes, with the reason by the node's identifier."""
 
     def __init__(self, grid: Any) -> None:
         self._grid = grid

@@ -1,19 +1,80 @@
-"""Merging of counts with noise for differential privacy, and of exact counts of other sites."""
+"""Counts of sites, with noise for differential privacy or exact, and their sum."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._words import all_shortened, counted, listed
+from skfedauc._words import all_shortened, counted, described, listed, shortened
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.score_counts import identified_sources, view_of
-from skfedauc.counts.state import Source, in_order
+from skfedauc.counts.state import Source, in_order, new_source
+from skfedauc.counts.vectors import Grid, counts_by_bin
+from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
 from skfedauc.privacy.state import Release, State, wrong_total
+
+
+def drawn_state(
+    counts: ScoreCounts,
+    bins: Bins,
+    groups: Any,
+    epsilon: float,
+    rows_per_person: int,
+    pos_label: Any,
+    source: str | None,
+) -> State:
+    """Draw the noise of `PrivateCounts.from_counts`, and return the counts with noise."""
+    if not isinstance(counts, ScoreCounts):
+        raise TypeError(f"counts must be a ScoreCounts; got {described(counts)}.")
+    grid = Grid(bins, groups)
+    epsilon = _input.check_number(epsilon, "epsilon", above=0)
+    rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
+    if rows_per_person / epsilon > MOST_SCALE:
+        raise ValueError(
+            f"epsilon={epsilon:g} with rows_per_person={rows_per_person} gives noise of more than "
+            f"{MOST_SCALE:g} rows; pass a larger epsilon."
+        )
+    if epsilon / rows_per_person > MOST_EPSILON:
+        raise ValueError(
+            f"epsilon={epsilon:g} with rows_per_person={rows_per_person} leaves practically all "
+            f"counts without noise; pass an epsilon of at most {MOST_EPSILON:g} per row. Exact "
+            "counts for a recipient who may see single rows are ScoreCounts."
+        )
+    label = _agreed_label(pos_label, counts)
+    identifier = new_source(source).identifier
+    exact = counts.to_vector(bins, groups)  # refuses counts for which epsilon would not hold
+    negatives, positives = with_noise(
+        exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
+    )
+    released = () if grid.labels is None else tuple(grid.labels.tolist())
+    release = Release(identifier, source, epsilon, rows_per_person, released)
+    return State(negatives, positives, grid.labels, bins, (release,), counts.group_names, label)
+
+
+def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
+    """Return the agreed positive label, which must not depend on the rows.
+
+    Counts without rows have no positive label unless the user named one.
+    """
+    (label,) = _input.Classes.of([pos_label], None).seen
+    found = view_of(counts).classes.pos_label
+    if pos_label is None or label != label:
+        raise ValueError(
+            f"pos_label must be the positive label that all sites agree on, such as 1; got "
+            f"{shortened(pos_label)}."
+        )
+    if found not in (None, label):
+        raise ValueError(
+            f"pos_label={shortened(pos_label)} is not the positive label of these counts, "
+            f"{shortened(found)}. Pass the label that all sites agree on, and count the "
+            "rows with it."
+        )
+    return label
 
 
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
@@ -33,25 +94,23 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
 
 
 def _exact_state(counts: ScoreCounts, bins: Bins) -> State:
-    needs(counts.disclosure, Need.SCORES, "PrivateCounts.merge")
-    if view_of(counts).is_weighted:
+    found = view_of(counts)
+    needs(found.disclosure, Need.SCORES, "PrivateCounts.merge")
+    if found.is_weighted:
         raise ValueError(
             "these counts have sample weights, and private counts have none; count the rows again "
             "without sample_weight."
         )
-    cells, labels = counts.reduced(bins).cells, view_of(counts).labels
-    shape = 1 if labels is None else labels.size, bins.n_bins or 0
-    negatives, positives = np.zeros((2, *shape), np.int64)
-    place = cells.groups, bins.numbers_of(cells.scores)  # each cell has a different bin
-    negatives[place], positives[place] = cells.negatives, cells.positives
+    n_groups = 1 if found.labels is None else found.labels.size
+    negatives, positives = counts_by_bin(found, bins, np.arange(n_groups), n_groups)
     return State(
         negatives,
         positives,
-        labels,
+        found.labels,
         bins,
         (),
-        counts.group_names,
-        view_of(counts).classes.pos_label,
+        found.group_names,
+        found.classes.pos_label,
         # Unsaved counts get a source, so that `merge` can refuse the same counts in another part.
         identified_sources(counts),
         counts.groups or (),

@@ -16,11 +16,9 @@ from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
 from skfedauc.counts.state import Source
 from skfedauc.inference.limits import check_confidence_level
-from skfedauc.privacy.drawing import drawn_state
-from skfedauc.privacy.files import content_of, read_content
 from skfedauc.privacy.intervals import IntervalTables
-from skfedauc.privacy.merging import exact_state, merged
-from skfedauc.privacy.state import Release, State, check_state
+from skfedauc.privacy.merging import drawn_state, exact_state, merged
+from skfedauc.privacy.state import Release, State, check_state, content_of, read_content
 
 if TYPE_CHECKING:
     import pandas as pd

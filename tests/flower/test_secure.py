@@ -30,12 +30,12 @@ from secure_app import BINS, GROUPS, SITES, counts_of, make_client, merged
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.flower import (
     is_secure_request,
+    secure_client,
     secure_group_auc,
-    secure_protocol,
     secure_reply,
     secure_server,
 )
-from skfedauc.flower.secure_protocol import Settings
+from skfedauc.flower.secure_client import Settings
 
 STAGES = ["setup", "share_keys", "collect_masked_vectors", "unmask"]
 
@@ -80,7 +80,7 @@ def ask(grid=None, **arguments):
 
 @pytest.mark.parametrize("most_shares", [101, 3])
 def test_the_sum_is_the_merged_state_bit_for_bit(most_shares, monkeypatch):
-    monkeypatch.setattr(secure_protocol, "_MOST_SHARES", most_shares)
+    monkeypatch.setattr(secure_client, "_MOST_SHARES", most_shares)
     found = ask()
     assert found.report.counts == merged()
     assert found.report.counts.disclosure.bins == BINS
@@ -247,7 +247,7 @@ def test_flowers_masks_disclose_rows_and_ours_do_not(twister):
 
 
 def test_masks_are_uniform_and_follow_from_the_key():
-    first, second = secure_protocol.masks_of(b"key", 2**32, [(1,), (300, 400)])
+    first, second = secure_client.masks_of(b"key", 2**32, [(1,), (300, 400)])
     assert first.shape == (1,)
     assert second.shape == (300, 400)
     assert second.dtype == np.int64
@@ -257,16 +257,16 @@ def test_masks_are_uniform_and_follow_from_the_key():
     # Expected bytes: the first bytes of SHAKE-256
     expected = hashlib.shake_256(b"skfedauc masks 1\0key").digest(8)
     assert [first[0], second[0, 0]] == list(struct.unpack("<2I", expected))
-    assert (secure_protocol.masks_of(b"kez", 2**32, [(300, 400)])[0] != second).mean() > 0.99
+    assert (secure_client.masks_of(b"kez", 2**32, [(300, 400)])[0] != second).mean() > 0.99
     with pytest.raises(ValueError, match=r"modulo 2\*\*32; got the modulus 1024"):
-        secure_protocol.masks_of(b"key", 1024, [(1,)])
+        secure_client.masks_of(b"key", 1024, [(1,)])
 
 
 def test_other_apps_keep_flowers_masks():
     from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
 
-    for module in (secure_protocol.client_module(), secure_protocol.server_module()):
-        assert module.pseudo_rand_gen is secure_protocol.masks_of
+    for module in (secure_client.client_module(), secure_client.server_module()):
+        assert module.pseudo_rand_gen is secure_client.masks_of
         assert sys.modules[module.__name__] is not module
         assert sys.modules[module.__name__].pseudo_rand_gen is pseudo_rand_gen
 
@@ -435,7 +435,7 @@ def test_clients_refuse_settings_that_are_not_exact(setting, monkeypatch):
         def __init__(self, *arguments, **settings):
             super().__init__(*arguments, **(settings | setting))
 
-    monkeypatch.setattr(secure_protocol.server_module(), "SecAggPlusWorkflow", Other)
+    monkeypatch.setattr(secure_client.server_module(), "SecAggPlusWorkflow", Other)
     grid = SecureGrid()
     with pytest.raises(RuntimeError, match="settings of SecAgg\\+ that are not exact"):
         ask(grid)
@@ -447,7 +447,7 @@ def test_clients_refuse_a_low_threshold(monkeypatch):
         def __init__(self, num_shares, reconstruction_threshold, **settings):
             super().__init__(num_shares, 2, **settings)
 
-    monkeypatch.setattr(secure_protocol.server_module(), "SecAggPlusWorkflow", Other)
+    monkeypatch.setattr(secure_client.server_module(), "SecAggPlusWorkflow", Other)
     with pytest.raises(RuntimeError, match=r"not safe.*5 shares, threshold 2"):
         ask()
 
