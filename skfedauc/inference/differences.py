@@ -405,15 +405,10 @@ class UsedGroups(NamedTuple):
         self, end: float, deviate: float, method: Method = "logit"
     ) -> tuple[float, tuple[int, int]]:
         """Return the largest lower (end 0) or upper (end 1) limit of all pairs of these groups."""
-        first = self.spreads.signed_limit(end, deviate, method)
-        second = self.spreads.signed_limit(1.0 - end, deviate, method)
-        if first.size > MOST_GROUPS:
-            pair = int(first.argmax()), int(second.argmin())
-            return float(first.max() - second.min()), pair
-        auc, other = self.spreads.at(end).auc, self.spreads.at(1.0 - end).auc
-        sign = 1.0 if end else -1.0
-        distances = sign * (first - auc), sign * (other - second)
-        return largest_of_pairs((auc, distances[0]), (other, distances[1]), sign, self.correlation)
+        one, other, sign = self.spreads.at(end), self.spreads.at(1.0 - end), 1.0 if end else -1.0
+        of_one = sign * (one.signed_limit(end, deviate, method) - one.auc)
+        of_other = sign * (other.auc - other.signed_limit(1.0 - end, deviate, method))
+        return largest_of_pairs((one.auc, of_one), (other.auc, of_other), sign, self.correlation)
 
 
 def largest_of_pairs(
@@ -424,9 +419,13 @@ def largest_of_pairs(
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair.
 
-    `first` and `second` are group AUCs and their distances from their limits.
+    `first` and `second` are group AUCs and their distances from their limits. Above `MOST_GROUPS`
+    groups, it is the difference between the largest and the smallest limit.
     """
     (auc, of_first), (other, of_second) = first, second
+    top, bottom = auc + sign * of_first, other - sign * of_second
+    if auc.size > MOST_GROUPS:
+        return float(top.max() - bottom.min()), (int(top.argmax()), int(bottom.argmin()))
     largest, pair = -np.inf, (0, 0)
 
     def limits(rows: Numbers, columns: Numbers) -> Floats:
@@ -440,7 +439,6 @@ def largest_of_pairs(
     if correlation is None and min(of_first.min(), of_second.min()) >= 0.0:
         # A reach is between the larger distance and the sum of both. Leave out groups whose limits
         # are thus all below the largest limit of one group.
-        top, bottom = auc + sign * of_first, other - sign * of_second
         least = limits(np.array([top.argmax()]), columns).max() - 1e-12
         rows = np.flatnonzero(top - (bottom if sign > 0 else other).min() >= least)
         columns = np.flatnonzero((top if sign > 0 else auc).max() - bottom >= least)

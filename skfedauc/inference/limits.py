@@ -233,10 +233,6 @@ class Spreads(NamedTuple):
         """Return lower limits of the lowest AUCs and upper limits of the highest AUCs."""
         return self.limit(0.0, deviate), self.limit(1.0, deviate)
 
-    def signed_limit(self, end: float, deviate: float, method: Method = "logit") -> Floats:
-        """Return these limits for a deviate of either sign."""
-        return self.at(end).signed_limit(end, deviate, method)
-
 
 # Limits of group AUCs ------------------------------------------------------------------------
 

@@ -230,12 +230,8 @@ def _largest(one: Limits, other: Limits, sign: float, correlation: Floats | None
     """Return the largest upper (sign 1) or lower (sign -1) limit over all pair differences."""
     if sign > 0:
         of_one, of_other = one.high - one.value, other.value - other.low
-        alone = one.high.max() - other.low.min()
     else:
         of_one, of_other = one.value - one.low, other.high - other.value
-        alone = one.low.max() - other.high.min()
-    if one.value.size > MOST_GROUPS:
-        return float(alone)
     return largest_of_pairs((one.value, of_one), (other.value, of_other), sign, correlation)[0]
 
 
@@ -416,27 +412,7 @@ class ClusterSums:
         """Group ratios that are shares of the denominator's rows."""
         return self.precision_of(self.value)
 
-    def select(self, chosen: NDArray[np.bool_]) -> ClusterSums:
-        """Return the sums for some groups."""
-        place = np.cumsum(chosen) - 1
-        kept = chosen[self.group]
-        return ClusterSums(
-            place[self.group[kept]],
-            self.cluster[kept],
-            self.events[kept],
-            self.weight[kept],
-            self.squares[kept],
-            int(chosen.sum()),
-            self.n_clusters,
-        )
-
     # Several groups ------------------------------------------------------------------------
-
-    @functools.cached_property
-    def _standardized(self) -> Floats:
-        """Unit residuals over the standard error of the group's share."""
-        error = np.sqrt(self.shares.variance(np.nan_to_num(self.value)))
-        return self.residuals * divided(1.0, error, 0.0)[self.group]
 
     @functools.cached_property
     def correlation(self) -> Floats | None:
@@ -445,8 +421,10 @@ class ClusterSums:
             return None
         from scipy.sparse import csr_array
 
+        error = np.sqrt(self.shares.variance(np.nan_to_num(self.value)))
+        standardized = self.residuals * divided(1.0, error, 0.0)[self.group]
         shape = self.n_groups, self.n_clusters
-        matrix = csr_array((self._standardized, (self.group, self.cluster)), shape=shape)
+        matrix = csr_array((standardized, (self.group, self.cluster)), shape=shape)
         found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
         return found
