@@ -8,7 +8,7 @@ omits transformed AUCs (`Measure.is_auc`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,16 +85,6 @@ def value_of(measure: Measure, index: Floats) -> Floats:
 
 
 # Sampling errors --------------------------------------------------------------------------------
-
-
-class Errors(Protocol):
-    """Sampling errors of each group's index, from which confidence limits follow."""
-
-    def averaged(self, share: Floats, /) -> Errors:
-        """Return the errors of a group average with weights `share`; one element."""
-
-    def limits(self, index: Floats, tail: float, /) -> tuple[Floats, Floats]:
-        """Return limits with error probability `tail` each; NaN if there is no interval."""
 
 
 def influence_of(measure: Measure, curves: GroupCurves) -> Influence:
@@ -342,6 +332,9 @@ class WilsonErrors(NamedTuple):
         """
         ends = [wilson(share, self.n, tail) for share in (observed, self.mean)]
         return np.minimum(ends[0].low, ends[1].low), np.maximum(ends[0].high, ends[1].high)
+
+
+Errors = LogitErrors | WilsonErrors
 
 
 def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> WilsonErrors:
