@@ -225,9 +225,9 @@ class Spreads(NamedTuple):
         """Return the AUCs of one end of the scale."""
         return self.highest if end else self.lowest
 
-    def limit(self, end: float, deviate: ArrayLike, method: Method = "logit") -> Floats:
+    def limit(self, end: float, deviate: ArrayLike) -> Floats:
         """Return lower limits of the lowest AUCs, or upper limits of the highest AUCs."""
-        return self.at(end).limit(end, deviate, method)
+        return self.at(end).limit(end, deviate)
 
     def limits(self, deviate: ArrayLike) -> tuple[Floats, Floats]:
         """Return lower limits of the lowest AUCs and upper limits of the highest AUCs."""
