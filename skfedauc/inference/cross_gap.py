@@ -152,19 +152,13 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
     below, of_below = _above_others(others.cells, 0, own[0], of_others[1])
     variance = of_above + of_below
     for state in (counts, others)[: 1 if others is counts else 2]:
-        variance = np.maximum(variance, _variance_if_equal(state, own, of_others))
+        # If placement values are distributed alike in all groups
+        alike = np.zeros(len(counts))
+        for of_row, one, other in zip(_row_variances(state), own, of_others, strict=True):
+            alike += of_row * (ratio(1.0, one.effective) + ratio(1.0, other.effective))
+        variance = np.maximum(variance, alike)
     estimable = np.logical_and.reduce([rows.n > 1 for rows in (*own, *of_others)])
     return above - (1.0 - below), np.where(estimable, np.sqrt(variance), np.nan)
-
-
-def _variance_if_equal(
-    counts: ScoreCounts, own: tuple[ClassRows, ClassRows], others: tuple[ClassRows, ClassRows]
-) -> Floats:
-    """The disparities' variance if placement values are distributed alike in all groups."""
-    variance = np.zeros(len(counts))
-    for of_row, one, other in zip(_row_variances(counts), own, others, strict=True):
-        variance += of_row * (ratio(1.0, one.effective) + ratio(1.0, other.effective))
-    return variance
 
 
 def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
