@@ -125,6 +125,7 @@ def _counts(
     events: Any, trials: Any, name: str, name_of_trials: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return both arguments as arrays of the same length, after checking them."""
+    counts = []
     for values, argument in ((events, name), (trials, name_of_trials)):
         found = np.atleast_1d(values)
         if found.dtype.kind == "f" and not (found == np.floor(found)).all():
@@ -132,10 +133,7 @@ def _counts(
                 f"{argument} must hold whole numbers; got {_words.shortened(values)}. The bound "
                 "counts rows, and does not hold for sums of weights."
             )
-    counts = tuple(
-        _input.check_counts(np.atleast_1d(values), argument)
-        for values, argument in ((events, name), (trials, name_of_trials))
-    )
+        counts.append(_input.check_counts(found, argument))
     if counts[0].size != counts[1].size:
         raise ValueError(
             f"{name} and {name_of_trials} must have the same length; got {counts[0].size} and "

@@ -84,13 +84,13 @@ class GroupPairs:
             )
         return self.counts
 
-    def check_independent_rows(self, result: str, instead: str = "") -> None:
+    def check_independent_rows(self, result: str) -> None:
         """Raise an error if rows are dependent within clusters."""
         if self.clusters is not None:
             raise ValueError(
                 f"{result} assumes independent rows, but the rows of this report are dependent "
                 f"within {self.clusters.n_clusters:,} clusters. Make a report without clusters= if "
-                f"all rows are independent.{instead}"
+                "all rows are independent."
             )
 
     def check_no_repeated_rows(self, condition: str = "") -> None:

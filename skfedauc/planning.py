@@ -164,7 +164,9 @@ def rows_needed(
                 "prevalence, the share of positives, is required without a pilot report: pass "
                 "prevalence=0.1 for 10 % positives."
             )
-    value = _checked_value(value, target, auc)
+    value = _input.check_share(value, target)
+    if not _is_possible(target, value, auc):
+        raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
     design = Design(
         _input.check_share(prevalence, "prevalence"),
         _checked_groups(2 if n_groups is None else n_groups, target),
@@ -236,13 +238,6 @@ def _checked_groups(n_groups: Any, target: str) -> int:
         raise ValueError(
             f"n_groups must be at most {MOST_GROUPS:,} with {target}; got {n_groups:,}."
         )
-    return checked
-
-
-def _checked_value(value: Any, target: str, auc: float) -> float:
-    checked = _input.check_share(value, target)
-    if not _is_possible(target, checked, auc):
-        raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
     return checked
 
 

@@ -26,10 +26,10 @@ from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.differences import (
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
+    equal_groups_test,
     reach_of_difference,
     sidak,
 )
-from skfedauc.inference.group_tests import equal_groups_test
 from skfedauc.inference.limits import AUCSpread, limits
 from skfedauc.inference.models import rate_changes
 from skfedauc.inference.quantiles import normal_quantile

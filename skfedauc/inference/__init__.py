@@ -16,9 +16,9 @@ One model:
 ``limits``           hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding 1963)
 ``intervals``        pooled; averages by MOVER (Zou and Donner 2008); worst group
 ``differences``      all pairs (Kramer 1956), reference and rest (Sidak 1967), largest difference,
-                     and its expectation for equal groups
-``group_tests``      equal groups: ANOVA-type statistic, Box's approximation (Brunner, Dette and
-                     Munk 1997); non-inferiority of the worst group, equivalence (Berger 1982)
+                     and its expectation for equal groups; equal groups: ANOVA-type statistic,
+                     Box's approximation (Brunner, Dette and Munk 1997); non-inferiority of the
+                     worst group, equivalence (Berger 1982)
 ``ranking``          tau by REML (Viechtbauer 2005), shrunken AUCs (Morris 1983; Morris and Lysy
                      2012), rank sets (Mogstad 2024), worst group (Gupta 1965)
 ``cross_gap``        xAUC disparities (Kallus and Zhou 2019)

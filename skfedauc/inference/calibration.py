@@ -18,6 +18,7 @@ from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
+from skfedauc.inference.quantiles import normal_quantile, t_quantile
 from skfedauc.inference.rates import ClusterSums, Limits, wilson
 
 # Notes on slopes without a value
@@ -231,8 +232,6 @@ def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None 
     for k clusters. The slope is NaN for groups of one class or of equal scores, with scores of
     exactly 0 or 1, and if a threshold separates the classes (Albert and Anderson 1984).
     """
-    from scipy.special import ndtri
-
     note = _reasons(cells)
     estimate, error = np.full((2, note.size), np.nan)
     fitted = np.zeros(cells.scores.size)
@@ -241,11 +240,14 @@ def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None 
         part = _groups_of(cells, is_fitted)
         estimate[is_fitted], error[is_fitted], of_cells = _fit(part)
         fitted[is_fitted[cells.groups]] = of_cells
-    deviate = ndtri((1.0 + confidence_level) / 2.0)
+    deviate = normal_quantile((1.0 - confidence_level) / 2.0)
     if clusters is not None:
         sums = _slope_sums(clusters, fitted[clusters.place])
         error = np.maximum(error, np.sqrt(sums.variance))
-        deviate = _quantiles(sums, confidence_level)
+        freedom = sums.n_effective_clusters - 1.0
+        # There is no quantile for a single cluster.
+        freedom = np.where(freedom > 1e-9, freedom, np.nan)
+        deviate = t_quantile((1.0 - confidence_level) / 2.0, freedom)
     reach = deviate * error
     return Slopes(estimate, estimate - reach, estimate + reach, note)
 
@@ -269,17 +271,6 @@ def _slope_sums(found: ClusterCells, mean: Floats) -> ClusterSums:
     )
     errors = amounts.positives - amounts.rows * mean
     return found.sums(errors * centered, information * centered**2)
-
-
-def _quantiles(sums: ClusterSums, confidence_level: float) -> Floats:
-    """Return each group's t quantiles; NaN for a single cluster."""
-    from scipy.special import stdtrit
-
-    freedom = sums.n_effective_clusters - 1.0
-    known = freedom > 1e-9
-    found = np.full(freedom.shape, np.nan)
-    found[known] = -stdtrit(freedom[known], (1.0 - confidence_level) / 2.0)
-    return found
 
 
 def _reasons(cells: Cells) -> NDArray[np.str_]:

@@ -22,7 +22,7 @@ from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
 from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
-from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.quantiles import t_quantile
 from skfedauc.inference.variances import bounded, moments_of_all_rows, rows_of, strata_of
 from skfedauc.pairs import Ranks, ranks_among_all
 
@@ -55,7 +55,7 @@ class CrossGaps(NamedTuple):
     def limits(self, confidence_level: float, *, are_simultaneous: bool = True) -> End:
         """Return lower and upper limits, by default simultaneous for all groups (Bonferroni)."""
         n_claims = _n_gaps(self.error) if are_simultaneous else 1
-        deviate = self._quantile((1.0 - confidence_level) / (2.0 * n_claims))
+        deviate = t_quantile((1.0 - confidence_level) / (2.0 * n_claims), self.freedom)
         (low, of_low), (high, of_high) = self.lowest, self.highest
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 
@@ -69,18 +69,11 @@ class CrossGaps(NamedTuple):
         """
         low, high = self.limits(1.0 - alpha)
         least = np.nanmax(np.append(np.maximum(low, -high), 0.0))
-        deviate = self._quantile(tail)
+        deviate = t_quantile(tail, self.freedom)
         (lowest, of_low), (highest, of_high) = self.lowest, self.highest
         furthest = np.maximum(highest + deviate * of_high, deviate * of_low - lowest)
         most = np.minimum(np.nan_to_num(furthest, nan=1.0), 1.0).max()
         return float(np.abs(self.disparity).max()), float(least), float(most)
-
-    def _quantile(self, tail: float) -> Floats:
-        """Return Student's t quantiles, or normal ones for independent rows."""
-        from scipy.special import stdtrit
-
-        is_normal = np.isinf(self.freedom)
-        return np.where(is_normal, normal_quantile(tail), -stdtrit(self.freedom, tail))
 
 
 def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> CrossGaps:
@@ -95,6 +88,8 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
     if fewer than two clusters have rows in a class, in the group or in the other groups, or if the
     numbers of groups and cells have a product above 20 million.
     """
+    from scipy.special import stdtr
+
     is_binned = view_of(counts).ranges is not None
     states = extremes_of(counts) if is_binned else (counts, counts)
     units = clusters.extremes() if clusters is not None and is_binned else (clusters, clusters)
@@ -110,7 +105,7 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
     error = np.maximum(of_low, of_high)
     nearest = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     of_nearest = np.where(low > 0, of_low, np.where(high < 0, of_high, error))
-    pvalue = _pvalues(nearest / of_nearest, freedom)
+    pvalue = 2.0 * stdtr(freedom, -np.abs(nearest / of_nearest))
     adjusted = pvalue.copy()
     if _n_gaps(error) > 1:
         is_tested = ~np.isnan(pvalue)
@@ -139,13 +134,6 @@ def _n_gaps(error: Floats) -> int:
     return 1 if error.size == 2 else max(int(np.isfinite(error).sum()), 1)
 
 
-def _pvalues(statistic: Floats, freedom: Floats) -> Floats:
-    from scipy.special import ndtr, stdtr
-
-    away = -np.abs(statistic)
-    return np.asarray(2.0 * np.where(np.isinf(freedom), ndtr(away), stdtr(freedom, away)))
-
-
 # Independent rows ----------------------------------------------------------------------------
 
 
@@ -164,19 +152,13 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
     below, of_below = _above_others(others.cells, 0, own[0], of_others[1])
     variance = of_above + of_below
     for state in (counts, others)[: 1 if others is counts else 2]:
-        variance = np.maximum(variance, _variance_if_equal(state, own, of_others))
+        # If placement values are distributed alike in all groups
+        alike = np.zeros(len(counts))
+        for of_row, one, other in zip(_row_variances(state), own, of_others, strict=True):
+            alike += of_row * (ratio(1.0, one.effective) + ratio(1.0, other.effective))
+        variance = np.maximum(variance, alike)
     estimable = np.logical_and.reduce([rows.n > 1 for rows in (*own, *of_others)])
     return above - (1.0 - below), np.where(estimable, np.sqrt(variance), np.nan)
-
-
-def _variance_if_equal(
-    counts: ScoreCounts, own: tuple[ClassRows, ClassRows], others: tuple[ClassRows, ClassRows]
-) -> Floats:
-    """The disparities' variance if placement values are distributed alike in all groups."""
-    variance = np.zeros(len(counts))
-    for of_row, one, other in zip(_row_variances(counts), own, others, strict=True):
-        variance += of_row * (ratio(1.0, one.effective) + ratio(1.0, other.effective))
-    return variance
 
 
 def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:

@@ -131,9 +131,13 @@ class GroupCurves(NamedTuple):
         """Return values by group, with NaN for groups that lack a class."""
         return np.where(self.defined, of_groups, np.nan)
 
-    def share_within(self, rate: Floats) -> Floats:
-        """Return each segment's share with false positive rates up to `rate`, by group."""
-        until, width = rate[self.groups], self.right - self.left
+    def by_segment(self, rate: float | Floats) -> Floats:
+        """Return each segment's rate, from a rate of all groups or by group."""
+        return np.broadcast_to(rate, self.starts.size - 1)[self.groups]
+
+    def share_within(self, rate: float | Floats) -> Floats:
+        """Return each segment's share with false positive rates up to `rate`."""
+        until, width = self.by_segment(rate), self.right - self.left
         vertical = (self.left <= until + SAME_RATE).astype(np.float64)
         share = np.divide(until - self.left, width, out=vertical, where=width > 0)
         return np.clip(share, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Differences between group AUCs: pairs of groups, the rest, and the largest difference.
+"""Differences between group AUCs: pairs, the rest, the largest; and tests over all groups.
 
 The limits of a difference come from the limits of the two AUCs (Zou and Donner 2008). With AUCs a
 and b and their limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U
@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfedauc._words import counted, shortened
 from skfedauc.counts.moments import Floats, ratio
+from skfedauc.inference.effects import LEAST_EFFECTIVE, Numbers
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.limits import AUCSpread, Method, Spreads, limits_of_groups
 from skfedauc.inference.quantiles import (
@@ -33,8 +35,6 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.variances import Clusters, Extremes, Variances
 from skfedauc.pairs import sum_of_others
-
-Numbers = NDArray[np.intp]
 
 # The upper tail of this normal quantile is 0 in floating point.
 FURTHEST = 38.0
@@ -405,15 +405,10 @@ class UsedGroups(NamedTuple):
         self, end: float, deviate: float, method: Method = "logit"
     ) -> tuple[float, tuple[int, int]]:
         """Return the largest lower (end 0) or upper (end 1) limit of all pairs of these groups."""
-        first = self.spreads.signed_limit(end, deviate, method)
-        second = self.spreads.signed_limit(1.0 - end, deviate, method)
-        if first.size > MOST_GROUPS:
-            pair = int(first.argmax()), int(second.argmin())
-            return float(first.max() - second.min()), pair
-        auc, other = self.spreads.at(end).auc, self.spreads.at(1.0 - end).auc
-        sign = 1.0 if end else -1.0
-        distances = sign * (first - auc), sign * (other - second)
-        return largest_of_pairs((auc, distances[0]), (other, distances[1]), sign, self.correlation)
+        one, other, sign = self.spreads.at(end), self.spreads.at(1.0 - end), 1.0 if end else -1.0
+        of_one = sign * (one.signed_limit(end, deviate, method) - one.auc)
+        of_other = sign * (other.auc - other.signed_limit(1.0 - end, deviate, method))
+        return largest_of_pairs((one.auc, of_one), (other.auc, of_other), sign, self.correlation)
 
 
 def largest_of_pairs(
@@ -424,9 +419,13 @@ def largest_of_pairs(
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair.
 
-    `first` and `second` are group AUCs and their distances from their limits.
+    `first` and `second` are group AUCs and their distances from their limits. Above `MOST_GROUPS`
+    groups, it is the difference between the largest and the smallest limit.
     """
     (auc, of_first), (other, of_second) = first, second
+    top, bottom = auc + sign * of_first, other - sign * of_second
+    if auc.size > MOST_GROUPS:
+        return float(top.max() - bottom.min()), (int(top.argmax()), int(bottom.argmin()))
     largest, pair = -np.inf, (0, 0)
 
     def limits(rows: Numbers, columns: Numbers) -> Floats:
@@ -440,7 +439,6 @@ def largest_of_pairs(
     if correlation is None and min(of_first.min(), of_second.min()) >= 0.0:
         # A reach is between the larger distance and the sum of both. Leave out groups whose limits
         # are thus all below the largest limit of one group.
-        top, bottom = auc + sign * of_first, other - sign * of_second
         least = limits(np.array([top.argmax()]), columns).max() - 1e-12
         rows = np.flatnonzero(top - (bottom if sign > 0 else other).min() >= least)
         columns = np.flatnonzero((top if sign > 0 else auc).max() - bottom >= least)
@@ -537,3 +535,255 @@ def mean_range(deviations: Floats) -> float:
         below += log_ndtr(scaled) @ counts[a : a + _AT_ONCE]
         above += log_ndtr(-scaled) @ counts[a : a + _AT_ONCE]
     return float(np.trapezoid(1.0 - np.exp(below) - np.exp(above), x))
+
+
+# Equal groups --------------------------------------------------------------------------------
+
+# The test for many tiny groups needs at least MANY_GROUPS groups, with fewer than TINY_CLASS rows
+# of the smaller class on average.
+MANY_GROUPS = 100
+TINY_CLASS = 10.0
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class EqualGroupsTest:
+    """Result of testing that all groups have the same true AUC.
+
+    Attributes
+    ----------
+    statistic, pvalue : float
+        Test statistic and p value.
+    method : str
+        The test's form, or why there is no result.
+    degrees_of_freedom : float
+        Degrees of freedom of the numerator, which are the mean of the statistic under the null
+        hypothesis; NaN for the form for many tiny groups.
+    n_groups, n_left_out : int
+        How many groups are tested, and how many are left out because they have fewer than two
+        positives or negatives (for weighted rows, an effective sample size below 1.5).
+    """
+
+    statistic: float
+    pvalue: float
+    method: str
+    degrees_of_freedom: float
+    n_groups: int
+    n_left_out: int
+
+    def __repr__(self) -> str:
+        left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
+        return (
+            f"EqualGroupsTest(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}): "
+            f"{self.method}, {counted(self.n_groups, 'group')}{left_out}"
+        )
+
+
+def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
+    """Test that all groups have the same true AUC; group sizes determine the test's form.
+
+    For binned scores, the AUCs are those within the certain intervals that differ least, with the
+    variances of the binned scores or of an extreme, whichever gives the largest p value.
+    """
+    given = extremes.given
+    given.check_independent_groups("test_equal_groups", "Use test_difference() instead.")
+    if not extremes.is_binned:
+        return _equal_groups_test(given, given.auc)
+    kept = given.estimable & given.defined
+    low, high = (end.auc[kept] for end in extremes[1:])
+    auc = given.auc.copy()
+    auc[kept] = nearest_to_equal(low, high, given.size_weights[kept])
+    found = [_equal_groups_test(variances, auc) for variances in extremes]
+    largest = max(found, key=lambda test: -1.0 if np.isnan(test.pvalue) else test.pvalue)
+    if largest.n_groups < 2:
+        return largest
+    method = f"{largest.method}; binned scores: AUCs as nearly equal as possible"
+    if low.max() <= high.min():
+        # Rounding error must not change the result if all AUCs can be equal.
+        return dataclasses.replace(largest, statistic=0.0, pvalue=1.0, method=method)
+    return dataclasses.replace(largest, method=method)
+
+
+def nearest_to_equal(low: Floats, high: Floats, weight: Floats) -> Floats:
+    """Return values between `low` and `high` with the smallest weighted variance.
+
+    Each value is the number in its interval that is nearest to the weighted mean of all values. The
+    weighted mean minus a trial value decreases with the trial value, so bisection finds the mean.
+    """
+    if low.size == 0:
+        return low
+    least, most = float(low.min()), float(high.max())
+    for _ in range(60):
+        center = (least + most) / 2.0
+        is_less = np.average(np.clip(center, low, high), weights=weight) < center
+        least, most = (least, center) if is_less else (center, most)
+    found: Floats = np.clip((least + most) / 2.0, low, high)
+    return found
+
+
+def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
+    kept = variances.estimable & variances.defined
+    sizes = int(kept.sum()), int((~kept).sum())
+    if sizes[0] < 2:
+        reason = f"needs two groups with two rows ({LEAST_EFFECTIVE} effective rows) of each class"
+        return EqualGroupsTest(np.nan, np.nan, reason, np.nan, *sizes)
+    auc, weight = aucs[kept], variances.size_weights[kept]
+    unbiased, delong = variances.unbiased[kept], variances.delong[kept]
+    if sizes[0] >= MANY_GROUPS and variances.n_pairs[kept].mean() < TINY_CLASS:
+        found = _many_tiny_groups(auc, unbiased, weight)
+        return EqualGroupsTest(*found, "sum over many tiny groups, normal", np.nan, *sizes)
+    # Weighted rows: the variance is a mean with squared weights, which are more unequal than the
+    # weights.
+    of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
+    of_variance = np.maximum(of_variance, 1.0)
+    tested = _anova_type(auc, delong if variances.weighted else unbiased, weight, of_variance)
+    # Unbiased variances can sum to 0 or less; DeLong's variances only without any variation.
+    tested = tested or _anova_type(auc, delong, weight, of_variance)
+    method = "ANOVA-type statistic, Box's approximation"
+    if tested is None and np.ptp(auc) == 0:
+        tested = 0.0, 1.0, 1.0
+    if tested is None:
+        method = "no variation within groups to judge the difference by"
+        tested = np.nan, np.nan, np.nan
+    statistic, degrees_of_freedom, pvalue = tested
+    return EqualGroupsTest(statistic, pvalue, method, degrees_of_freedom, *sizes)
+
+
+def _anova_type(
+    auc: Floats, variance: Floats, weight: Floats, of_variance: Floats
+) -> tuple[float, float, float] | None:
+    """Return statistic, degrees of freedom and p value; None without variation.
+
+        By Brunner et al. (1997): the weighted variance of the AUCs, divided by its estimated mean,
+        has approximately an F
+    distribution. Box's approximation gives the numerator degrees of freedom, and Satterthwaite's
+    the denominator degrees of freedom, from those of each group's variance, `of_variance`.
+    """
+    from scipy.special import fdtrc
+
+    total = weight.sum()
+    between = float((weight * (auc - (weight * auc).sum() / total) ** 2).sum())
+    factor, spread = weight * (1 - weight / total), weight * variance
+    expected = float((factor * variance).sum())
+    if expected <= 0:
+        return None
+    squares = (spread**2 * (1 - 2 * weight / total)).sum() + (weight * spread).sum() ** 2 / total**2
+    of_expected = float(((factor * variance) ** 2 / of_variance).sum())
+    degrees_of_freedom = expected**2 / float(squares)
+    pvalue = float(fdtrc(degrees_of_freedom, expected**2 / of_expected, between / expected))
+    return degrees_of_freedom * between / expected, degrees_of_freedom, pvalue
+
+
+def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[float, float]:
+    """Return an approximately normal statistic and its one-sided p value.
+
+    The statistic is a sum with one term per group. Under the null hypothesis each term has mean 0.
+    """
+    from scipy.special import ndtr
+
+    share = weight / weight.sum()
+    mean = (share * auc).sum()
+    terms = share * ((auc - mean) ** 2 - (1 - share) * unbiased)
+    norm = np.sqrt((terms**2).sum())
+    if norm == 0:
+        return 0.0, 1.0
+    statistic = float(terms.sum() / norm)
+    return statistic, float(ndtr(-statistic))
+
+
+# Margins -------------------------------------------------------------------------------------
+#
+# Intersection-union tests (Berger 1982): a claim on all groups (or pairs) needs a significant test
+# of each, so each has the full error probability. Equivalence has two one-sided tests of each pair
+# (Schuirmann 1987).
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class MarginTest:
+    """Result of `GroupAUC.test_margin`.
+
+    Attributes
+    ----------
+    claim : str
+        The alternative hypothesis in words.
+    is_shown : bool
+        Whether `limit` is on the required side of `bound`.
+    pvalue : float
+        P value for the claim being wrong; below ``1 - confidence_level`` exactly if `is_shown`.
+    estimate : float
+        The smallest group AUC, or the largest difference between two group AUCs.
+    limit : float
+        One-sided limit for the true value: a lower one for the smallest AUC, or an upper one for
+        the largest difference.
+    bound : float
+        What the smallest AUC has to exceed, or the largest difference has to stay below.
+    confidence_level : float
+        The one-sided limit's level.
+    groups : tuple
+        Labels of the group or the pair that determines `limit`; empty without a result.
+    n_groups, n_left_out : int
+        Groups in the test, and groups that lack a class, which the claim does not cover.
+    """
+
+    claim: str
+    is_shown: bool
+    pvalue: float
+    estimate: float
+    limit: float
+    bound: float
+    confidence_level: float
+    groups: tuple[Any, ...]
+    n_groups: int
+    n_left_out: int
+
+    def __repr__(self) -> str:
+        left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
+        if not self.groups:
+            return (
+                f"MarginTest({self.claim}: no result, too few groups have both classes): "
+                f"{counted(self.n_groups, 'group')}{left_out}"
+            )
+        by = " minus ".join(map(shortened, self.groups))
+        return (
+            f"MarginTest({self.claim}: {'shown' if self.is_shown else 'not shown'}, "
+            f"pvalue={self.pvalue:.4g}, estimate={self.estimate:.4g}, "
+            f"{self.confidence_level * 100:g} % limit {self.limit:.4g} by {by}): "
+            f"{counted(self.n_groups, 'group')}{left_out}"
+        )
+
+
+class Extreme(NamedTuple):
+    """One-sided limit, the groups that determine it, and whether it is beyond the bound."""
+
+    limit: float
+    pvalue: float
+    groups: tuple[int, ...]
+    is_shown: bool
+
+
+def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
+    """Test that all true AUCs are above a bound; binned scores have their lowest AUCs."""
+    from scipy.special import ndtr
+
+    numbers = np.flatnonzero(lowest.defined)
+    spread = AUCSpread.of(lowest).take(numbers)
+
+    def limits(deviate: float) -> Floats:
+        return spread.signed_limit(0.0, deviate)
+
+    found = limits(normal_quantile(tail))
+    deviate = crossing(lambda z: float(limits(z).min()) - bound)
+    limit = float(found.min())
+    return Extreme(limit, float(ndtr(-deviate)), (int(numbers[found.argmin()]),), limit > bound)
+
+
+def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
+    """Test that all true group AUCs in use differ by less than a bound."""
+    from scipy.special import ndtr
+
+    groups = UsedGroups.of(extremes)
+    n_groups = groups.numbers.size
+    limit, pair = groups.limit(1.0, deviate_of_furthest_pair(tail, n_groups))
+    deviate = crossing(lambda z: bound - groups.limit(1.0, z)[0])
+    pvalue = float(ndtr(-deviate)) * (2.0 if n_groups > MOST_GROUPS else 1.0)
+    numbers = tuple(groups.numbers[list(pair)].tolist())
+    return Extreme(min(limit, 1.0), min(pvalue, 1.0), numbers, limit < bound)

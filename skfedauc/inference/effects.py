@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from skfedauc._input.groups import number_integers
 from skfedauc._kernel import placements as placements_of_rows
-from skfedauc.counts.moments import is_rounding_error, ratio
+from skfedauc.counts.moments import ClassRows, is_rounding_error, ratio
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -78,28 +78,20 @@ class Rows:
     @functools.cached_property
     def sizes(self) -> Sizes:
         """Row counts, weights and squared weights by class and group."""
-        n = self.by_class(None)
+        of_rows = self.by_class(None)
+        n = of_rows.astype(np.int64)
         if not self.is_weighted:
             weight = float(self.weights[:1].sum())
-            return Sizes(n, weight * n, weight**2 * n)
+            return Sizes(n, weight * of_rows, weight**2 * of_rows)
         return Sizes(n, self.by_class(self.weights), self.by_class(self.weights**2))
 
 
-class Sizes(NamedTuple):
+class Sizes(ClassRows):
     """Row counts, summed weights and squared weights by class and group (2, n_groups)."""
-
-    n: Floats
-    weight: Floats
-    squares: Floats
 
     def of_all(self) -> Sizes:
         """Return the sizes over all groups together, shape (2, 1)."""
         return Sizes(*(of.sum(axis=1, keepdims=True) for of in self))
-
-    @property
-    def effective(self) -> Floats:
-        """Effective sample sizes; 0 without rows."""
-        return ratio(self.weight**2, self.squares, 0.0)
 
     @property
     def few(self) -> NDArray[np.bool_]:
@@ -109,7 +101,7 @@ class Sizes(NamedTuple):
     @property
     def corrections(self) -> Floats:
         """DeLong's variance corrections for the estimated class mean."""
-        return ratio(self.weight**2, np.where(self.n > 1, self.weight**2 - self.squares, 0.0), 1.0)
+        return ratio(self.weight**2, self.pairs, 1.0)
 
 
 def near_one(weights: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input
+from skfedauc.counts.moments import ClassRows
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
 
@@ -225,17 +226,13 @@ class Spreads(NamedTuple):
         """Return the AUCs of one end of the scale."""
         return self.highest if end else self.lowest
 
-    def limit(self, end: float, deviate: ArrayLike, method: Method = "logit") -> Floats:
+    def limit(self, end: float, deviate: ArrayLike) -> Floats:
         """Return lower limits of the lowest AUCs, or upper limits of the highest AUCs."""
-        return self.at(end).limit(end, deviate, method)
+        return self.at(end).limit(end, deviate)
 
     def limits(self, deviate: ArrayLike) -> tuple[Floats, Floats]:
         """Return lower limits of the lowest AUCs and upper limits of the highest AUCs."""
         return self.limit(0.0, deviate), self.limit(1.0, deviate)
-
-    def signed_limit(self, end: float, deviate: float, method: Method = "logit") -> Floats:
-        """Return these limits for a deviate of either sign."""
-        return self.at(end).signed_limit(end, deviate, method)
 
 
 # Limits of group AUCs ------------------------------------------------------------------------
@@ -267,16 +264,11 @@ def group_limits(
 ) -> tuple[Floats, Floats, NDArray[np.str_]]:
     """Return the limits of each group's AUC, each with error probability `tail`, and notes."""
     auc, defined = variances.auc, variances.defined
-    note = np.full(auc.size, "", dtype=object)
-    note[variances.positives.n == 0] = "no positives"
-    note[variances.negatives.n == 0] = "no negatives"
     limits = limits_of_groups(variances, tail, method)
+    bounded = defined & ~(variances.delong > 0) & (method != "exact")
+    note = notes_of(variances.negatives, variances.positives, bounded)
     if method == "exact":
         return *limits, note
-    bounded = defined & ~(variances.delong > 0)
-    note[bounded] = NO_VARIATION
-    for rows, name in ((variances.positives, "positive"), (variances.negatives, "negative")):
-        note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
     if variances.clusters is not None:
         few = "fewer than two clusters of a class: variance bounded"
         note[defined & ~variances.estimable] = few
@@ -284,3 +276,15 @@ def group_limits(
     exact = "perfect separation: exact" if is_exact else "perfect separation"
     note[defined & ((auc == 0.0) | (auc == 1.0))] = exact
     return *limits, note
+
+
+def notes_of(
+    negatives: ClassRows, positives: ClassRows, bounded: NDArray[np.bool_]
+) -> NDArray[np.str_]:
+    """Return notes on groups that lack a class, or whose variance is an upper bound."""
+    note = np.full(bounded.size, "", dtype=object)
+    note[bounded] = NO_VARIATION
+    for rows, name in ((positives, "positive"), (negatives, "negative")):
+        note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
+        note[rows.n == 0] = f"no {name}s"
+    return note

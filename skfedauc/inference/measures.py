@@ -8,7 +8,7 @@ omits transformed AUCs (`Measure.is_auc`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from skfedauc.inference.curves import (
     parts_of,
 )
 from skfedauc.inference.effects import Floats, Rows
+from skfedauc.inference.limits import notes_of
 from skfedauc.inference.models import RowValues, means_of
 from skfedauc.inference.rates import wilson
 from skfedauc.measures import (
@@ -87,16 +88,6 @@ def value_of(measure: Measure, index: Floats) -> Floats:
 # Sampling errors --------------------------------------------------------------------------------
 
 
-class Errors(Protocol):
-    """Sampling errors of each group's index, from which confidence limits follow."""
-
-    def averaged(self, share: Floats, /) -> Errors:
-        """Return the errors of a group average with weights `share`; one element."""
-
-    def limits(self, index: Floats, tail: float, /) -> tuple[Floats, Floats]:
-        """Return limits with error probability `tail` each; NaN if there is no interval."""
-
-
 def influence_of(measure: Measure, curves: GroupCurves) -> Influence:
     """Return the rows' influence on the index."""
     if isinstance(measure, AveragePrecision):
@@ -136,30 +127,30 @@ def limits_of(
 ) -> Limits:
     """Return the limits of each group's index, each with error probability `tail`."""
     low, high = errors.limits(index, tail)
-    note = np.full(index.size, "", dtype=object)
-    note[curves.positives.n == 0] = "no positives"
-    note[curves.negatives.n == 0] = "no negatives"
+    # Degrees of freedom are infinite if the variance is an upper bound.
+    is_bound = isinstance(errors, LogitErrors) and np.isinf(errors.degrees_of_freedom)
+    note = notes_of(curves.negatives, curves.positives, curves.defined & is_bound)
+    if isinstance(measure, AveragePrecision):
+        return Limits(low, high, note)
+    oriented, rate = _oriented(measure, curves)
     few, scarce = few_within(measure, curves, tail)
-    if isinstance(measure, Sensitivity | Specificity):
-        oriented, rate = _oriented(measure, curves)
-        guard = sensitivity_guard(oriented, rate, index, tail)
-        low = np.minimum(low, guard)
+    n_scarce = rate * oriented.negatives.effective
+    if isinstance(measure, PartialAUC):
+        low = np.minimum(low, partial_area_guard(oriented, rate, index, tail))
+        note[few] = f"no lower limit: too few {scarce}s within the rates"
+        perfect, none = index == 1.0, index == 0.0
+        low[perfect], high[perfect] = perfect_area_limit(oriented, rate, tail)[perfect], 1.0
+        note[perfect] = "perfect separation"
+        # The smaller effective sample size: all positives, or the negatives within the rates.
+        n = np.minimum(oriented.positives.effective, n_scarce)[none]
+        low[none], high[none] = 0.0, 1.0 - tail ** (1.0 / np.maximum(n, 1.0))
+        note[none] = f"no {'positive' if measure.min_tpr is None else 'negative'} within the rates"
+    else:
+        low = np.minimum(low, sensitivity_guard(oriented, rate, index, tail))
         note[few] = f"low lower limit: few {scarce}s determine the threshold"
-        none = curves.defined & (rate * oriented.negatives.effective < 1.0 - SAME_RATE)
+        none = curves.defined & (n_scarce < 1.0 - SAME_RATE)
         low[none] = 0.0
         note[none] = f"no lower limit: the threshold is the most extreme {scarce}"
-    if isinstance(errors, LogitErrors):
-        # Degrees of freedom are infinite if the variance is an upper bound.
-        bounded = curves.defined & np.isinf(errors.degrees_of_freedom)
-        note[bounded] = "no variation seen: variance bounded"
-        for rows, name in ((curves.positives, "positive"), (curves.negatives, "negative")):
-            note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
-    if isinstance(measure, PartialAUC):
-        oriented, rate = _oriented(measure, curves)
-        guard = partial_area_guard(oriented, rate, index, tail)
-        low = np.minimum(low, guard)
-        note[few] = f"no lower limit: too few {scarce}s within the rates"
-        _set_extreme_limits(measure, curves, index, tail, Limits(low, high, note))
     return Limits(low, high, note)
 
 
@@ -176,23 +167,6 @@ def few_within(measure: Measure, curves: GroupCurves, tail: float) -> tuple[NDAr
     fewest = fewest_within(oriented.negatives.effective, rate, tail)
     is_reversed = oriented is not curves
     return curves.defined & (fewest < 1.0), "positive" if is_reversed else "negative"
-
-
-def _set_extreme_limits(
-    measure: PartialAUC, curves: GroupCurves, index: Floats, tail: float, found: Limits
-) -> None:
-    """Replace limits where the partial area is 0 or 1, and write their notes."""
-    oriented, rate = _oriented(measure, curves)
-    perfect, none = index == 1.0, index == 0.0
-    found.low[perfect] = perfect_area_limit(oriented, rate, tail)[perfect]
-    found.high[perfect] = 1.0
-    found.note[perfect] = "perfect separation"
-    # The smaller effective sample size: all positives, or the negatives within the rates.
-    n = np.minimum(oriented.positives.effective, rate * oriented.negatives.effective)
-    found.low[none] = 0.0
-    found.high[none] = 1.0 - tail ** (1.0 / np.maximum(n[none], 1.0))
-    where = "positive" if measure.min_tpr is None else "negative"
-    found.note[none] = f"no {where} within the rates"
 
 
 # Certain intervals ------------------------------------------------------------------------------
@@ -223,12 +197,11 @@ def bounds_of(
 
 def true_positive_rate(curves: GroupCurves, fpr: float | Floats) -> Floats:
     """Return each curve's highest true positive rate at a false positive rate."""
-    rate = np.broadcast_to(np.asarray(fpr, np.float64), curves.starts.size - 1)
-    share = curves.share_within(rate)
+    share = curves.share_within(fpr)
     partly = curves.bottom + share * (curves.top - curves.bottom)
     height = np.where(share == 1.0, curves.top, partly)
     # Curves rise, so the height is the largest height of the segments up to the rate.
-    is_within = curves.left <= rate[curves.groups] + SAME_RATE
+    is_within = curves.left <= curves.by_segment(fpr) + SAME_RATE
     return curves.largest(np.where(is_within, height, 0.0))
 
 
@@ -260,7 +233,7 @@ def true_positive_rate_influence(curves: GroupCurves, fpr: float) -> Influence:
     The negatives' influence contains the curve's slope. The slope is the standard
     deviation of the true positive rate over thresholds, over that of the false positive rate.
     """
-    share = curves.share_within(np.full(curves.starts.size - 1, fpr))
+    share = curves.share_within(fpr)
     variance = threshold_moments(curves, fpr)[1]
     slope = np.sqrt(variance * (curves.negatives.effective + 1.0) / (fpr * (1.0 - fpr)))
     return Influence(share, -slope[curves.groups] * share)
@@ -344,6 +317,9 @@ class WilsonErrors(NamedTuple):
         return np.minimum(ends[0].low, ends[1].low), np.maximum(ends[0].high, ends[1].high)
 
 
+Errors = LogitErrors | WilsonErrors
+
+
 def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> WilsonErrors:
     """Return the sampling errors of each group's sensitivity at a false positive rate.
 
@@ -386,7 +362,7 @@ def partial_area_influence(curves: GroupCurves, max_fpr: float) -> Influence:
 
     Rows in a tie block count as uniformly distributed over its segment.
     """
-    share = curves.share_within(np.full(curves.starts.size - 1, max_fpr))
+    share = curves.share_within(max_fpr)
     height = true_positive_rate(curves, max_fpr)[curves.groups]
     width, rise = curves.right - curves.left, curves.top - curves.bottom
     of_positives = share**2 * width / 2.0 + np.maximum(max_fpr - curves.right, 0.0)
@@ -417,13 +393,13 @@ def partial_area_guard(curves: GroupCurves, max_fpr: float, area: Floats, tail: 
     threshold of this negative count, without the one at the threshold. The limit is 0 if no
     negative remains.
     """
-    n, rates = curves.negatives.effective, np.full(curves.starts.size - 1, max_fpr)
+    n = curves.negatives.effective
     fewest = np.clip(fewest_within(n, max_fpr, tail) - 1.0, 0.0, n * max_fpr)
     reached = _mean_height(curves, ratio(fewest, n, 0.0)) * np.minimum(fewest, 1.0)
     # Given the number of negatives, a negative beyond the rates has no influence.
     found = partial_area_influence(curves, max_fpr)
     beyond = (true_positive_rate(curves, max_fpr) - area)[curves.groups] / max_fpr
-    negatives = found.negatives + curves.share_within(rates) * beyond
+    negatives = found.negatives + curves.share_within(max_fpr) * beyond
     parts, freedom = parts_of(curves, Influence(found.positives, negatives))
     parts[1] *= np.maximum(n * max_fpr / (fewest + 1.0), 1.0)
     freedom[1] = np.maximum(n * max_fpr - 1.0, 1.0)

@@ -70,10 +70,10 @@ class RowValues(NamedTuple):
 def auc_values(rows: Rows) -> tuple[RowValues, RowValues]:
     """Return the models' AUCs within groups and over all rows, and placement values."""
     within, among_all = placements(rows)
-    own, means = means_of(rows, within), means_of(rows, among_all)
-    return RowValues(within, own[:, 1], own), RowValues(
-        among_all, _overall(rows, means)[:, 1], means
-    )
+    own, means, weight = means_of(rows, within), means_of(rows, among_all), rows.sizes.weight
+    sums = (weight * np.where(weight > 0, means, 0.0)).sum(axis=2)
+    overall = ratio(sums, np.broadcast_to(weight.sum(axis=1), sums.shape))
+    return RowValues(within, own[:, 1], own), RowValues(among_all, overall[:, 1:], means)
 
 
 def means_of(rows: Rows, values: Floats) -> Floats:
@@ -81,13 +81,6 @@ def means_of(rows: Rows, values: Floats) -> Floats:
     amounts = (rows.weights * of_model if rows.is_weighted else of_model for of_model in values)
     scale = 1.0 if rows.is_weighted else rows.weights[:1].sum()
     return np.array([ratio(scale * rows.by_class(of), rows.sizes.weight) for of in amounts])
-
-
-def _overall(rows: Rows, means: Floats) -> Floats:
-    """Return all rows' mean values from the groups' ones, shape (n_models, 2, 1)."""
-    weight = rows.sizes.weight
-    sums = (weight * np.where(weight > 0, means, 0.0)).sum(axis=2, keepdims=True)
-    return ratio(sums, np.broadcast_to(weight.sum(axis=1, keepdims=True), sums.shape))
 
 
 # Variances of differences ------------------------------------------------------------------

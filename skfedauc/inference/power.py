@@ -296,7 +296,13 @@ def auc_critical_difference(
     >>> round(auc_critical_difference(0.8, 200, 800, correlation=0.75), 3)
     0.024
     """
-    m, n, correlation = _check_test_set(n_positives, n_negatives, correlation)
+    m = _input.check_whole_number(n_positives, "n_positives")
+    n = _input.check_whole_number(n_negatives, "n_negatives")
+    hint = (
+        " The AUCs of two models on the same rows have a positive correlation; with independent "
+        "test sets it is 0."
+    )
+    correlation = _input.check_number(correlation, "correlation", at_least=0, below=1, hint=hint)
     confidence_level = check_confidence_level(confidence_level)
     _input.check_option("method", method, ("exact", "simulate"))
     auc = _input.check_share(auc, "auc")
@@ -309,16 +315,6 @@ def auc_critical_difference(
     same = moments.share_of_same_scores(m, n, correlation)
     differences = _simulated_differences(auc, m, n, same, n_simulations, random)
     return float(np.quantile(np.abs(differences), confidence_level))
-
-
-def _check_test_set(n_positives: Any, n_negatives: Any, correlation: Any) -> tuple[int, int, float]:
-    m = _input.check_whole_number(n_positives, "n_positives")
-    n = _input.check_whole_number(n_negatives, "n_negatives")
-    hint = (
-        " The AUCs of two models on the same rows have a positive correlation; with independent "
-        "test sets it is 0."
-    )
-    return m, n, _input.check_number(correlation, "correlation", at_least=0, below=1, hint=hint)
 
 
 def _simulated_differences(

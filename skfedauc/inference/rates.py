@@ -230,12 +230,8 @@ def _largest(one: Limits, other: Limits, sign: float, correlation: Floats | None
     """Return the largest upper (sign 1) or lower (sign -1) limit over all pair differences."""
     if sign > 0:
         of_one, of_other = one.high - one.value, other.value - other.low
-        alone = one.high.max() - other.low.min()
     else:
         of_one, of_other = one.value - one.low, other.high - other.value
-        alone = one.low.max() - other.high.min()
-    if one.value.size > MOST_GROUPS:
-        return float(alone)
     return largest_of_pairs((one.value, of_one), (other.value, of_other), sign, correlation)[0]
 
 
@@ -389,7 +385,10 @@ class ClusterSums:
         """Unit residuals, whose squares add up to the variances; shape (n_units,)."""
         centered = self.events - self.weight * np.nan_to_num(self.value)[self.group]
         squares, cubes = self._by_group(self.weight**2), self._by_group(self.weight**3)
-        scale = _correction(self.total, squares, cubes)
+        share = divided(squares, self.total**2, 1.0)
+        remaining = 1.0 - 2.0 * divided(cubes, squares * self.total, 1.0) + share
+        has_two = divided(1.0, share, 1.0) > _ONE_CLUSTER
+        scale = np.where(has_two, divided(1.0, remaining, 0.0), 0.0)
         return centered * divided(np.sqrt(scale), self.total, 0.0)[self.group]
 
     @functools.cached_property
@@ -404,7 +403,13 @@ class ClusterSums:
 
     def precision_of(self, share: Floats) -> Shares:
         """Return row shares, such as prevalences, with the ratios' variances."""
-        return _shares(share, self.variance, self.n_rows, self.n_effective_clusters)
+        n_rows, n_clusters = self.n_rows, self.n_effective_clusters
+        of_rows = np.nan_to_num(share * (1.0 - share))
+        # Rounding error of a share of 0 or 1 of weighted rows is no variation.
+        is_estimated = (of_rows > 1e-12) & (np.minimum(n_clusters, n_rows) > _ONE_CLUSTER)
+        found = divided(self.variance * np.maximum(n_rows - 1.0, 0.0), of_rows, 1.0)
+        effect = np.where(is_estimated, found, divided(n_rows, n_clusters, 1.0))
+        return Shares(share, n_rows, n_clusters, np.maximum(effect, 1.0), is_estimated)
 
     @property
     def n_rows(self) -> Floats:
@@ -416,27 +421,7 @@ class ClusterSums:
         """Group ratios that are shares of the denominator's rows."""
         return self.precision_of(self.value)
 
-    def select(self, chosen: NDArray[np.bool_]) -> ClusterSums:
-        """Return the sums for some groups."""
-        place = np.cumsum(chosen) - 1
-        kept = chosen[self.group]
-        return ClusterSums(
-            place[self.group[kept]],
-            self.cluster[kept],
-            self.events[kept],
-            self.weight[kept],
-            self.squares[kept],
-            int(chosen.sum()),
-            self.n_clusters,
-        )
-
     # Several groups ------------------------------------------------------------------------
-
-    @functools.cached_property
-    def _standardized(self) -> Floats:
-        """Unit residuals over the standard error of the group's share."""
-        error = np.sqrt(self.shares.variance(np.nan_to_num(self.value)))
-        return self.residuals * divided(1.0, error, 0.0)[self.group]
 
     @functools.cached_property
     def correlation(self) -> Floats | None:
@@ -445,25 +430,10 @@ class ClusterSums:
             return None
         from scipy.sparse import csr_array
 
+        error = np.sqrt(self.shares.variance(np.nan_to_num(self.value)))
+        standardized = self.residuals * divided(1.0, error, 0.0)[self.group]
         shape = self.n_groups, self.n_clusters
-        matrix = csr_array((self._standardized, (self.group, self.cluster)), shape=shape)
+        matrix = csr_array((standardized, (self.group, self.cluster)), shape=shape)
         found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
         return found
-
-
-def _correction(total: Floats, squares: Floats, cubes: Floats) -> Floats:
-    """Return 1 / f from summed powers of the cluster weights; 0 for a single cluster."""
-    share = divided(squares, total**2, 1.0)
-    remaining = 1.0 - 2.0 * divided(cubes, squares * total, 1.0) + share
-    return np.where(divided(1.0, share, 1.0) > _ONE_CLUSTER, divided(1.0, remaining, 0.0), 0.0)
-
-
-def _shares(value: Floats, variance: Floats, n_rows: Floats, n_clusters: Floats) -> Shares:
-    of_rows = np.nan_to_num(value * (1.0 - value))
-    # Rounding error of a share of 0 or 1 of weighted rows is no variation.
-    is_estimated = (of_rows > 1e-12) & (n_clusters > _ONE_CLUSTER) & (n_rows > _ONE_CLUSTER)
-    effect = divided(n_rows, n_clusters, 1.0)
-    found = divided(variance * np.maximum(n_rows - 1.0, 0.0), of_rows, 1.0)
-    effect = np.where(is_estimated, np.maximum(found, 1.0), np.maximum(effect, 1.0))
-    return Shares(value, n_rows, n_clusters, effect, is_estimated)

@@ -49,13 +49,6 @@ from skfedauc.pairs import GroupPairs
 Floats = NDArray[np.float64]
 
 
-SHARED = (
-    "assumes independent groups, but {n_shared:,} of {n_clusters:,} clusters have rows in several "
-    "groups. Clusters with the same label are the same cluster: if they are different, give them "
-    "different labels. {mend}"
-)
-
-
 class Clusters(NamedTuple):
     """Cluster effects on each group's AUC, by unit.
 
@@ -67,12 +60,6 @@ class Clusters(NamedTuple):
     effects: Floats
     scaled: Floats
     n_shared: int
-
-    def check_not_shared(self, result: str, mend: str = "") -> None:
-        """Raise an error if groups share clusters, for a result that assumes independent groups."""
-        if self.units.shares_clusters:
-            numbers = {"n_shared": self.n_shared, "n_clusters": self.units.n_clusters}
-            raise ValueError(f"{result} {SHARED.format(mend=mend, **numbers)}".rstrip())
 
     def correlations(self, first: Numbers, second: Numbers) -> Floats | None:
         """Correlations between the AUCs in group pairs; None if groups share no clusters."""
@@ -216,8 +203,13 @@ class Variances:
 
     def check_independent_groups(self, result: str, mend: str = "") -> None:
         """Raise an error if groups share clusters, for a result that assumes independent groups."""
-        if self.clusters is not None:
-            self.clusters.check_not_shared(result, mend)
+        if self.clusters is not None and self.shares_clusters:
+            raise ValueError(
+                f"{result} assumes independent groups, but {self.clusters.n_shared:,} of "
+                f"{self.clusters.units.n_clusters:,} clusters have rows in several groups. "
+                "Clusters with the same label are the same cluster: if they are different, give "
+                f"them different labels. {mend}".rstrip()
+            )
 
     def of_average(self, share: Floats) -> float:
         """Variance of an average group AUC for fixed groups; bounds replace unknown variances.

@@ -13,13 +13,16 @@ from skfedauc.inference.differences import (
     MOST_GROUPS,
     Comparisons,
     DifferenceTest,
+    Extreme,
+    MarginTest,
     clearest_difference,
     compare_pairs,
     compare_with_reference,
     compare_with_rest,
+    difference_below,
     difference_interval,
+    worst_above,
 )
-from skfedauc.inference.group_tests import Extreme, MarginTest, difference_below, worst_above
 from skfedauc.inference.limits import NO_VARIATION, check_confidence_level
 from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.inference.variances import Extremes

@@ -14,8 +14,13 @@ from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals, limits
-from skfedauc.inference.differences import DifferenceTest, null_difference
-from skfedauc.inference.group_tests import EqualGroupsTest, MarginTest, equal_groups_test
+from skfedauc.inference.differences import (
+    DifferenceTest,
+    EqualGroupsTest,
+    MarginTest,
+    equal_groups_test,
+    null_difference,
+)
 from skfedauc.inference.ranking import heterogeneity
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
