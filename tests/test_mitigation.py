@@ -32,8 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from skfedauc import GroupAUC, MitigatedClassifier
-from skfedauc.mitigation import sensitive
+from skfedauc import GroupAUC, MitigatedClassifier, mitigation
 
 FEATURES = ["dose", "level"]
 COLUMNS = ["sex", "band", ["sex", "band"]]
@@ -567,7 +566,7 @@ def alternating(X, columns):
     return [np.arange(len(SELECT(X, columns)[0])) % 2]
 
 
-SELECT = sensitive.select
+SELECT = mitigation.select
 
 
 CHECKED = [
@@ -601,7 +600,7 @@ def name_of(part):
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=name_of)
 def test_checks_of_scikit_learn(estimator, check, monkeypatch):
     if not isinstance(estimator.mitigator, CorrelationRemover):
-        monkeypatch.setattr(sensitive, "select", alternating)
+        monkeypatch.setattr(mitigation, "select", alternating)
     reasons = EXPECTED_TO_FAIL[type(estimator.mitigator).__name__]
     # pytest formats the traceback of each failure of the mark xfail.
     fails = check.func.__name__ in reasons

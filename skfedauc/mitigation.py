@@ -1,0 +1,785 @@
+"""`MitigatedClassifier`: a classifier with a fairlearn mitigator, for scikit-learn searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skfedauc import _input, _words
+from skfedauc._sklearn import is_routing_enabled, number_of_rows, refuse_unrouted, weight_name
+
+Columns = list[Any]  # names or positions of sensitive columns: all strings or all integers
+
+
+def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
+    """Return a check that the mitigator has scores, and the classifier has this method."""
+
+    def check(self: MitigatedClassifier) -> bool:
+        strategy = _strategy_of(self.mitigator)
+        return hasattr(strategy, method) and hasattr(self._classifier, method)
+
+    return check
+
+
+class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Binary classifier with a fairlearn mitigator, for pipelines and searches.
+
+    Fairlearn's mitigators take sensitive features as an argument, which scikit-learn's pipelines,
+    searches and scorers do not pass. `MitigatedClassifier` reads them from columns of X.
+
+    Parameters
+    ----------
+    mitigator : ExponentiatedGradient, GridSearch, ThresholdOptimizer or CorrelationRemover
+        The unfitted fairlearn mitigator; `fit` fits a copy. A search names its parameters
+        ``mitigator__eps``, ``mitigator__estimator__C``.
+    groups : str, int, or list or tuple of str or of int
+        Names (for an array: positions) of the columns of X with the sensitive features; each
+        combination of their labels is a group. `CorrelationRemover` also takes numbers.
+    estimator : classifier, default=None
+        Classifier to fit to the output of `CorrelationRemover`; the other mitigators have one
+        inside.
+    drop : bool, default=True
+        Whether to drop the sensitive columns from the features of the classifier.
+        `CorrelationRemover` always drops these columns.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in ``predict``.
+        Use None in production: with an int, rows that are predicted one at a time all get the same
+        random number.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+        Sorted class labels. The mitigator receives the second class, the positive class, as 1.
+    mitigator_ : object
+        The fitted mitigator. Reductions keep the training rows in ``mitigator_.constraints``.
+    estimator_ : classifier
+        The fitted `estimator`, only for `CorrelationRemover`.
+    n_features_in_ : int
+        Number of columns of X in fit, including sensitive columns.
+    feature_names_in_ : ndarray, shape (`n_features_in_`,)
+        Names of the columns of X, if all names are strings.
+
+    See Also
+    --------
+    make_group_auc_scorer : Scorer for the group AUCs of a classifier.
+    FairnessAudit : Measure the gaps that a mitigation should reduce.
+
+    Notes
+    -----
+    =======================  ===============  ==============================  =================
+    Mitigator                Sensitive        Scores                          ``sample_weight``
+                             columns read by
+    =======================  ===============  ==============================  =================
+    `ExponentiatedGradient`  fit              mean of the ``predict_proba``   refused (1)
+                                              of its classifiers, weighted
+                                              by ``weights_``
+    `GridSearch`             fit              ``predict_proba`` of the best   refused (1)
+                                              classifier
+    `ThresholdOptimizer`     fit, predict     none: it makes decisions        passed to its
+                                              only                            estimator (2)
+    `CorrelationRemover`     fit, predict     scores of `estimator`           passed to
+                                                                              `estimator` (2)
+    =======================  ===============  ==============================  =================
+
+    (1) Reductions compute weights of the rows [1]_.
+
+    (2) Thresholds and correlations are computed from unweighted rows. Without metadata routing, the
+    last step of a pipeline gets the weights, also those that a reduction computes; with it, the
+    classifier must request them by ``set_fit_request(sample_weight=True)``.
+
+    The scores of `ExponentiatedGradient` are a weighted mean of its classifiers' probabilities, so
+    their AUC describes this mean and not the random decisions. To score the decisions of
+    `ThresholdOptimizer`, make a group scorer with ``response_method="predict"``. Pass a fitted
+    model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``, with ``drop=False`` if its
+    features include the sensitive columns. Reductions predict without the sensitive columns if
+    `drop` is true and X has the other columns in the order of fit.
+
+    References
+    ----------
+    .. [1] Agarwal, Beygelzimer, Dudik, Langford & Wallach (2018), "A reductions approach to
+       fair classification", ICML, PMLR 80:60-69.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from fairlearn.reductions import DemographicParity, ExponentiatedGradient
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skfedauc import MitigatedClassifier, group_auc_scoring
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"dose": rng.normal(size=60), "sex": ["f", "m", "m"] * 20})
+    >>> y = X["dose"] + (X["sex"] == "m") + rng.normal(size=60) > 0.5
+    >>> fair = MitigatedClassifier(
+    ...     ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=3),
+    ...     groups="sex",
+    ...     random_state=0,
+    ... )
+    >>> search = GridSearchCV(
+    ...     fair,
+    ...     {"mitigator__eps": [0.01, 0.1]},
+    ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="sex"),
+    ...     cv=2,
+    ...     refit="pooled",
+    ...     error_score="raise",
+    ... ).fit(X, y)
+    >>> search.predict_proba(X).shape
+    (60, 2)
+    """
+
+    def __init__(
+        self,
+        mitigator: Any,
+        *,
+        groups: str | int | Sequence[str] | Sequence[int],
+        estimator: Any = None,
+        drop: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.mitigator = mitigator
+        self.groups = groups
+        self.estimator = estimator
+        self.drop = drop
+        self.random_state = random_state
+
+    # The inner classifier requests the weights, so this estimator has no set_fit_request.
+    __metadata_request__fit = {"sample_weight": UNUSED}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> MitigatedClassifier:
+        """Fit the mitigator and the classifier.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_rows, n_columns)
+            Features and sensitive columns, as an array or as a DataFrame of pandas, polars or
+            pyarrow.
+        y : array-like, shape (n_rows,)
+            Labels with two classes.
+        sample_weight : array-like, shape (n_rows,), default=None
+            Weights for the classifier's fit, see the class's table. A `Pipeline` passes these
+            weights to the last step.
+        **params : dict
+            Other metadata for the classifier's fit, which need scikit-learn's metadata routing.
+
+        Returns
+        -------
+        MitigatedClassifier
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the sensitive columns are absent from X or have missing values. If y does not have
+            two classes. If `mitigator`, `estimator`, `drop` and `sample_weight` are not compatible.
+        """
+        strategy = self._new_strategy()
+        _input.check_random_state(self.random_state)
+        columns = _check_columns(self.groups)
+        X = _checked(self, X, reset=True)
+        sample_weight = _input.from_array_api(sample_weight)
+        groups = select(X, columns)
+        self._other_columns = [name for name in _names_of(X) if name not in columns]
+        features = _without(X, columns) if self.drop else X
+        classes, codes = _classes_of(y, type(self).__name__)
+        n_rows = number_of_rows(X)
+        _input.check_length("y", codes.size, "X", n_rows)
+        if sample_weight is not None:
+            n_weights = number_of_rows(sample_weight, "sample_weight")
+            _input.check_length("sample_weight", n_weights, "X", n_rows)
+        strategy.fit(features, classes, codes, groups, self._fit_params(sample_weight, params))
+        self._strategy = strategy
+        self.classes_ = classes
+        self.mitigator_ = strategy.mitigator
+        if isinstance(strategy, _CorrelationRemoval):
+            self.estimator_ = strategy.estimator
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray, shape (n_rows,)
+            Predicted labels, which are random for some mitigators; see `random_state`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the columns of X differ from fit. If the mitigator needs groups, and a group of X was
+            absent from fit.
+        """
+        check_is_fitted(self)
+        labels: NDArray[Any] = self._strategy.predict(*self._parts(X), self.random_state)
+        return labels
+
+    @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray, shape (n_rows, 2)
+            Probabilities, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        probabilities: NDArray[np.float64] = self._strategy.predict_proba(*self._parts(X))
+        return probabilities
+
+    @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray, shape (n_rows, 2)
+            Logarithms in the order of ``classes_``, -inf for the probability 0.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
+
+    @available_if(_gives("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of ``classes_[1]``, only for `CorrelationRemover`.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n_rows, n_columns)
+            Features and sensitive columns, as in fit.
+
+        Returns
+        -------
+        ndarray, shape (n_rows,)
+            Scores, which are higher for ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        scores: NDArray[np.float64] = self._strategy.decision_function(*self._parts(X))
+        return scores
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata routing from `fit` to the fit of the classifier.
+
+        The classifier requests metadata, as in
+        ``LogisticRegression().set_fit_request(sample_weight=True)``. A reduction computes weights
+        and routes nothing.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+            Routes of metadata from this estimator to the classifier.
+        """
+        router = MetadataRouter(owner=self)
+        strategy = _strategy_of(self.mitigator)
+        if strategy is not None and strategy.takes_fit_params and hasattr(self._classifier, "fit"):
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            router.add(estimator=self._classifier, method_mapping=mapping)
+        return router
+
+    def _fit_params(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of the classifier's fit."""
+        refuse_unrouted(params, self, "fit")
+        given = {**params, "sample_weight": sample_weight}
+        given = {name: value for name, value in given.items() if value is not None}
+        strategy = _strategy_of(self.mitigator)
+        if strategy is not None and not strategy.takes_fit_params and given:
+            raise ValueError(
+                f"{type(self.mitigator).__name__} sets the weights of the rows itself, so it "
+                f"takes no {', '.join(given)}; do not pass it."
+            )
+        if is_routing_enabled():
+            routed = process_routing(self, "fit", **given)
+            return dict(routed.estimator.fit) if given else {}
+        name = weight_name(self._classifier)
+        return {name: given["sample_weight"]} if given else {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        strategy = _strategy_of(self.mitigator)
+        tags.non_deterministic = strategy is not None and strategy.is_random
+        if strategy is not _CorrelationRemoval and hasattr(self._classifier, "fit"):
+            tags.input_tags.allow_nan = get_tags(self._classifier).input_tags.allow_nan
+        return tags
+
+    @property
+    def _classifier(self) -> Any:
+        """Classifier inside the mitigator, or `estimator` for other mitigators."""
+        return getattr(self.mitigator, "estimator", self.estimator)
+
+    def _new_strategy(self) -> Any:
+        """Return a new strategy; not all have scores, so that it has no common type."""
+        strategy: Any = _strategy_of(self.mitigator)
+        if strategy is None:
+            raise TypeError(
+                "mitigator must be an ExponentiatedGradient, GridSearch, ThresholdOptimizer or "
+                f"CorrelationRemover of fairlearn; got {_words.shortened(self.mitigator)}."
+            )
+        if not isinstance(self.drop, bool):
+            raise TypeError(f"drop must be True or False; got {_words.shortened(self.drop)}.")
+        name = type(self.mitigator).__name__
+        if strategy is not _CorrelationRemoval:
+            if self.estimator is not None:
+                raise ValueError(
+                    f"estimator is for CorrelationRemover only; {name} has its own estimator: pass "
+                    f"mitigator={name}(estimator=...)."
+                )
+            return strategy(self.mitigator)
+        if self.estimator is None:
+            raise ValueError(
+                f"{name} transforms features and does not classify: pass a classifier for its "
+                "output, estimator=LogisticRegression()."
+            )
+        if not self.drop:
+            raise ValueError(
+                f"{name} always leaves the sensitive columns out, so drop=False is not possible; "
+                "omit drop."
+            )
+        named = list(self.mitigator.sensitive_feature_ids)
+        if named and named != _check_columns(self.groups):
+            raise ValueError(
+                f"sensitive_feature_ids={_words.shortened(named)} of {name} differ from "
+                f"groups={_words.shortened(self.groups)}; pass "
+                "CorrelationRemover(sensitive_feature_ids=[])."
+            )
+        return _CorrelationRemoval(self.mitigator, self.estimator)
+
+    def _parts(self, X: Any) -> tuple[Any, list[Any]]:
+        """Return the features, and the sensitive columns for mitigators that need these columns."""
+        needed = self._strategy.reads_groups
+        names = _names_of(X)
+        if names and names == self._other_columns and self.drop and not needed:
+            return X, []
+        columns = _check_columns(self.groups)
+        X = _checked(self, X, reset=False)
+        features = _without(X, columns) if self.drop else X
+        return features, select(X, columns) if needed else []
+
+
+# Strategies --------------------------------------------------------------------------------------
+
+
+class _Strategy:
+    """Base class of strategies, which fit a copy of one kind of mitigator, and predict labels.
+
+    Strategies with scores also have ``predict_proba`` or ``decision_function``.
+    """
+
+    is_random = False  # whether predictions are random
+    takes_fit_params = True  # whether the classifier gets weights and other metadata of fit
+    reads_groups = False  # whether predictions need the sensitive columns
+
+    def __init__(self, mitigator: Any) -> None:
+        # ``clone`` rejects a mitigator if the user has set parameters to integers after
+        # construction. ``constraint_weight`` of `GridSearch` acts only in the constructor.
+        params = mitigator.get_params(deep=False)
+        copied = {name: clone(value, safe=False) for name, value in params.items()}
+        self.mitigator = type(mitigator)(**copied)
+
+
+class _GridReduction(_Strategy):
+    """Strategy for ``GridSearch``: the best of many classifiers with different row weights."""
+
+    takes_fit_params = False
+    _least_groups = 2
+
+    def fit(
+        self,
+        X: Any,
+        classes: NDArray[Any],
+        codes: NDArray[np.int64],
+        sensitive: Sequence[Any],
+        fit_params: Mapping[str, Any],
+    ) -> None:
+        from fairlearn.reductions import ClassificationMoment
+
+        name = type(self.mitigator).__name__
+        if not isinstance(self.mitigator.constraints, ClassificationMoment):
+            raise ValueError(
+                f"constraints of {name} must be constraints for classifiers, such as "
+                f"DemographicParity(); got {type(self.mitigator.constraints).__name__}."
+            )
+        if isinstance(self.mitigator.estimator, FrozenEstimator):
+            raise ValueError(
+                f"{name} fits its estimator many times, which a FrozenEstimator does not "
+                "allow; pass an estimator to be fitted, or use ThresholdOptimizer."
+            )
+        if self.mitigator.sample_weight_name == "sample_weight":
+            self.mitigator.set_params(sample_weight_name=weight_name(self.mitigator.estimator))
+        self._classes = classes
+        labels = _labels_of(sensitive)
+        if len(_known_groups(labels)) < self._least_groups:
+            raise ValueError(
+                f"{name} needs two groups or more, but groups has a single label, "
+                f"{_words.shortened(labels[:1].tolist()[0])}; in a search, stratify the folds by "
+                "group."
+            )
+        self.mitigator.fit(X, codes, sensitive_features=labels)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        drawn = {"random_state": random_state} if self.is_random else {}
+        return self._classes[np.asarray(self.mitigator.predict(X, **drawn), np.intp)]
+
+    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the weighted mean of the classifiers' probabilities."""
+        positive = np.zeros(np.shape(X)[0])
+        for weight, classifier in self._mixture():
+            # A classifier with a single class in fit has a probability column for this class only.
+            if 1 in classifier.classes_:
+                place = list(classifier.classes_).index(1)
+                positive += weight * np.asarray(classifier.predict_proba(X))[:, place]
+        positive = np.clip(positive, 0.0, 1.0)  # The sum of the weights is 1 except for rounding.
+        return np.column_stack([1.0 - positive, positive])
+
+    def _mixture(self) -> list[tuple[float, Any]]:
+        """Return the classifiers that predict, with weights."""
+        return [(1.0, self.mitigator.predictors_[self.mitigator.best_idx_])]
+
+
+class _MixtureReduction(_GridReduction):
+    """Strategy for ``ExponentiatedGradient``: a randomly drawn classifier for each row."""
+
+    is_random = True
+    _least_groups = 1
+
+    def _mixture(self) -> list[tuple[float, Any]]:
+        weights = self.mitigator.weights_
+        return [(weights[i], self.mitigator.predictors_[i]) for i in weights.index[weights > 0]]
+
+
+class _Thresholds(_Strategy):
+    """Strategy for ``ThresholdOptimizer``: per group, one threshold or two with a random choice."""
+
+    is_random = True
+    reads_groups = True
+
+    def fit(
+        self,
+        X: Any,
+        classes: NDArray[Any],
+        codes: NDArray[np.int64],
+        sensitive: Sequence[Any],
+        fit_params: Mapping[str, Any],
+    ) -> None:
+        self._check_estimator(X.shape[1], classes)
+        self._classes = classes
+        labels = _labels_of(sensitive)
+        self._known = _known_groups(labels)
+        self.mitigator.fit(X, codes, sensitive_features=labels, **fit_params)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        labels = _labels_of(sensitive)
+        # fairlearn predicts the negative class for rows of groups that fit did not have.
+        _refuse_unknown(labels, self._known, "threshold")
+        codes = self.mitigator.predict(X, sensitive_features=labels, random_state=random_state)
+        return np.asarray(self._classes[codes])
+
+    def _check_estimator(self, n_features: int, classes: NDArray[Any]) -> None:
+        estimator, method = self.mitigator.estimator, self.mitigator.predict_method
+        if not isinstance(estimator, FrozenEstimator):
+            if self.mitigator.prefit:
+                raise ValueError(
+                    "prefit=True of ThresholdOptimizer needs a fitted estimator, but "
+                    "scikit-learn's searches and pipelines replace estimators by unfitted clones. "
+                    "Wrap the fitted model: ThresholdOptimizer(estimator="
+                    "sklearn.frozen.FrozenEstimator(model), prefit=True)."
+                )
+            return
+        n_expected = getattr(estimator, "n_features_in_", n_features)
+        if n_expected != n_features:
+            raise ValueError(
+                f"the frozen estimator of ThresholdOptimizer was fitted to {n_expected} features, "
+                f"but gets {n_features}; drop=False passes the sensitive columns to it, drop=True "
+                "does not."
+            )
+        known = np.asarray(getattr(estimator, "classes_", classes))
+        if not np.array_equal(known, classes):
+            raise ValueError(
+                f"y has the classes {classes.tolist()}, and the frozen estimator of "
+                f"ThresholdOptimizer was fitted on {known.tolist()}; pass labels of these classes."
+            )
+        if method == "predict" and known.dtype.kind not in "biuf":
+            raise ValueError(
+                "predict_method='predict' of ThresholdOptimizer takes the labels of its frozen "
+                f"estimator as scores, but these are {known.tolist()}; use "
+                "predict_method='predict_proba', or fit the model to labels 0 and 1."
+            )
+
+
+class _CorrelationRemoval(_Strategy):
+    """Strategy for ``CorrelationRemover``, with a classifier of the remover's output.
+
+    Sensitive columns become numbers with mean 0, text one indicator per label: fairlearn 0.13
+    subtracts the mean of all sensitive columns from each column, instead of the column's mean.
+    """
+
+    reads_groups = True
+
+    def __init__(self, mitigator: Any, estimator: Any) -> None:
+        super().__init__(mitigator)
+        self.estimator = clone(estimator)
+
+    def fit(
+        self,
+        X: Any,
+        classes: NDArray[Any],
+        codes: NDArray[np.int64],
+        sensitive: Sequence[Any],
+        fit_params: Mapping[str, Any],
+    ) -> None:
+        # The groups of each column, or None for a column of numbers
+        self._known = [
+            _known_groups(_labels_of([column])) if _numbers(column) is None else None
+            for column in sensitive
+        ]
+        self._means = self._numbers(sensitive).mean(axis=0)
+        self.mitigator.set_params(sensitive_feature_ids=list(range(self._means.size)))
+        if hasattr(self.mitigator, "set_output"):  # Fairlearn 0.15 added this method.
+            # Return arrays: with transform_output="pandas", the output has other column names.
+            self.mitigator.set_output(transform="default")
+        self.mitigator.fit(self._table(X, sensitive))
+        self.estimator.fit(self._features(X, sensitive), classes[codes], **fit_params)
+
+    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
+        return np.asarray(self.estimator.predict(self._features(X, sensitive)))
+
+    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        return np.asarray(self.estimator.predict_proba(self._features(X, sensitive)))
+
+    def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        return np.asarray(self.estimator.decision_function(self._features(X, sensitive)))
+
+    def _features(self, X: Any, sensitive: Sequence[Any]) -> Any:
+        """Return the remover's output like X: an array, or a DataFrame with its names and index."""
+        values = self.mitigator.transform(self._table(X, sensitive))
+        if not _is_frame(X):
+            return values
+        if nw.dependencies.is_pandas_dataframe(X):
+            return pd.DataFrame(values, index=X.index, columns=X.columns)
+        columns = {name: values[:, place] for place, name in enumerate(_names_of(X))}
+        kind = nw.get_native_namespace(nw.from_native(X, eager_only=True))
+        return nw.to_native(nw.from_dict(columns, backend=kind))
+
+    def _table(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
+        return np.hstack([self._numbers(sensitive) - self._means, np.asarray(X, np.float64)])
+
+    def _numbers(self, columns: Sequence[Any]) -> NDArray[np.float64]:
+        parts = []
+        for column, known in zip(columns, self._known, strict=True):
+            numbers = _numbers(column)
+            if known is None and numbers is not None:
+                parts.append(numbers[:, np.newaxis])
+                continue
+            values = _labels_of([column])
+            if known is None:
+                raise TypeError(
+                    "groups held numbers in fit, but now holds labels such as "
+                    f"{_words.shortened(values[:1].tolist()[0])}; pass columns of numbers."
+                )
+            _refuse_unknown(values, known, "correlation")
+            parts.append(values[:, np.newaxis] == _input.object_array(known))
+        return np.hstack(parts).astype(np.float64)
+
+
+def _strategy_of(mitigator: Any) -> type[_Strategy] | None:
+    """Return the strategy class for a mitigator, or None for other objects."""
+    from fairlearn.postprocessing import ThresholdOptimizer
+    from fairlearn.preprocessing import CorrelationRemover
+    from fairlearn.reductions import ExponentiatedGradient, GridSearch
+
+    strategies: dict[type, type[_Strategy]] = {
+        ExponentiatedGradient: _MixtureReduction,
+        GridSearch: _GridReduction,
+        ThresholdOptimizer: _Thresholds,
+        CorrelationRemover: _CorrelationRemoval,
+    }
+    return next((s for kind, s in strategies.items() if isinstance(mitigator, kind)), None)
+
+
+# Input: labels of two classes, and the sensitive columns of X ------------------------------------
+
+
+def _classes_of(y: Any, owner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the two sorted classes, and the rows' labels as codes 0 and 1."""
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    y = column_or_1d(_input.from_array_api(y), warn=True)
+    classes, codes = _input.class_labels(y)
+    if classes.size > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: y "
+            f"has {classes.size} classes, {', '.join(map(repr, classes[:4].tolist()))}"
+            f"{', ...' if classes.size > 4 else ''}. Pass y == label for one class versus rest."
+        )
+    if classes.size < 2:
+        raise ValueError(
+            f"y has only one class, {_words.shortened(classes.tolist()[0])}; "
+            f"{owner} needs rows of two classes."
+        )
+    return classes, codes.astype(np.int64)
+
+
+def _check_columns(groups: Any) -> Columns:
+    """Return the names or positions of the sensitive columns as a list."""
+    several = isinstance(groups, list | tuple)
+    columns = list(groups) if several else [groups]
+    are_positions = all(
+        isinstance(c, int | np.integer) and not isinstance(c, bool) and c >= 0 for c in columns
+    )
+    if not columns or not (_input.is_column_names(columns) or are_positions):
+        raise TypeError(
+            "groups must be the name of a column of X or a list of names; if X is an array, "
+            "it must be a position from 0 or a list of positions; got "
+            f"{_words.shortened(groups)}."
+        )
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"groups must name different columns; got {_words.shortened(groups)}.")
+    return columns
+
+
+def _checked(estimator: Any, X: Any, reset: bool) -> Any:
+    """Check the columns of X, and return X as a DataFrame of its library or as an array.
+
+    With `reset`, the estimator stores the names and the column count.
+    """
+    X = _input.from_array_api(_input.unwrapped(X))
+    if _is_frame(X):
+        _names_of(X)  # refuses repeated names
+        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+
+
+def _is_frame(X: Any) -> bool:
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def _names_of(X: Any) -> list[str]:
+    """Return the names of the columns of X; an empty list for an array."""
+    try:
+        return list(nw.from_native(X, eager_only=True).columns) if _is_frame(X) else []
+    except DuplicateError as error:
+        repeated = " ".join(str(error).split()).partition("- ")[2]
+        raise ValueError(f"X has several columns of one name, {repeated}; rename them.") from error
+
+
+def select(X: Any, columns: Columns) -> list[Any]:
+    """Return the sensitive columns of a DataFrame or an array."""
+    _check_present(X, columns)
+    if _is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        return [nw.to_native(frame.get_column(name)) for name in columns]
+    return [X[:, position] for position in columns]
+
+
+def _check_present(X: Any, columns: Columns) -> None:
+    """Refuse names and positions that X lacks."""
+    shown = _words.all_shortened(columns)
+    plural = "s" if len(columns) > 1 else ""
+    if _is_frame(X):
+        names = _names_of(X)
+        if not set(columns) <= set(names):
+            raise ValueError(
+                f"groups requires the column{plural} {shown} of X; the columns of X are "
+                f"{_words.listed(names)}."
+            )
+    elif _input.is_column_names(columns):
+        raise TypeError(
+            f"groups names the column{plural} {shown} of X, but X arrived as "
+            f"{type(X).__name__} without named columns: pass a DataFrame. If earlier steps of a "
+            "pipeline return arrays, make them return DataFrames: "
+            "pipeline.set_output(transform='pandas')."
+        )
+    elif max(columns) >= X.shape[1]:
+        raise ValueError(
+            f"groups has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
+            "counted from 0."
+        )
+
+
+def _without(X: Any, columns: Columns) -> Any:
+    """Return X without these columns."""
+    _check_present(X, columns)
+    if len(columns) == X.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} feature(s), all of them in groups, so that no feature is left "
+            "to learn from; add features, or pass drop=False."
+        )
+    if _is_frame(X):
+        return nw.to_native(nw.from_native(X, eager_only=True).drop(columns))
+    return np.delete(X, columns, axis=1)
+
+
+def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
+    """Return labels of shape (n_rows,), or (n_rows, n_columns) with several columns."""
+    labels = []
+    for column in columns:
+        codes, known = _input.encode_groups(column, "groups")
+        # Fairlearn compares labels, which fails for dates.
+        labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
+    if len(labels) == 1:
+        return labels[0]
+    return np.column_stack([column.astype(object) for column in labels])
+
+
+def _known_groups(labels: NDArray[Any]) -> list[Any]:
+    """Return the distinct groups of the rows of fit."""
+    return list(_input.encode_groups(labels, "groups")[1].tolist())
+
+
+def _refuse_unknown(labels: NDArray[Any], known: list[Any], lack: str) -> None:
+    """Raise a ValueError that names `lack` for rows of groups absent from fit."""
+    codes, groups = _input.encode_groups(labels, "groups")
+    unknown = [group not in known for group in groups.tolist()]
+    if any(unknown):
+        names = ", ".join(map(repr, groups[unknown].tolist()[:5]))
+        raise ValueError(
+            f"groups has {int(np.asarray(unknown)[codes].sum())} of {codes.size} rows in "
+            f"groups that were absent in fit ({names}), so there is no {lack} for "
+            f"them; the groups of fit are {', '.join(map(repr, known[:10]))}"
+            f"{', ...' if len(known) > 10 else ''}."
+        )
+
+
+def _numbers(column: Any) -> NDArray[np.float64] | None:
+    """Return a column of numbers or booleans as floats; None for other columns."""
+    if isinstance(column, np.ndarray):
+        is_text = column.dtype.kind not in "biufO" or any(
+            isinstance(value, str) for value in column if column.dtype.kind == "O"
+        )
+        numbers = None if is_text else column.astype(np.float64)
+    else:
+        series = nw.from_native(column, series_only=True)
+        is_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
+        numbers = series.cast(nw.Float64).to_numpy() if is_number else None
+    return None if numbers is None else _input.check_scores(numbers, "groups")
