@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
-from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.options import ENDINGS
 from skfedauc.cli.terminal import CommandError, print_warning, refusals
 from skfedauc.counts import Bins, Disclosure, LimitError, ScoreCounts, Withheld
@@ -179,7 +179,7 @@ _OF_BINS = ("bins", "octaves", "parts", "edges")
 _OF_SMALL_COUNTS = ("min_count", "small_groups", "tell_withheld")
 
 
-def rule_of(options: Arguments) -> Disclosure | None:
+def rule_of(options: argparse.Namespace) -> Disclosure | None:
     """Return what the options withhold or coarsen; None without ``--disclosure``."""
     values = {name: value for name, value in vars(options).items() if value is not None}
     given = {name: values[name] for name in _OF_BINS if name in values}
@@ -218,7 +218,7 @@ def options_of(level: Disclosure) -> str:
     return f"--disclosure bins{rule}{numbers}"
 
 
-def reduced(counts: ScoreCounts, options: Arguments, name: str) -> ScoreCounts:
+def reduced(counts: ScoreCounts, options: argparse.Namespace, name: str) -> ScoreCounts:
     """Return the counts at the level of disclosure of the options.
 
     With ``--min-count``, the result has no small number of rows.
@@ -323,7 +323,7 @@ def ranges_in_words(counts: ScoreCounts) -> list[str]:
     return sentences
 
 
-def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: Arguments) -> None:
+def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: argparse.Namespace) -> None:
     """Refuse counts without rows because ``--min-count`` withholds all groups."""
     if arguments.min_count is None or len(counts):
         return
@@ -342,7 +342,7 @@ def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: Argume
 
 
 def small_groups_in_words(
-    exact: ScoreCounts, counts: ScoreCounts, arguments: Arguments
+    exact: ScoreCounts, counts: ScoreCounts, arguments: argparse.Namespace
 ) -> Iterator[str]:
     """Yield lines on the groups that ``--min-count`` has joined or withheld, with labels."""
     if arguments.min_count is None:
