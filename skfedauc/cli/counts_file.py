@@ -323,7 +323,9 @@ def ranges_in_words(counts: ScoreCounts) -> list[str]:
     return sentences
 
 
-def check_some_remain(exact: ScoreCounts, counts: ScoreCounts, arguments: argparse.Namespace) -> None:
+def check_some_remain(
+    exact: ScoreCounts, counts: ScoreCounts, arguments: argparse.Namespace
+) -> None:
     """Refuse counts without rows because ``--min-count`` withholds all groups."""
     if arguments.min_count is None or len(counts):
         return
