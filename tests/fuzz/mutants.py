@@ -187,8 +187,8 @@ TESTED = [
         Mutant(
             "secondary questions do not share their error rate",
             "audit/answers.py",
-            "    alpha = (1.0 - LEVEL) / n_claims\n    contrast, n_rows",
-            "    alpha = 1.0 - LEVEL\n    contrast, n_rows",
+            "    alpha = (1.0 - LEVEL) / n_claims\n    contrast =",
+            "    alpha = 1.0 - LEVEL\n    contrast =",
         ),
         "tests/test_fairness_audit.py",
     ),
