@@ -24,17 +24,6 @@ _TWO_ORDERS = (
 )
 
 
-class MissingDecisionsError(ValueError):
-    """Error for a decision tolerance in an audit without decisions; `gap` is its name."""
-
-    def __init__(self, gap: str) -> None:
-        self.gap = gap
-        super().__init__(
-            f"tolerances has {gap!r}, a gap of decisions, and this audit has none: pass "
-            "y_pred=, decisions= or a number as threshold=, or omit this tolerance."
-        )
-
-
 def check_report(report: Any) -> None:
     """Raise an error unless the report can be audited."""
     if not isinstance(report, GroupAUC):
@@ -151,10 +140,13 @@ def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]
 
 
 def check_has_decisions(tolerances: Mapping[str, float]) -> None:
-    """Raise a MissingDecisionsError if an audit without decisions has a decision tolerance."""
+    """Raise a ValueError if an audit without decisions has a decision tolerance."""
     for name in tolerances:
         if QUESTIONS[name].requires == "decisions":
-            raise MissingDecisionsError(name)
+            raise ValueError(
+                f"tolerances has {name!r}, a gap of decisions, and this audit has none: pass "
+                "y_pred=, decisions= or a number as threshold=, or omit this tolerance."
+            )
 
 
 # Predictions -------------------------------------------------------------------------------------
