@@ -174,8 +174,7 @@ def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[s
 
 def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
     """Return each group's first row, and the columns after the group columns."""
-    content = state.content
-    is_weighted = content.weights is not None
+    content, is_weighted = state.content, state.is_weighted
     if isinstance(content, Summary):
         has_limits = content.lowest is not None
         names = _column_names("summary", is_weighted=is_weighted, has_limits=has_limits)
@@ -189,15 +188,10 @@ def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]
     return starts, dict(zip(names, columns, strict=True))
 
 
-def _is_decimal(name: str, *, is_weighted: bool) -> bool:
-    """Return whether a column holds whole numbers with more than 64 bits."""
-    return name.endswith("u2") and not is_weighted
-
-
 def _type_of(name: str, *, is_weighted: bool) -> Any:
     import pyarrow as pa
 
-    if _is_decimal(name, is_weighted=is_weighted):
+    if name.endswith("u2") and not is_weighted:  # more than 64 bits
         return pa.decimal128(25, 0)
     return pa.int64() if name in _N_ROWS else pa.float64()
 
@@ -278,9 +272,8 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     """
     parquet.pyarrow_parquet()  # raise the error for a missing package
     starts, values = _values_of(state)
-    is_weighted = state.content.weights is not None
     exact = {
-        name: array.astype(object) if _is_decimal(name, is_weighted=is_weighted) else array
+        name: array.astype(object) if name.endswith("u2") and not state.is_weighted else array
         for name, array in values.items()
     }
     columns = [] if state.labels is None else columns_of(state.labels)
@@ -296,7 +289,7 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     text = json.dumps(facts, ensure_ascii=False).encode()
     digest = checksum(text, columns, np.diff(starts), exact)
     metadata = {parquet.KEY: text, _CHECKSUM: digest}
-    schema = _schema(names, columns, exact, is_weighted=is_weighted)
+    schema = _schema(names, columns, exact, is_weighted=state.is_weighted)
     floats = {name: array for name, array in values.items() if array.dtype.kind == "f"}
     varied = [name for name, array in floats.items() if not _repeats(array)]
     options = {
@@ -320,7 +313,7 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         "n_negatives": negatives,
         "n_positives": positives,
         "n_missing": state.n_missing,
-        "is_weighted": state.content.weights is not None,
+        "is_weighted": state.is_weighted,
         "group_columns": None,
         "labels_seen": list(state.classes.seen),
         "pos_label": state.classes.pos_label,

@@ -104,7 +104,7 @@ def _summarized(state: State) -> State:
         counted.append((one.rows_by_class, pair_sums(one.concordance, one.own_moments)))
     negatives, positives = counted[0][0]
     weights = None
-    if state.content.weights is not None:
+    if state.is_weighted:
         of_rows = (negatives.weight, positives.weight, negatives.squares, positives.squares)
         weights = np.stack(of_rows)
     sums = (of_pairs for _, of_pairs in counted)
