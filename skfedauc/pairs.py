@@ -14,8 +14,8 @@ from skfedauc._kernel import cross_concordance
 from skfedauc._memory import usable_memory
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.score_counts import counts_of_rows, extremes_of, sums_among_all, view_of
+from skfedauc.counts.state import Need, needs
 from skfedauc.ranks import sum_of_others, u2_over_others
 
 Floats = NDArray[np.float64]

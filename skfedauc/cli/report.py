@@ -13,8 +13,8 @@ from skfedauc.cli.groupings import Counted
 from skfedauc.cli.results import check_options, results
 from skfedauc.cli.terminal import CommandError
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.score_counts import view_of
+from skfedauc.counts.state import Need, lacking
 
 
 def report(arguments: Arguments) -> Iterator[list[str]]:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._kernel import Cells, compact_counts, merge_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
-from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
 from skfedauc.counts.moments import merged_summaries
 from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
 from skfedauc.counts.state import (
+    Disclosure,
+    DisclosureError,
     Ranges,
     Source,
     State,
@@ -23,6 +24,8 @@ from skfedauc.counts.state import (
     check_weight_sums,
     hull,
     in_order,
+    level_in_words,
+    merged_rules,
 )
 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins
-from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.labels import (
     RANGE_COLUMNS,
     WEIGHT_COLUMNS,
@@ -32,7 +31,15 @@ from skfedauc.counts.labels import (
     names_of_columns,
 )
 from skfedauc.counts.reducing import reduced
-from skfedauc.counts.state import Ranges, State, added, check_weight_sums, state_of_rows
+from skfedauc.counts.state import (
+    Disclosure,
+    Ranges,
+    State,
+    added,
+    check_rule,
+    check_weight_sums,
+    state_of_rows,
+)
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw

@@ -204,7 +204,7 @@ TESTED = [
     Tested(
         Mutant(
             "a summary passes the door for scores",
-            "counts/disclosure.py",
+            "counts/state.py",
             'if Need.SCORES in need and rule.level == "summary":',
             'if Need.SCORES in need and rule.level == "none":',
         ),
