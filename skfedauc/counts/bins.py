@@ -225,7 +225,19 @@ def arguments_in(state: object) -> tuple[str, dict[str, Any]]:
     return str(rule), arguments
 
 
-class Bins:
+class Immutable:
+    """Objects whose attributes cannot be set or deleted."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; {name} cannot be set.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; {name} cannot be deleted.")
+
+
+class Bins(Immutable):
     """Rule that maps each score to a numbered bin, exact in float64.
 
     Score counts by bin disclose less than score counts by score: a site sends the number of rows of
@@ -594,12 +606,6 @@ class Bins:
 
     def __hash__(self) -> int:
         return hash((Bins, self._rule))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Bins is immutable; {name} cannot be set.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Bins is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Bins.from_dict, (self.to_dict(),)

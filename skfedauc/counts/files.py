@@ -37,6 +37,7 @@ from skfedauc.counts.labels import (
     label_of,
     labels_of,
     names_of_columns,
+    stacked,
 )
 from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
 from skfedauc.counts.state import (
@@ -760,17 +761,12 @@ def _values(column: Any, name: str) -> NDArray[Any]:
     return values
 
 
-def _stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
-    known = [values[name] for name in names if name in values]
-    return np.stack(known) if known else None
-
-
 def _cells_state(
     starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
 ) -> State:
     """Return a state from cells in any order; cells in order keep their arrays."""
     negatives, positives = (compact_counts(values[name]) for name in _N_ROWS)
-    weights, ranges = _stacked(values, WEIGHT_COLUMNS), _stacked(values, RANGE_COLUMNS)
+    weights, ranges = stacked(values, WEIGHT_COLUMNS), stacked(values, RANGE_COLUMNS)
     scores = values["score"] + 0.0  # -0.0 becomes 0.0
     cells = Cells(starts.astype(np.intp), scores, negatives, positives, weights)
     state = State(cells, labels, ranges, **facts)
@@ -792,7 +788,7 @@ def _summary_state(
     if starts.size - 1 != starts[-1]:
         raise ValueError("it is a summary with several rows of a group")
     negatives, positives = (values[name] for name in _N_ROWS)
-    weights = _stacked(values, WEIGHT_COLUMNS)
+    weights = stacked(values, WEIGHT_COLUMNS)
     dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
     sums = [
         PairSums(
@@ -857,16 +853,12 @@ def _old_checksum(
             for name, array in values.items()
             if name not in (*COUNT_COLUMNS, *WEIGHT_COLUMNS)
         ]
-        weights = [np.stack([values[name] for name in WEIGHT_COLUMNS])] if is_weighted else []
-        arrays = [*numbers, *weights, *sums]
+        weights = stacked(values, WEIGHT_COLUMNS)
+        arrays = [*numbers, *([] if weights is None else [weights]), *sums]
     else:
         numbers = [compact_counts(values[name]) for name in COUNT_COLUMNS[1:]]
-        stacked = [
-            np.stack([values[name] for name in names])
-            for names in (WEIGHT_COLUMNS, RANGE_COLUMNS)
-            if names[0] in values
-        ]
-        arrays = [starts, values["score"], *numbers, *stacked]
+        known = [stacked(values, names) for names in (WEIGHT_COLUMNS, RANGE_COLUMNS)]
+        arrays = [starts, values["score"], *numbers, *(of for of in known if of is not None)]
     texts = [column.values.tolist() for column in columns if column.values.dtype.kind == "O"]
     for column in columns:
         of_groups = (column.values, column.is_missing)

@@ -127,13 +127,7 @@ class Withheld(NamedTuple):
         )
 
     def without(self, part: Withheld) -> Withheld:
-        """Return what remains after a part is taken out.
-
-        Raises
-        ------
-        ValueError
-            If the part withholds groups or rows that the whole does not.
-        """
+        """Return what remains after a part is taken out, which must be in the whole."""
         numbers: dict[str, Any] = {}
         for name in ("n_negatives", "n_positives", "most_negatives", "most_positives"):
             whole, own = getattr(self, name), getattr(part, name)

@@ -80,7 +80,7 @@ OTHERS = [
     ),
     Mutant(
         "rows without weights weigh 2 squared",
-        "counts/merging.py",
+        "counts/moments.py",
         "np.concatenate([counts, counts])",
         "np.concatenate([counts, 2 * counts])",
     ),
