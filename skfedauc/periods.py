@@ -267,20 +267,9 @@ class _Row(NamedTuple):
 class _Looks(NamedTuple):
     """Evidence for a change after each period, and the averages at the last look.
 
-    Attributes
-    ----------
-    evidence : float64 array, shape (n_looks,)
-        Logarithm of the largest likelihood ratio of a start, times the share of this start.
-    start : int
-        Number of the first period after the most likely change, at the last look.
-    before, after : float
-        Averages of the AUCs before `start`, and from then on.
-    precision : float
-        One over the variance of their difference.
-    share : float
-        Share of the error of `start`.
-    shift : float
-        Standard deviation of changes in the likelihood ratio.
+    `evidence` has, by look, the logarithm of the largest likelihood ratio of a start, times the
+    share of the error of this start. At the last look, the most likely change is before the period
+    `start`, and `precision` is one over the variance of the difference of the averages.
     """
 
     evidence: Floats

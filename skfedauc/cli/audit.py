@@ -37,8 +37,8 @@ from skfedauc.cli.rows import (
 )
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
 from skfedauc.counts import ScoreCounts, Withheld
-from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.score_counts import select_groups, view_of, with_n_missing
+from skfedauc.counts.state import Need, lacking
 from skfedauc.report import estimates_of, first_lines_of
 
 

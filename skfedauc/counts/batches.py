@@ -23,14 +23,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.files import content_of, read_content
 from skfedauc.counts.labels import entry_of
 from skfedauc.counts.merging import Agreement, sum_of
 from skfedauc.counts.parquet import pyarrow_parquet, read_file
 from skfedauc.counts.reducing import at_level, reduced, within
-from skfedauc.counts.state import State, state_of_rows
-from skfedauc.counts.tables import Columns, arguments_of, check_columns, naming_columns
+from skfedauc.counts.state import Disclosure, State, check_rule
+from skfedauc.counts.tables import Columns, arguments_of, check_columns, counted_rows
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 # Packages of joblib backends that raise their own errors about workers
@@ -134,12 +133,8 @@ def count_batch(
 ) -> State:
     """Count a batch; with `has_ranges`, binned and exact counts have ranges."""
     arguments = arguments_of_batch(batch, columns)
-    with naming_columns(columns):
-        rows = _input.check_rows(
-            **arguments, pos_label=pos_label, missing=missing, warn_labels=False
-        )
-    names = _input.names_of(rows.labels, arguments.get("groups"))
-    state = at_level(state_of_rows(rows, None, names), rule)
+    state = counted_rows(arguments, columns, pos_label, missing, warn_labels=False)
+    state = at_level(state, rule)
     if has_ranges:  # keep all cells
         state = within(state, max(state.cells.scores.size, 1))
     return state

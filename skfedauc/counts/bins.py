@@ -31,8 +31,13 @@ _FRACTION = 52
 _LARGEST = sys.float_info.max
 
 
+# A rule has the constructor's name and arguments as its state for JSON, the numbers of its first
+# and its last bin, the domain of its scores, the number of each score's bin, and the ranges of
+# bins: their lowest and highest scores.
+
+
 @dataclass(frozen=True)
-class Probabilities:
+class _Probabilities:
     """Octaves by distance to 0 or 1, whichever is nearer, each split into equal parts.
 
     The lower half's bins are, in order, the distance 0, all distances below the lowest octave,
@@ -44,21 +49,18 @@ class Probabilities:
 
     @property
     def state(self) -> dict[str, Any]:
-        """The constructor's name and arguments, for JSON."""
         return {"rule": "of_probabilities", "octaves": self.octaves, "parts": self.parts}
 
     first: ClassVar[int] = 0
 
     @property
     def last(self) -> int:
-        """The last bin's number."""
         return 2 * self._half - 1
 
     domain: ClassVar[tuple[float, float]] = 0.0, 1.0
 
     @property
-    def _half(self) -> int:
-        """How many bins are below 0.5."""
+    def _half(self) -> int:  # how many bins are below 0.5
         return self.octaves * self.parts + 2
 
     @property
@@ -66,7 +68,6 @@ class Probabilities:
         return float(2.0 ** -(self.octaves + 1))
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return each score's bin number."""
         is_lower = scores < 0.5
         # The difference is exact from 0.5 on; adding 0.0 converts -0.0 to 0.0.
         distances = np.where(is_lower, scores, 1.0 - scores) + 0.0
@@ -79,7 +80,6 @@ class Probabilities:
         return np.where(is_lower, numbers, self.last - numbers)
 
     def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return each bin's lowest and highest score."""
         is_lower = numbers < self._half
         of_distance = np.where(is_lower, numbers, self.last - numbers)
         shift = _shift_of(self.parts)
@@ -99,37 +99,32 @@ class Probabilities:
 
 
 @dataclass(frozen=True)
-class Scores:
+class _Scores:
     """Powers of two by absolute value, each split into equal parts; the score 0 has a bin."""
 
     parts: int
 
     @property
     def state(self) -> dict[str, Any]:
-        """The constructor's name and arguments, for JSON."""
         return {"rule": "of_scores", "parts": self.parts}
 
     @property
     def first(self) -> int:
-        """The first bin's number."""
         return -self.last
 
     @property
     def last(self) -> int:
-        """The last bin's number."""
         return (_bits_of(_LARGEST) >> _shift_of(self.parts)) + 1
 
     domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return each score's bin number."""
         numbers = (np.abs(scores).view(np.int64) >> _shift_of(self.parts)) + 1
         numbers[scores == 0] = 0
         np.negative(numbers, out=numbers, where=scores < 0)
         return numbers
 
     def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return each bin's lowest and highest score."""
         size, shift = np.abs(numbers), _shift_of(self.parts)
         nearest = np.maximum((size - 1) << shift, 1).view(np.float64)  # 5e-324 is next to 0
         farthest = ((size << shift) - 1).view(np.float64)
@@ -139,21 +134,19 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Edges:
+class _Edges:
     """Cut points: each edge is the lowest score of a bin."""
 
     edges: tuple[float, ...]
 
     @property
     def state(self) -> dict[str, Any]:
-        """The constructor's name and arguments, for JSON."""
         return {"rule": "at", "edges": list(self.edges)}
 
     first: ClassVar[int] = 0
 
     @property
     def last(self) -> int:
-        """The last bin's number."""
         return len(self.edges)
 
     domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
@@ -163,11 +156,9 @@ class Edges:
         return np.array(self.edges, np.float64)
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return each score's bin number."""
         return np.searchsorted(self._array, scores, side="right").astype(np.int64, copy=False)
 
     def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return each bin's lowest and highest score."""
         lows = np.concatenate([[-_LARGEST], self._array])
         highs = np.concatenate([np.nextafter(self._array, -np.inf), [_LARGEST]])
         # Adding 0.0 converts -0.0, the float below 5e-324, to 0.0.
@@ -183,15 +174,15 @@ def _bits_of(number: float) -> int:
     return int(np.float64(number).view(np.int64))
 
 
-Rule: TypeAlias = Probabilities | Scores | Edges
+_Rule: TypeAlias = _Probabilities | _Scores | _Edges
 
 
-def _refines(fine: Rule, coarse: Rule) -> bool:
+def _refines(fine: _Rule, coarse: _Rule) -> bool:
     """Return whether a rule's bins are each within a single bin by the other rule."""
     if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
         return False
-    if isinstance(fine, Scores):
-        if isinstance(coarse, Scores):
+    if isinstance(fine, _Scores):
+        if isinstance(coarse, _Scores):
             return fine.parts >= coarse.parts  # both numbers of parts are powers of two
         # Check the edges rather than the many bins: each edge must be the lowest score of a bin.
         edges = coarse.ranges(np.arange(coarse.first + 1, coarse.last + 1, dtype=np.int64))[0]
@@ -234,7 +225,19 @@ def arguments_in(state: object) -> tuple[str, dict[str, Any]]:
     return str(rule), arguments
 
 
-class Bins:
+class Immutable:
+    """Objects whose attributes cannot be set or deleted."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; {name} cannot be set.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; {name} cannot be deleted.")
+
+
+class Bins(Immutable):
     """Rule that maps each score to a numbered bin, exact in float64.
 
     Score counts by bin disclose less than score counts by score: a site sends the number of rows of
@@ -267,7 +270,7 @@ class Bins:
 
     __slots__ = ("_rule",)
 
-    _rule: Rule
+    _rule: _Rule
 
     def __init__(self) -> None:
         raise TypeError(
@@ -276,7 +279,7 @@ class Bins:
         )
 
     @classmethod
-    def _of(cls, rule: Rule) -> Bins:
+    def _of(cls, rule: _Rule) -> Bins:
         bins = object.__new__(cls)
         object.__setattr__(bins, "_rule", rule)
         return bins
@@ -322,7 +325,7 @@ class Bins:
                 f"octaves + log2(parts) must be at most {_MOST_BITS}, since float64 has no finer "
                 f"scores near 1; got octaves={_words.shortened(octaves)} and parts={parts}."
             )
-        return cls._of(Probabilities(octaves, parts))
+        return cls._of(_Probabilities(octaves, parts))
 
     @classmethod
     def of_scores(cls, parts: int = 64) -> Bins:
@@ -351,7 +354,7 @@ class Bins:
         array([[-3.5 ,  0.  ,  1.5 ],
                [-3.  ,  0.  ,  1.75]])
         """
-        return cls._of(Scores(_check_parts(parts)))
+        return cls._of(_Scores(_check_parts(parts)))
 
     @classmethod
     def at(cls, edges: ArrayLike) -> Bins:
@@ -389,7 +392,7 @@ class Bins:
                 f"edges must be in increasing order without repetitions; got {pair[0]} before "
                 f"{pair[1]}. Pass np.unique(edges)."
             )
-        return cls._of(Edges(tuple(checked.tolist())))
+        return cls._of(_Edges(tuple(checked.tolist())))
 
     @classmethod
     def of_quantiles(cls, counts: Any, n_bins: int) -> Bins:
@@ -478,7 +481,7 @@ class Bins:
     @property
     def n_bins(self) -> int | None:
         """Bin count; None for `of_scores`."""
-        if isinstance(self._rule, Scores):
+        if isinstance(self._rule, _Scores):
             return None
         return self._rule.last - self._rule.first + 1
 
@@ -540,7 +543,7 @@ class Bins:
         checked = self._check_numbers(numbers)
         low, high = self._rule.ranges(checked)
         # No difference overflows, because the bins of `of_scores` are narrow.
-        if isinstance(self._rule, Edges):
+        if isinstance(self._rule, _Edges):
             low = np.where(checked == 0, high, low)
             high = np.where(checked == self._rule.last, low, high)
         with np.errstate(over="ignore"):
@@ -604,12 +607,6 @@ class Bins:
     def __hash__(self) -> int:
         return hash((Bins, self._rule))
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Bins is immutable; {name} cannot be set.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Bins is immutable; {name} cannot be deleted.")
-
     def __reduce__(self) -> tuple[Any, ...]:
         return Bins.from_dict, (self.to_dict(),)
 
@@ -643,7 +640,7 @@ NOT_BINNED = -(1 << 40)
 _EXPONENTS = range(-64, 64)
 
 
-def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
+def expression_of(rule: _Rule, score: nw.Expr) -> nw.Expr:
     """Return a score's bin number as an int64, or `NOT_BINNED`."""
     import narwhals.stable.v2 as nw
 
@@ -656,14 +653,14 @@ def expression_of(rule: Rule, score: nw.Expr) -> nw.Expr:
     # Some engines sort NaN above all numbers, and others do not compare NaN.
     is_valid = (score >= low) & (score <= high)
     match rule:
-        case Probabilities(octaves, parts):
+        case _Probabilities(octaves, parts):
             number = _of_probability(score, octaves, parts, rule.last)
-        case Scores(parts):
+        case _Scores(parts):
             size = score.abs()
             limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
             is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
             number = _of_score(score, parts)
-        case Edges(edges):
+        case _Edges(edges):
             number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
         case _:
             raise AssertionError(rule)

@@ -26,7 +26,6 @@ from skfedauc._kernel import Cells, compact_counts
 from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure, Withheld
 from skfedauc.counts.labels import (
     COUNT_COLUMNS,
     KINDS,
@@ -38,9 +37,19 @@ from skfedauc.counts.labels import (
     label_of,
     labels_of,
     names_of_columns,
+    stacked,
 )
 from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
-from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
+from skfedauc.counts.state import (
+    MOST_ROWS,
+    Disclosure,
+    Source,
+    State,
+    Withheld,
+    changed,
+    checked,
+    in_order,
+)
 
 VERSION = 4
 _CHECKSUM = b"skfedauc.sha256"
@@ -174,8 +183,7 @@ def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[s
 
 def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
     """Return each group's first row, and the columns after the group columns."""
-    content = state.content
-    is_weighted = content.weights is not None
+    content, is_weighted = state.content, state.is_weighted
     if isinstance(content, Summary):
         has_limits = content.lowest is not None
         names = _column_names("summary", is_weighted=is_weighted, has_limits=has_limits)
@@ -189,15 +197,10 @@ def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]
     return starts, dict(zip(names, columns, strict=True))
 
 
-def _is_decimal(name: str, *, is_weighted: bool) -> bool:
-    """Return whether a column holds whole numbers with more than 64 bits."""
-    return name.endswith("u2") and not is_weighted
-
-
 def _type_of(name: str, *, is_weighted: bool) -> Any:
     import pyarrow as pa
 
-    if _is_decimal(name, is_weighted=is_weighted):
+    if name.endswith("u2") and not is_weighted:  # more than 64 bits
         return pa.decimal128(25, 0)
     return pa.int64() if name in _N_ROWS else pa.float64()
 
@@ -278,9 +281,8 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     """
     parquet.pyarrow_parquet()  # raise the error for a missing package
     starts, values = _values_of(state)
-    is_weighted = state.content.weights is not None
     exact = {
-        name: array.astype(object) if _is_decimal(name, is_weighted=is_weighted) else array
+        name: array.astype(object) if name.endswith("u2") and not state.is_weighted else array
         for name, array in values.items()
     }
     columns = [] if state.labels is None else columns_of(state.labels)
@@ -296,7 +298,7 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
     text = json.dumps(facts, ensure_ascii=False).encode()
     digest = checksum(text, columns, np.diff(starts), exact)
     metadata = {parquet.KEY: text, _CHECKSUM: digest}
-    schema = _schema(names, columns, exact, is_weighted=is_weighted)
+    schema = _schema(names, columns, exact, is_weighted=state.is_weighted)
     floats = {name: array for name, array in values.items() if array.dtype.kind == "f"}
     varied = [name for name, array in floats.items() if not _repeats(array)]
     options = {
@@ -320,7 +322,7 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         "n_negatives": negatives,
         "n_positives": positives,
         "n_missing": state.n_missing,
-        "is_weighted": state.content.weights is not None,
+        "is_weighted": state.is_weighted,
         "group_columns": None,
         "labels_seen": list(state.classes.seen),
         "pos_label": state.classes.pos_label,
@@ -759,17 +761,12 @@ def _values(column: Any, name: str) -> NDArray[Any]:
     return values
 
 
-def _stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
-    known = [values[name] for name in names if name in values]
-    return np.stack(known) if known else None
-
-
 def _cells_state(
     starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
 ) -> State:
     """Return a state from cells in any order; cells in order keep their arrays."""
     negatives, positives = (compact_counts(values[name]) for name in _N_ROWS)
-    weights, ranges = _stacked(values, WEIGHT_COLUMNS), _stacked(values, RANGE_COLUMNS)
+    weights, ranges = stacked(values, WEIGHT_COLUMNS), stacked(values, RANGE_COLUMNS)
     scores = values["score"] + 0.0  # -0.0 becomes 0.0
     cells = Cells(starts.astype(np.intp), scores, negatives, positives, weights)
     state = State(cells, labels, ranges, **facts)
@@ -791,7 +788,7 @@ def _summary_state(
     if starts.size - 1 != starts[-1]:
         raise ValueError("it is a summary with several rows of a group")
     negatives, positives = (values[name] for name in _N_ROWS)
-    weights = _stacked(values, WEIGHT_COLUMNS)
+    weights = stacked(values, WEIGHT_COLUMNS)
     dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
     sums = [
         PairSums(
@@ -856,16 +853,12 @@ def _old_checksum(
             for name, array in values.items()
             if name not in (*COUNT_COLUMNS, *WEIGHT_COLUMNS)
         ]
-        weights = [np.stack([values[name] for name in WEIGHT_COLUMNS])] if is_weighted else []
-        arrays = [*numbers, *weights, *sums]
+        weights = stacked(values, WEIGHT_COLUMNS)
+        arrays = [*numbers, *([] if weights is None else [weights]), *sums]
     else:
         numbers = [compact_counts(values[name]) for name in COUNT_COLUMNS[1:]]
-        stacked = [
-            np.stack([values[name] for name in names])
-            for names in (WEIGHT_COLUMNS, RANGE_COLUMNS)
-            if names[0] in values
-        ]
-        arrays = [starts, values["score"], *numbers, *stacked]
+        known = [stacked(values, names) for names in (WEIGHT_COLUMNS, RANGE_COLUMNS)]
+        arrays = [starts, values["score"], *numbers, *(of for of in known if of is not None)]
     texts = [column.values.tolist() for column in columns if column.values.dtype.kind == "O"]
     for column in columns:
         of_groups = (column.values, column.is_missing)

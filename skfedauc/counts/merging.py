@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._kernel import Cells, compact_counts, merge_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
-from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
-from skfedauc.counts.moments import merged_summaries
+from skfedauc.counts.labels import default_names
+from skfedauc.counts.moments import merged_summaries, unit_weights
 from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
 from skfedauc.counts.state import (
+    Disclosure,
+    DisclosureError,
     Ranges,
     Source,
     State,
@@ -23,6 +25,8 @@ from skfedauc.counts.state import (
     check_weight_sums,
     hull,
     in_order,
+    level_in_words,
+    merged_rules,
 )
 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
@@ -135,8 +139,7 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
     """Return sums of weights and squared weights by class; unweighted rows have weight 1."""
     if cells.weights is not None:
         return cells.weights
-    counts = np.stack([cells.negatives, cells.positives]).astype(np.float64)
-    return np.concatenate([counts, counts])
+    return unit_weights(cells.negatives, cells.positives)
 
 
 # Which parts to add ---------------------------------------------------------------------------
@@ -431,9 +434,7 @@ def _by_period(state: State, name: str) -> State:
         return state._replace(group_names=("period",))
     labels = [label if isinstance(label, tuple) else (label,) for label in state.labels.tolist()]
     n_columns = len(labels[0]) if labels else 1
-    names = state.group_names or tuple(f"group_{i + 1}" for i in range(n_columns))
-    if not state.group_names and n_columns == 1:
-        names = ("group",)
+    names = state.group_names or default_names(n_columns)
     to = dict(zip(state.labels.tolist(), ((*label, period) for label in labels), strict=True))
     return regrouped(state, to)._replace(group_names=(*names, "period"), orders=orders)
 

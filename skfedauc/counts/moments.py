@@ -273,11 +273,16 @@ def merged_summaries(
     )
 
 
+def unit_weights(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> Floats:
+    """Return sums of weights and of squared weights by class of rows that have weight 1."""
+    counts = np.stack([n_negatives, n_positives]).astype(np.float64)
+    return np.concatenate([counts, counts])
+
+
 def _with(part: Summary, is_weighted: bool, has_extremes: bool) -> Summary:
     """Return the part with weights and extremes, if another part has weights or extremes."""
     if is_weighted and part.weights is None:
-        counts = np.stack([part.n_negatives, part.n_positives]).astype(np.float64)
-        part = part._replace(weights=np.concatenate([counts, counts]))
+        part = part._replace(weights=unit_weights(part.n_negatives, part.n_positives))
         part = part.with_sums(lambda sums: sums._replace(u2=sums.u2.astype(np.float64)))
     if has_extremes and part.lowest is None:
         part = part._replace(lowest=part.sums, highest=part.sums)

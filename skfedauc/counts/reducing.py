@@ -12,17 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import (
+from skfedauc.counts.moments import Summary, check_exponent, pair_sums
+from skfedauc.counts.state import (
+    MOST_ROWS,
     Disclosure,
     DisclosureError,
     Need,
+    Ranges,
+    State,
     Withheld,
+    changed,
     lacking,
     level_in_words,
     needs,
 )
-from skfedauc.counts.moments import Summary, check_exponent, pair_sums
-from skfedauc.counts.state import MOST_ROWS, Ranges, State, changed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -104,7 +107,7 @@ def _summarized(state: State) -> State:
         counted.append((one.rows_by_class, pair_sums(one.concordance, one.own_moments)))
     negatives, positives = counted[0][0]
     weights = None
-    if state.content.weights is not None:
+    if state.is_weighted:
         of_rows = (negatives.weight, positives.weight, negatives.squares, positives.squares)
         weights = np.stack(of_rows)
     sums = (of_pairs for _, of_pairs in counted)

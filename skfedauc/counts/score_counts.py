@@ -15,18 +15,21 @@ from skfedauc import _input, _words
 from skfedauc._kernel import Cells, PlacementSums
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import reducing
-from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
+from skfedauc.counts.bins import Bins, Immutable
 from skfedauc.counts.files import Limits, check_limits, content_of, read_content, read_sources
 from skfedauc.counts.merging import Part, Register, difference, merged
 from skfedauc.counts.parquet import check_bytes, read_file
 from skfedauc.counts.state import (
+    Disclosure,
+    Need,
     Source,
     State,
+    check_rule,
     checked,
     identifier_of_sources,
     in_order,
     n_distinct,
+    needs,
     new_source,
     state_of_rows,
 )
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 _IDENTIFYING = threading.Lock()
 
 
-class ScoreCounts:
+class ScoreCounts(Immutable):
     """Score counts by group, which determine every AUC over groups exactly.
 
     For each group, the counts hold how many negatives and positives have each distinct score.
@@ -1109,12 +1112,6 @@ default=None
         return len(mine) == len(yours) and all(map(np.array_equal, mine, yours))
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"ScoreCounts is immutable; {name} cannot be set.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"ScoreCounts is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ScoreCounts._restored, (self._state.checksum(), *self._state[:-1])

@@ -24,15 +24,23 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins
-from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.labels import (
+    COUNT_COLUMNS,
     RANGE_COLUMNS,
     WEIGHT_COLUMNS,
     default_names,
     names_of_columns,
+    stacked,
 )
 from skfedauc.counts.reducing import reduced
-from skfedauc.counts.state import Ranges, State, added, check_weight_sums, state_of_rows
+from skfedauc.counts.state import (
+    Disclosure,
+    State,
+    added,
+    check_rule,
+    check_weight_sums,
+    state_of_rows,
+)
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -60,19 +68,20 @@ def state_of_table(
     _check_columns_of_counts(group, counts, sums, ends, group_columns)
     _input.check_row_order({"group": group, **group_columns, **counts, **sums, **ends})
     scores = _input.check_scores(counts["score"], "score") + 0.0
-    negatives = _input.check_counts(counts["n_negatives"], "n_negatives")
-    positives = _input.check_counts(counts["n_positives"], "n_positives")
-    weights = None
+    n_rows = {name: _input.check_counts(counts[name], name) for name in COUNT_COLUMNS[1:]}
+    known: dict[str, NDArray[Any]] = {**n_rows}
     if sums[WEIGHT_COLUMNS[0]] is not None:
-        checked = [_input.check_sums(of_rows, name) for name, of_rows in sums.items()]
-        for name, of_rows in zip(sums, checked, strict=True):
-            _input.check_length(name, of_rows.size, "score", scores.size)
-        weights = np.stack(checked)
-    for name, size in (("n_negatives", negatives.size), ("n_positives", positives.size)):
-        _input.check_length(name, size, "score", scores.size)
+        known |= {name: _input.check_sums(column, name) for name, column in sums.items()}
+    if ends[RANGE_COLUMNS[0]] is not None:
+        known |= {name: _input.check_scores(of, name) + 0.0 for name, of in ends.items()}
+    for name, column in known.items():
+        _input.check_length(name, column.size, "score", scores.size)
+    negatives, positives = n_rows.values()
+    weights, ranges = stacked(known, WEIGHT_COLUMNS), stacked(known, RANGE_COLUMNS)
     if weights is not None:
         check_weight_sums(weights, negatives, positives)
-    ranges = _ranges_of(ends, scores)
+    if ranges is not None:
+        _check_ranges(ranges[0], ranges[1], scores)
     codes: NDArray[np.intp] | None = None
     labels: NDArray[Any] | None = None
     names: tuple[str, ...] = ()
@@ -92,14 +101,8 @@ def state_of_table(
     return added(cells, codes, labels=labels, ranges=ranges, group_names=names, disclosure=rule)
 
 
-def _ranges_of(ends: Mapping[str, Any], scores: NDArray[np.float64]) -> Ranges | None:
-    """Return the ranges of the scores; None without columns of ranges."""
-    if all(column is None for column in ends.values()):
-        return None
-    columns = [_input.check_scores(column, name) + 0.0 for name, column in ends.items()]
-    for name, column in zip(ends, columns, strict=True):
-        _input.check_length(name, column.size, "score", scores.size)
-    low, high = columns
+def _check_ranges(low: Any, high: Any, scores: NDArray[np.float64]) -> None:
+    """Raise a ValueError for scores outside their ranges."""
     is_wrong = (low > scores) | (scores > high)
     if is_wrong.any():
         place = int(np.argmax(is_wrong))
@@ -107,7 +110,6 @@ def _ranges_of(ends: Mapping[str, Any], scores: NDArray[np.float64]) -> Ranges |
             f"score must be from score_low to score_high; got {scores[place]:.17g} with the range "
             f"from {low[place]:.17g} to {high[place]:.17g} in row {place}."
         )
-    return np.stack(columns)
 
 
 def table_of(state: State) -> pd.DataFrame:
@@ -345,10 +347,23 @@ def count_table(
             counted = count_in_table(frame, columns, pos_label, missing, max_cells, rule.bins)
         return reduced(counted, rule)
     arguments = arguments_of(nw.to_native(frame), columns, "table")
+    return reduced(counted_rows(arguments, columns, pos_label, missing), rule)
+
+
+def counted_rows(
+    arguments: dict[str, Any],
+    columns: Columns,
+    pos_label: Any,
+    missing: _input.Missing,
+    *,
+    warn_labels: bool = True,
+) -> State:
+    """Count the rows of columns in memory; errors name the columns."""
     with naming_columns(columns):
-        rows = _input.check_rows(**arguments, pos_label=pos_label, missing=missing)
-    names = _input.names_of(rows.labels, arguments.get("groups"))
-    return reduced(state_of_rows(rows, None, names), rule)
+        rows = _input.check_rows(
+            **arguments, pos_label=pos_label, missing=missing, warn_labels=warn_labels
+        )
+    return state_of_rows(rows, None, _input.names_of(rows.labels, arguments.get("groups")))
 
 
 def query_of(

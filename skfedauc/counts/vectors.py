@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.labels import entry_of
 from skfedauc.counts.reducing import at_level, check_for_release
-from skfedauc.counts.state import MOST_ROWS, State, added
+from skfedauc.counts.state import MOST_ROWS, Disclosure, State, added
 
 # Largest exponent of a modulus; sums of 64-bit integers wrap around at this power of two
 _MOST_BITS = 64

@@ -25,15 +25,10 @@ AVERAGES = ("macro", "samples", "positives", "negatives", "within")
 
 
 class Estimate(NamedTuple):
-    """Estimate with its interval, or arrays of estimates with their intervals.
+    """Estimate or estimates, with interval, and standard errors due to sampling and to noise.
 
-    Attributes
-    ----------
-    value, low, high : float or ndarray of float64
-    se_sampling, se_noise : float or ndarray of float64
-        Standard errors due to the sampling of the rows, and due to the noise.
-    bin_width : float or ndarray of float64
-        Estimated difference between the largest and the smallest value that the bins permit.
+    `bin_width` is the estimated difference of the largest and the smallest value that the bins
+    permit.
     """
 
     value: float | Floats

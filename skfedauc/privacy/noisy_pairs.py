@@ -54,15 +54,7 @@ LEAST_SIGNAL = 4.0
 
 
 class NoisyCounts(NamedTuple):
-    """Counts by bin with noise, with one group for each leading index.
-
-    Attributes
-    ----------
-    negatives, positives : float64 array, shape (..., n_bins)
-        Counts, which can be negative.
-    variance : float64 array, shape (...)
-        Variance of the noise of each count.
-    """
+    """Counts by group and bin with noise, which can be negative, and its variance by group."""
 
     negatives: Floats
     positives: Floats
@@ -110,24 +102,10 @@ class NoisyCounts(NamedTuple):
 class NoisyPairs:
     """AUC of each group for one treatment of ties, and the parts of the intervals.
 
-    Parameters
-    ----------
-    counts : NoisyCounts
-        Groups in which the noise does not dominate.
-    ties : float64 array, shape (n_bins,)
-        Share of the pairs within each bin that count as concordant. 0 gives the smallest and 1 the
-        largest AUC that the bins permit, and 1/2 an AUC between them.
-
-    Attributes
-    ----------
-    auc : float64 array, shape (...)
-        Estimates, which noise can move below 0 or above 1.
-    positives, negatives : float64 array, shape (...)
-        Numbers of rows in each class.
-    sampling : float64 array, shape (...)
-        DeLong's variance, or an upper bound if noise makes the estimate negative.
-    noise_of_positives, noise_of_negatives : float64 array, shape (...)
-        Covariance of W(A) with the number of rows in each class, due to noise.
+    `ties` is the share of the pairs within each bin that count as concordant: 0 gives the smallest
+    and 1 the largest AUC that the bins permit. Noise can move `auc` below 0 or above 1. `sampling`
+    is DeLong's variance, or an upper bound if noise makes it negative; `noise_of_positives` and
+    `noise_of_negatives` are the covariances of W(A) with the numbers of rows, due to noise.
     """
 
     def __init__(self, counts: NoisyCounts, ties: Floats) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
+from skfedauc.counts.bins import Immutable
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
 from skfedauc.counts.state import Source
 from skfedauc.inference.limits import check_confidence_level
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class PrivateCounts:
+class PrivateCounts(Immutable):
     """Counts of negatives and positives by group and bin, with noise for differential privacy.
 
     At the site, OpenDP draws discrete Laplace noise once for the number of each group, bin and
@@ -517,12 +518,6 @@ class PrivateCounts:
             and np.array_equal(mine.negatives, yours.negatives)
             and np.array_equal(mine.positives, yours.positives)
         )
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"PrivateCounts is immutable; {name} cannot be set.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"PrivateCounts is immutable; {name} cannot be deleted.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PrivateCounts._of, (self._state,)

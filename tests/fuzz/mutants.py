@@ -80,7 +80,7 @@ OTHERS = [
     ),
     Mutant(
         "rows without weights weigh 2 squared",
-        "counts/merging.py",
+        "counts/moments.py",
         "np.concatenate([counts, counts])",
         "np.concatenate([counts, 2 * counts])",
     ),
@@ -204,7 +204,7 @@ TESTED = [
     Tested(
         Mutant(
             "a summary passes the door for scores",
-            "counts/disclosure.py",
+            "counts/state.py",
             'if Need.SCORES in need and rule.level == "summary":',
             'if Need.SCORES in need and rule.level == "none":',
         ),
