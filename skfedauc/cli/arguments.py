@@ -78,7 +78,7 @@ class Arguments(argparse.Namespace):
         """Files that the command writes, by option."""
         written = {
             "--html": self.html,
-            "--json": self.json_file,
+            "--json": None if self.json_is_printed else self.json,
             "--markdown": self.markdown,
             "--output": self.output,
         }
@@ -88,11 +88,6 @@ class Arguments(argparse.Namespace):
     def json_is_printed(self) -> bool:
         """True if JSON replaces the printed report."""
         return bool(self.json == STDIN)
-
-    @property
-    def json_file(self) -> str | None:
-        """File for the JSON document."""
-        return None if self.json_is_printed else self.json
 
     @property
     def of_audit(self) -> dict[str, Any]:

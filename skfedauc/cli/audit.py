@@ -28,7 +28,6 @@ from skfedauc.cli.counts_file import (
     warn_of_spellings,
 )
 from skfedauc.cli.rows import (
-    check_clusters,
     counts_of,
     decision_counts_of,
     read_columns,
@@ -46,10 +45,7 @@ from skfedauc.report import estimates_of, first_lines_of
 def audit(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
-    table = read_columns(arguments)
-    if arguments.clusters is not None:
-        check_clusters(table[arguments.clusters])
-    rows = rows_of(table, arguments)
+    rows = rows_of(read_columns(arguments), arguments)
     counts = counts_of(rows, arguments)
     warn_of_labels(rows, arguments.score)
     warn_of_spellings(counts)
@@ -173,7 +169,7 @@ def results(
     wholes = parts = list(_audits(counts, decisions, options))
     if options.within is not None:
         parts = [part for whole in wholes for part in whole.within(options.within).values()]
-    audit = joined(wholes[0], parts)
+    audit = joined(wholes[-1], parts)
     headlines += [
         f"By {_last(part).column}: does each row have a group of its own? The labels in --group "
         f"{shortened(_last(part).names[0])} should repeat"

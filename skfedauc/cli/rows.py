@@ -306,34 +306,11 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
 
 def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> pd.DataFrame:
     """Return the group labels as text, with None for missing labels."""
-    labels = pd.DataFrame({name: _as_text(table[name]) for name in columns})
     if missing == "error":
-        _refuse_missing(labels.isna())
-    return labels
-
-
-def check_clusters(column: pd.Series[Any]) -> None:
-    """Raise an error if rows have no cluster, because these rows are not one cluster."""
-    n_empty = int(_as_text(column).isna().sum())
-    if n_empty:
-        raise CommandError(
-            f"the cluster is empty in some rows: {n_empty:,} of {len(column):,} in column "
-            f"{shortened(column.name)}; give each of these rows a label of its own if it is not "
-            "in a cluster with other rows, or drop these rows"
-        )
-
-
-def _refuse_missing(empty: pd.DataFrame) -> None:
-    counts = [
-        f"{int(is_empty.sum()):,} of {len(empty):,} in column {shortened(name)}"
-        for name, is_empty in empty.items()
-        if is_empty.any()
-    ]
-    if counts:
-        raise CommandError(
-            f"the group is empty in some rows: {', '.join(counts)}; pass --missing drop to drop "
-            "these rows, or --missing group to make them a group of their own"
-        )
+        for name in columns:
+            mend = "drop to drop these rows, or --missing group to make them a group of their own"
+            refuse(table[name], table[name].isna(), "empty", f"; pass --missing {mend}")
+    return pd.DataFrame({name: _as_text(table[name]) for name in columns})
 
 
 def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -485,6 +462,9 @@ class Rows(NamedTuple):
 
 def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
     """Convert a table to rows according to the arguments."""
+    if arguments.clusters is not None:
+        clusters = table[arguments.clusters]
+        refuse(clusters, clusters.isna(), "empty", "; give each row a cluster, or drop these rows")
     groups = groups_of(table, arguments.group_columns, arguments.missing)
     pos_label = arguments.pos_label
     if arguments.decimal == ",":
