@@ -37,7 +37,6 @@ from skfedauc.counts.score_counts import counts_of_rows
 # Largest content of a compressed file: this multiple of the size, or this number of bytes
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
-_BLOCK = 1 << 20
 
 
 def read_columns(arguments: Arguments) -> pd.DataFrame:
@@ -184,14 +183,8 @@ class _Decompressed(gzip.GzipFile):
         super().__init__(path, "rb")
         self._path, self._n_left = path, _most_bytes(path)
 
-    def read(self, size: int | None = -1) -> bytes:
-        # Reading in blocks applies the limit before all data are in memory.
-        return self._counted(super().read(_BLOCK if size is None or size < 0 else size))
-
     def read1(self, size: int = -1) -> bytes:
-        return self._counted(super().read1(size))
-
-    def _counted(self, data: bytes) -> bytes:
+        data = super().read1(size)  # what the decoder of text calls
         self._n_left -= len(data)
         if self._n_left < 0:
             raise CommandError(_expands(self._path, "decompressed"))
