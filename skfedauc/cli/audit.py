@@ -33,7 +33,6 @@ from skfedauc.cli.counts_file import (
 from skfedauc.cli.rows import (
     Rows,
     counts_of,
-    decision_counts_of,
     read_columns,
     rows_of,
     warn_of_labels,
@@ -50,7 +49,7 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     rows = rows_of(read_columns(arguments), arguments)
-    counts = counts_of(rows, arguments)
+    counts = counts_of(rows, rows.scores, arguments.score)
     warn_of_labels(rows, arguments.score)
     warn_of_spellings(counts)
     facts = {
@@ -61,7 +60,9 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
         "clusters": arguments.clusters,
     }
     more = weights_in_words(rows, arguments)
-    decisions = decision_counts_of(rows, arguments)
+    decisions = None
+    if rows.decisions is not None:
+        decisions = counts_of(rows, rows.decisions, arguments.decisions)
     yield from results(counts, more, facts, arguments, decisions)
 
 
@@ -418,7 +419,9 @@ def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
                 first.labels,
                 of_model.scores,
                 groups=first.groups,
-                y_pred=_labels_of(of_model.decisions, others[0], first.positive),
+                y_pred=None
+                if of_model.decisions is None
+                else np.where(of_model.decisions == 1, first.positive, others[0]),
                 sample_weight=first.weights,
                 pos_label=first.positive,
                 missing=first.missing,
@@ -428,10 +431,3 @@ def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
             for of_model in rows
         )
         return before.compare(after, (arguments.score[0], arguments.score[1]))
-
-
-def _labels_of(decisions: Any, negative: Any, positive: Any) -> Any:
-    """Return the predicted labels of decisions, or None without decisions."""
-    if decisions is None:
-        return None
-    return np.array([negative, positive])[np.asarray(decisions, np.intp)]

@@ -474,6 +474,20 @@ def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
     return Rows(labels, positive, scores, weights, groups, missing, decisions)
 
 
+def warn_of_labels(rows: Rows, column: str) -> None:
+    """Warn if the scores are class labels."""
+    is_text = rows.labels.dtype.kind == "O"
+    labels = rows.labels == rows.positive if is_text else rows.labels
+    found = _input.hard_labels(labels, rows.scores)
+    if found is not None:
+        low, high = found
+        print_warning(
+            f"column {shortened(column)} holds only {low:g} and {high:g}: these look like "
+            "predicted labels, and the AUC of labels ignores how sure the model is; if the file "
+            "has a column of probabilities or scores, pass that column as --score"
+        )
+
+
 def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
     """Replace the decimal commas of labels, scores, weights and decisions by points."""
     of_labels = [name for name in (arguments.label, arguments.decisions) if name is not None]
@@ -494,19 +508,8 @@ def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
 # Counts --------------------------------------------------------------------------------
 
 
-def counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts:
-    """Count the rows by group, with tuples as labels for several columns."""
-    return _counted(rows, rows.scores, f"column {shortened(arguments.score)}")
-
-
-def decision_counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts | None:
-    """Return the counts of the decisions by group, or None without decisions."""
-    if rows.decisions is None:
-        return None
-    return _counted(rows, rows.decisions, f"column {shortened(arguments.decisions)}")
-
-
-def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
+def counts_of(rows: Rows, scores: NDArray[np.float64], column: str) -> ScoreCounts:
+    """Count the rows by group, with the scores or the decisions of a column."""
     with refusals():
         checked = _input.check_rows(
             rows.labels,
@@ -514,7 +517,7 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
             rows.groups,
             rows.weights,
             rows.positive,
-            name=name,
+            name=f"column {shortened(column)}",
             missing=rows.missing,
             warn_labels=False,
         )
@@ -529,17 +532,3 @@ def weights_in_words(rows: Rows, arguments: Arguments) -> str:
     n_left_out = int((rows.weights == 0).sum())
     left_out = f"; {counted(n_left_out, 'row')} of weight 0 left out"
     return f", weighted by {shortened(arguments.weight)}{left_out if n_left_out else ''}"
-
-
-def warn_of_labels(rows: Rows, column: str) -> None:
-    """Warn if the scores are class labels."""
-    is_text = rows.labels.dtype.kind == "O"
-    labels = rows.labels == rows.positive if is_text else rows.labels
-    found = _input.hard_labels(labels, rows.scores)
-    if found is not None:
-        low, high = found
-        print_warning(
-            f"column {shortened(column)} holds only {low:g} and {high:g}: these look like "
-            "predicted labels, and the AUC of labels ignores how sure the model is; if the file "
-            "has a column of probabilities or scores, pass that column as --score"
-        )
