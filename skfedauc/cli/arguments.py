@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import skfedauc
 from skfedauc._output_file import check_target
-from skfedauc._words import enumerated, shortened, shortened_text
+from skfedauc._words import counted, enumerated, shortened, shortened_text
 from skfedauc.cli.options import COMMANDS, OPTIONS, STDIN, Option
 from skfedauc.cli.terminal import PROG, CommandError
 
@@ -78,7 +78,7 @@ class Arguments(argparse.Namespace):
         """Files that the command writes, by option."""
         written = {
             "--html": self.html,
-            "--json": self.json_file,
+            "--json": None if self.json_is_printed else self.json,
             "--markdown": self.markdown,
             "--output": self.output,
         }
@@ -88,11 +88,6 @@ class Arguments(argparse.Namespace):
     def json_is_printed(self) -> bool:
         """True if JSON replaces the printed report."""
         return bool(self.json == STDIN)
-
-    @property
-    def json_file(self) -> str | None:
-        """File for the JSON document."""
-        return None if self.json_is_printed else self.json
 
     @property
     def of_audit(self) -> dict[str, Any]:
@@ -118,8 +113,9 @@ def parse(argv: Sequence[str] | None) -> Arguments | None:
     values = vars(program.parse_args(words))
     if values["command"] is None:
         return None
-    every = dict.fromkeys(_name(option) for options in OPTIONS.values() for option in options)
-    arguments = Arguments(**every | values)
+    every = itertools.chain.from_iterable(OPTIONS.values())
+    absent = dict.fromkeys(_name(option.flags[-1]) for option in every)
+    arguments = Arguments(**absent | values)
     _check(arguments)
     return arguments
 
@@ -130,9 +126,9 @@ def _options_of(command: str) -> Iterator[Option]:
             yield from options
 
 
-def _name(option: Option) -> str:
+def _name(flag: str) -> str:
     """Return the name of an option's value."""
-    return option.flags[-1].removeprefix("--").replace("-", "_")
+    return flag.removeprefix("--").replace("-", "_")
 
 
 # Parsers -------------------------------------------------------------------------------
@@ -251,8 +247,11 @@ def _check(arguments: Arguments) -> None:
             f"--clusters {shortened(arguments.clusters)} is also the column of --group or "
             "--within; pass the column of the clusters as --clusters only"
         )
-    if command == "audit":
-        _check_columns(arguments)
+    if arguments.within is not None and set(arguments.group or ()) == {arguments.within}:
+        raise CommandError(
+            f"--within {shortened(arguments.within)} is the only group column; pass the column "
+            "of the groups to be compared as --group"
+        )
     if command == "compare":
         _check_models(arguments)
     if arguments.epsilon is not None:
@@ -268,9 +267,9 @@ def _check(arguments: Arguments) -> None:
 def _check_needs(arguments: Arguments, option: Option) -> None:
     """Refuse an option without the other option that it needs."""
     needed, _, values = option.needs.partition(" ")
-    if not needed or getattr(arguments, _name(option)) is None:
+    if not needed or getattr(arguments, _name(option.flags[-1])) is None:
         return
-    found = getattr(arguments, needed.removeprefix("--").replace("-", "_"))
+    found = getattr(arguments, _name(needed))
     if not found or (values and found not in values.split(" or ")):
         raise CommandError(f"{option.flags[-1]} needs {option.needs}; pass it as well")
 
@@ -289,16 +288,6 @@ def _check_noise(arguments: Arguments) -> None:
         )
 
 
-def _check_columns(arguments: Arguments) -> None:
-    """Refuse an audit without groups to compare."""
-    others = (arguments.within, arguments.clusters)
-    if all(name in others for name in arguments.group_columns):
-        raise CommandError(
-            f"--within {shortened(arguments.within)} is the only group column; pass the column "
-            "of the groups to be compared as --group"
-        )
-
-
 def _check_models(arguments: Arguments) -> None:
     """Refuse other numbers of models than two, and contradictory decisions."""
     scores, decisions = arguments.score, arguments.decisions
@@ -310,9 +299,8 @@ def _check_models(arguments: Arguments) -> None:
         )
     if decisions and len(decisions) != 2:
         raise CommandError(
-            "--decisions must be passed for each model, in the order of --score; got 1 column"
-            if len(decisions) == 1
-            else f"--decisions must be passed twice; got {len(decisions)} columns"
+            "--decisions must be passed for each model, in the order of --score; got "
+            f"{counted(len(decisions), 'column')}"
         )
 
 

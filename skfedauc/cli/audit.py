@@ -1,16 +1,19 @@
-"""The commands `audit` and `report`, and their results: printed text, page and documents."""
+"""The commands `audit`, `report` and `compare`, and their results: text, page and documents."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
+
+import numpy as np
 
 from skfedauc import GroupAUC
 from skfedauc._input import MISSING
 from skfedauc._output_file import write_whole
 from skfedauc._words import counted, listed, shortened
-from skfedauc.audit import FairnessAudit
+from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.audit.answers import Audited
 from skfedauc.audit.arguments import check_tolerances
 from skfedauc.audit.document import plain_label, plain_labels, plain_number
@@ -27,9 +30,8 @@ from skfedauc.cli.counts_file import (
     warn_of_spellings,
 )
 from skfedauc.cli.rows import (
-    check_clusters,
+    Rows,
     counts_of,
-    decision_counts_of,
     read_columns,
     rows_of,
     warn_of_labels,
@@ -45,11 +47,8 @@ from skfedauc.report import estimates_of, first_lines_of
 def audit(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
-    table = read_columns(arguments)
-    if arguments.clusters is not None:
-        check_clusters(table[arguments.clusters])
-    rows = rows_of(table, arguments)
-    counts = counts_of(rows, arguments)
+    rows = rows_of(read_columns(arguments), arguments)
+    counts = counts_of(rows, rows.scores, arguments.score)
     warn_of_labels(rows, arguments.score)
     warn_of_spellings(counts)
     facts = {
@@ -60,7 +59,9 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
         "clusters": arguments.clusters,
     }
     more = weights_in_words(rows, arguments)
-    decisions = decision_counts_of(rows, arguments)
+    decisions = None
+    if rows.decisions is not None:
+        decisions = counts_of(rows, rows.decisions, arguments.decisions)
     yield from results(counts, more, facts, arguments, decisions)
 
 
@@ -172,7 +173,7 @@ def results(
     wholes = parts = list(_audits(counts, decisions, options))
     if options.within is not None:
         parts = [part for whole in wholes for part in whole.within(options.within).values()]
-    audit = joined(wholes[0], parts)
+    audit = joined(wholes[-1], parts)
     headlines += [
         f"By {_last(part).column}: does each row have a group of its own? The labels in --group "
         f"{shortened(_last(part).names[0])} should repeat"
@@ -377,3 +378,55 @@ def _check_columns(arguments: Arguments, counts: ScoreCounts) -> None:
                 f"{shortened(arguments.clusters)} are not one cluster; drop these rows, and count "
                 "again"
             )
+
+
+def compare(arguments: Arguments) -> Iterator[list[str]]:
+    """Yield lines to print as early as possible, and then write the files."""
+    check_options(arguments)
+    table = read_columns(arguments)
+    rows = [rows_of(table, of_model) for of_model in arguments.models]
+    for of_model, score in zip(rows, arguments.score, strict=True):
+        warn_of_labels(of_model, score)
+    comparison = _comparison(rows, arguments)
+
+    def document() -> dict[str, Any]:
+        of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
+        return {**of_file, "weight": arguments.weight, **comparison.to_dict()}
+
+    weighted = weights_in_words(rows[0], arguments)
+    first, second = comparison.audits
+    first_line = headline(first.report.counts, arguments.file_name, weighted)
+    yield from outputs(comparison, [first_line, ""], document, arguments)
+    check_answers(second, arguments, f" of {shortened(comparison.models[1])}")
+
+
+def _comparison(rows: list[Rows], arguments: Arguments) -> AuditComparison:
+    """Return the comparison of the models."""
+    first = rows[0]
+    others = first.labels[first.labels != first.positive]
+    if not 0 < others.size < first.labels.size:
+        raise CommandError(
+            f"column {shortened(arguments.label)} must hold both classes; got one class in "
+            f"{counted(first.labels.size, 'row')}"
+        )
+    columns = tuple(first.groups.columns)
+    with refusals(), warnings.catch_warnings():
+        # `warn_of_labels` has warned of scores that are labels.
+        warnings.filterwarnings("ignore", "y_score.*holds only", UserWarning)
+        before, after = (
+            FairnessAudit.from_predictions(
+                first.labels,
+                of_model.scores,
+                groups=first.groups,
+                y_pred=None
+                if of_model.decisions is None
+                else np.where(of_model.decisions == 1, first.positive, others[0]),
+                sample_weight=first.weights,
+                pos_label=first.positive,
+                missing=first.missing,
+                intersections=[columns] if len(columns) > 1 else [],
+                **arguments.of_audit,
+            )
+            for of_model in rows
+        )
+        return before.compare(after, (arguments.score[0], arguments.score[1]))

@@ -35,7 +35,7 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     with refusals():
         pyarrow_parquet()  # before the rows are read
     rows = rows_of(read_columns(arguments), arguments)
-    exact = counts_of(rows, arguments)
+    exact = counts_of(rows, rows.scores, arguments.score)
     if arguments.epsilon is not None:
         warn_of_labels(rows, arguments.score)
         yield _write_private(exact, arguments)

@@ -76,7 +76,8 @@ def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
 
         return [demo()]
     # Each command is a function of its name.
-    name = {"merge": "count", "report": "audit"}.get(arguments.command, arguments.command)
+    modules = {"compare": "audit", "merge": "count", "report": "audit"}
+    name = modules.get(arguments.command, arguments.command)
     module = importlib.import_module(f"skfedauc.cli.{name}")
     lines: Iterable[Sequence[str]] = getattr(module, arguments.command)(arguments)
     return lines

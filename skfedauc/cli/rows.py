@@ -37,7 +37,6 @@ from skfedauc.counts.score_counts import counts_of_rows
 # Largest content of a compressed file: this multiple of the size, or this number of bytes
 MOST_EXPANSION = 100
 ALWAYS_READ = 1 << 28
-_BLOCK = 1 << 20
 
 
 def read_columns(arguments: Arguments) -> pd.DataFrame:
@@ -184,14 +183,8 @@ class _Decompressed(gzip.GzipFile):
         super().__init__(path, "rb")
         self._path, self._n_left = path, _most_bytes(path)
 
-    def read(self, size: int | None = -1) -> bytes:
-        # Reading in blocks applies the limit before all data are in memory.
-        return self._counted(super().read(_BLOCK if size is None or size < 0 else size))
-
     def read1(self, size: int = -1) -> bytes:
-        return self._counted(super().read1(size))
-
-    def _counted(self, data: bytes) -> bytes:
+        data = super().read1(size)  # what the decoder of text calls
         self._n_left -= len(data)
         if self._n_left < 0:
             raise CommandError(_expands(self._path, "decompressed"))
@@ -306,34 +299,11 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
 
 def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> pd.DataFrame:
     """Return the group labels as text, with None for missing labels."""
-    labels = pd.DataFrame({name: _as_text(table[name]) for name in columns})
     if missing == "error":
-        _refuse_missing(labels.isna())
-    return labels
-
-
-def check_clusters(column: pd.Series[Any]) -> None:
-    """Raise an error if rows have no cluster, because these rows are not one cluster."""
-    n_empty = int(_as_text(column).isna().sum())
-    if n_empty:
-        raise CommandError(
-            f"the cluster is empty in some rows: {n_empty:,} of {len(column):,} in column "
-            f"{shortened(column.name)}; give each of these rows a label of its own if it is not "
-            "in a cluster with other rows, or drop these rows"
-        )
-
-
-def _refuse_missing(empty: pd.DataFrame) -> None:
-    counts = [
-        f"{int(is_empty.sum()):,} of {len(empty):,} in column {shortened(name)}"
-        for name, is_empty in empty.items()
-        if is_empty.any()
-    ]
-    if counts:
-        raise CommandError(
-            f"the group is empty in some rows: {', '.join(counts)}; pass --missing drop to drop "
-            "these rows, or --missing group to make them a group of their own"
-        )
+        for name in columns:
+            mend = "drop to drop these rows, or --missing group to make them a group of their own"
+            refuse(table[name], table[name].isna(), "empty", f"; pass --missing {mend}")
+    return pd.DataFrame({name: _as_text(table[name]) for name in columns})
 
 
 def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -485,6 +455,9 @@ class Rows(NamedTuple):
 
 def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
     """Convert a table to rows according to the arguments."""
+    if arguments.clusters is not None:
+        clusters = table[arguments.clusters]
+        refuse(clusters, clusters.isna(), "empty", "; give each row a cluster, or drop these rows")
     groups = groups_of(table, arguments.group_columns, arguments.missing)
     pos_label = arguments.pos_label
     if arguments.decimal == ",":
@@ -499,6 +472,20 @@ def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
         decisions = decisions_of(table[arguments.decisions], *classes)
     missing: Literal["drop", "group"] = "group" if arguments.missing == "group" else "drop"
     return Rows(labels, positive, scores, weights, groups, missing, decisions)
+
+
+def warn_of_labels(rows: Rows, column: str) -> None:
+    """Warn if the scores are class labels."""
+    is_text = rows.labels.dtype.kind == "O"
+    labels = rows.labels == rows.positive if is_text else rows.labels
+    found = _input.hard_labels(labels, rows.scores)
+    if found is not None:
+        low, high = found
+        print_warning(
+            f"column {shortened(column)} holds only {low:g} and {high:g}: these look like "
+            "predicted labels, and the AUC of labels ignores how sure the model is; if the file "
+            "has a column of probabilities or scores, pass that column as --score"
+        )
 
 
 def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
@@ -521,19 +508,8 @@ def _with_points(table: pd.DataFrame, arguments: Arguments) -> pd.DataFrame:
 # Counts --------------------------------------------------------------------------------
 
 
-def counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts:
-    """Count the rows by group, with tuples as labels for several columns."""
-    return _counted(rows, rows.scores, f"column {shortened(arguments.score)}")
-
-
-def decision_counts_of(rows: Rows, arguments: Arguments) -> ScoreCounts | None:
-    """Return the counts of the decisions by group, or None without decisions."""
-    if rows.decisions is None:
-        return None
-    return _counted(rows, rows.decisions, f"column {shortened(arguments.decisions)}")
-
-
-def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
+def counts_of(rows: Rows, scores: NDArray[np.float64], column: str) -> ScoreCounts:
+    """Count the rows by group, with the scores or the decisions of a column."""
     with refusals():
         checked = _input.check_rows(
             rows.labels,
@@ -541,7 +517,7 @@ def _counted(rows: Rows, scores: NDArray[np.float64], name: str) -> ScoreCounts:
             rows.groups,
             rows.weights,
             rows.positive,
-            name=name,
+            name=f"column {shortened(column)}",
             missing=rows.missing,
             warn_labels=False,
         )
@@ -556,17 +532,3 @@ def weights_in_words(rows: Rows, arguments: Arguments) -> str:
     n_left_out = int((rows.weights == 0).sum())
     left_out = f"; {counted(n_left_out, 'row')} of weight 0 left out"
     return f", weighted by {shortened(arguments.weight)}{left_out if n_left_out else ''}"
-
-
-def warn_of_labels(rows: Rows, column: str) -> None:
-    """Warn if the scores are class labels."""
-    is_text = rows.labels.dtype.kind == "O"
-    labels = rows.labels == rows.positive if is_text else rows.labels
-    found = _input.hard_labels(labels, rows.scores)
-    if found is not None:
-        low, high = found
-        print_warning(
-            f"column {shortened(column)} holds only {low:g} and {high:g}: these look like "
-            "predicted labels, and the AUC of labels ignores how sure the model is; if the file "
-            "has a column of probabilities or scores, pass that column as --score"
-        )

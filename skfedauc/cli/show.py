@@ -161,12 +161,19 @@ def _accuracy(counts: ScoreCounts) -> Iterator[str]:
 def _source_lines(sources: Sequence[Source]) -> Iterator[str]:
     if not sources:
         yield "Sources: none"
-    for source in sources[:MOST_LISTED]:
+    lines = []
+    for source in sources:
         known = {"model": source.model, "period": source.period, **dict(source.metadata)}
         facts = [f"{key} {shortened(text)}" for key, text in known.items() if text is not None]
-        yield f"Source: {', '.join([_source_name(source), *facts])}, counting {source.identifier}"
-    if len(sources) > MOST_LISTED:
-        yield f"Sources: {counted(len(sources) - MOST_LISTED, 'more source')}"
+        named = ", ".join([_source_name(source), *facts])
+        lines.append(f"Source: {named}, counting {source.identifier}")
+    yield from _first(lines, "Sources: {:,} more")
+
+
+def _first(lines: list[str], more: str) -> list[str]:
+    """Return the first lines, and a line with the number of the others."""
+    n_more = len(lines) - MOST_LISTED
+    return [*lines[:MOST_LISTED], *([more.format(n_more)] if n_more > 0 else [])]
 
 
 def _source_name(source: Source | Release) -> str:
@@ -355,22 +362,17 @@ def _private_lines(path: str) -> list[str]:
         counts = PrivateCounts.load(path)
     n_bins = counts.negatives.shape[1]
     package, version = versions_of(path)
-    releases = counts.releases
-    lines = [
+    releases = [
+        f"Release: {_source_name(of)}, {of.identifier}, epsilon {of.epsilon:g} for {of.protected}"
+        for of in counts.releases
+    ]
+    exact = [f"Exact counts: {_source_name(of)}, {of.identifier}" for of in counts.sources]
+    positive = "unknown" if counts.pos_label is None else shortened(counts.pos_label)
+    return [
         f"{path}: counts with noise for differential privacy, epsilon {counts.epsilon:g}",
         "",
-        *map(_release_line, releases[:MOST_LISTED]),
-    ]
-    if len(releases) > MOST_LISTED:
-        lines.append(f"Releases: {len(releases) - MOST_LISTED:,} more")
-    lines += (
-        f"Exact counts: {_source_name(source)}, {source.identifier}"
-        for source in counts.sources[:MOST_LISTED]
-    )
-    if len(counts.sources) > MOST_LISTED:
-        lines.append(f"Exact counts: {len(counts.sources) - MOST_LISTED:,} more")
-    positive = "unknown" if counts.pos_label is None else shortened(counts.pos_label)
-    lines += [
+        *_first(releases, "Releases: {:,} more"),
+        *_first(exact, "Exact counts: {:,} more"),
         f"Written by: skfedauc {shortened_text(package)}, version {version} of the format of "
         "private counts",
         f"Positive label: {positive}",
@@ -382,14 +384,6 @@ def _private_lines(path: str) -> list[str]:
         "What the file discloses:",
         *(f"- {sentence}" for sentence in _private_disclosures(counts)),
     ]
-    return lines
-
-
-def _release_line(release: Release) -> str:
-    return (
-        f"Release: {_source_name(release)}, {release.identifier}, epsilon {release.epsilon:g} for "
-        f"{release.protected}"
-    )
 
 
 def _agreed_line(counts: PrivateCounts) -> str:

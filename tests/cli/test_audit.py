@@ -14,6 +14,9 @@ from skfedauc.cli.main import main
 pytestmark = pytest.mark.usefixtures("equal_identifiers")
 
 
+TOLERANCES = {"difference": 0.05, "equalized_odds_difference": 0.3}
+
+
 def audit_of(frame, by, **options):
     weight = options.pop("weight", None)
     return FairnessAudit.from_predictions(
@@ -30,22 +33,36 @@ def audit_of(frame, by, **options):
 # The audit of Python ---------------------------------------------------------------------
 
 
-def test_text_page_card_and_document_are_those_of_python(frame, written, tmp_path, capsys):
+@pytest.mark.parametrize("by", [["sex"], ["g", "sex"]])
+def test_text_page_card_and_document_are_those_of_python(frame, by, tmp_path, capsys):
+    frame, path = with_gaps(frame), tmp_path / "gaps.csv"
+    frame.to_csv(path, index=False)
     files = {name: tmp_path / f"a.{name}" for name in ("html", "markdown", "json")}
     options = [text for name, file in files.items() for text in (f"--{name}", str(file))]
-    options += ["--threshold", "-0.5", "--min-per-class", "30", "--name", "model=a=b"]
-    options += ["--favorable", "negative", "--tolerance", "difference=0.05"]
-    assert main(["audit", written, *COLUMNS[:4], "--group", "sex", *options]) == 0
+    options += [
+        "--threshold",
+        "0.4",
+        "--missing",
+        "drop",
+        "--min-per-class",
+        "30",
+        "--name",
+        "model=a=b",
+    ]
+    options += ["--favorable", "negative"]
+    options += [f"--tolerance={name}={limit}" for name, limit in TOLERANCES.items()]
+    groups = [f"--group={name}" for name in by]
+    assert main(["audit", str(path), *COLUMNS[:4], *groups, *options]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""
     expected = audit_of(
         frame,
-        ["sex"],
-        threshold=-0.5,
+        by,
+        threshold=0.4,
         min_per_class=30,
         names={"model": "a=b"},
         favorable="negative",
-        tolerances={"difference": 0.05},
+        tolerances=TOLERANCES,
     )
     lines = printed.out.splitlines()
     assert lines[2 : 2 + len(expected.document.lines())] == expected.document.lines()
@@ -237,4 +254,5 @@ def test_every_row_needs_a_cluster(patients, error_of):
     table.to_csv(path, index=False)
     columns = ["--label", "y", "--score", "s", "--group", "site", "--clusters", "patient"]
     message = error_of(["audit", path, *columns])
-    assert "the cluster is empty in some rows: 4 of 300 in column 'patient'" in message
+    assert "column 'patient' is empty in 4 of 300 rows" in message
+    assert "give each row a cluster, or drop these rows" in message

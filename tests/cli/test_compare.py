@@ -134,7 +134,7 @@ def test_the_exit_code_follows_the_second_model(rows, tmp_path, capsys):
         ([*COMPARE, "--fail-if", "not-met"], "--fail-if needs --tolerance"),
         ([*COMPARE, "--html", "{path}"], "would overwrite the predictions"),
         ([*COMPARE, "--html", "a.x", "--markdown", "./a.x"], "are both a.x; pass two files"),
-        ([*COMPARE], "the group is empty in some rows"),
+        ([*COMPARE], "column 'sex' is empty in 30 of 600 rows, the first being data row 1; pass"),
         (
             [*COMPARE, "--missing=drop", "--threshold=none", *OPTIONS],
             "--tolerance has 'demographic_parity_ratio', a gap of decisions",

@@ -464,7 +464,7 @@ def test_show_says_what_weighted_and_merged_files_hold(frame, counted, tmp_path,
     printed_by("merge", *paths, "-o", tmp_path / "all.skfa")
     printed = printed_by("show", tmp_path / "all.skfa")
     assert printed.count("Source: 'site ") == 6
-    assert "Sources: 2 more sources\n" in printed
+    assert "Sources: 2 more\n" in printed
     assert "the file gives back group, score, class and weight of these " in printed
     assert "Weights: sums of the rows' weights" in printed
 

@@ -191,7 +191,8 @@ def test_weights_are_refused_as_in_python(tmp_path, error_of, weights, message):
 
 def test_missing_groups_are_an_error(gaps, error_of):
     message = error_of(["audit", gaps, *COLUMNS, "--group", "sex"])
-    assert "40 of 400 in column 'g', 16 of 400 in column 'sex'; pass --missing drop" in message
+    assert "column 'g' is empty in 40 of 400 rows, the first being data row 1; " in message
+    assert "pass --missing drop to drop these rows, or --missing group" in message
 
 
 @pytest.mark.parametrize("weight", [None, "w"])

@@ -161,7 +161,7 @@ def check(path, encoding, expected):
     arguments = parse(["audit", str(path), *ARGUMENTS, *options])
     try:
         rows = rows_of(read_columns(arguments), arguments)
-        counts = counts_of(rows, arguments)
+        counts = counts_of(rows, rows.scores, "s")
         check_classes(counts, arguments)
     except CommandError as caught:
         refusal = caught
