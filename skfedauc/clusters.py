@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from skfedauc.counts.state import Need, needs
 Numbers = NDArray[np.intp]
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ClusterCounts:
     """Score counts by unit; a unit holds one cluster's rows in one group.
 
@@ -31,19 +33,11 @@ class ClusterCounts:
     have the numbers of each unit of `units`; each group and each cluster has a unit.
     """
 
-    def __init__(
-        self,
-        units: ScoreCounts,
-        group_of: Numbers,
-        cluster_of: Numbers,
-        n_groups: int,
-        n_clusters: int,
-    ) -> None:
-        self.units = units
-        self.group_of = group_of
-        self.cluster_of = cluster_of
-        self.n_groups = n_groups
-        self.n_clusters = n_clusters
+    units: ScoreCounts
+    group_of: Numbers
+    cluster_of: Numbers
+    n_groups: int
+    n_clusters: int
 
     @classmethod
     def of_rows(cls, rows: _input.Rows, n_jobs: int | None = None) -> ClusterCounts:
@@ -104,7 +98,7 @@ class ClusterCounts:
 
     def with_units(self, units: ScoreCounts) -> ClusterCounts:
         """Return counts for the same units with other scores, such as decisions."""
-        return ClusterCounts(units, self.group_of, self.cluster_of, self.n_groups, self.n_clusters)
+        return dataclasses.replace(self, units=units)
 
     def with_weights_over(self, exponent: int) -> ClusterCounts:
         """Return the counts with weights divided by two to the power `exponent`."""
@@ -113,8 +107,7 @@ class ClusterCounts:
     def without_groups(self) -> ClusterCounts:
         """Return the counts with all rows in one group; a cluster can then have several units."""
         group_of = np.zeros_like(self.group_of)
-        n_groups = min(self.n_groups, 1)
-        return ClusterCounts(self.units, group_of, self.cluster_of, n_groups, self.n_clusters)
+        return dataclasses.replace(self, group_of=group_of, n_groups=min(self.n_groups, 1))
 
     def regroup(self, numbers: Numbers, n_groups: int) -> ClusterCounts:
         """Return the counts by other groups, given each group's new number."""

@@ -454,9 +454,8 @@ def largest_of_pairs(
 def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:
     """Return the interval for the largest minus the smallest true AUC, over two groups or more.
 
-    The lower limit is the largest simultaneous lower limit of all pairs. The upper limit only has
-    to cover the difference of the two groups that are furthest apart, so it is the largest
-    unadjusted upper limit.
+    The lower limit is the largest simultaneous lower limit of all pairs, and the upper limit the
+    largest unadjusted upper limit, see `deviate_of_furthest_pair`.
     """
     alpha, used = 1.0 - confidence_level, extremes.given.defined
     n_groups, value = int(used.sum()), float(np.ptp(extremes.given.auc[used]))
@@ -653,10 +652,10 @@ def _anova_type(
 ) -> tuple[float, float, float] | None:
     """Return statistic, degrees of freedom and p value; None without variation.
 
-        By Brunner et al. (1997): the weighted variance of the AUCs, divided by its estimated mean,
-        has approximately an F
-    distribution. Box's approximation gives the numerator degrees of freedom, and Satterthwaite's
-    the denominator degrees of freedom, from those of each group's variance, `of_variance`.
+    By Brunner et al. (1997): the weighted variance of the AUCs, divided by its estimated mean, has
+    approximately an F distribution. Box's approximation gives the numerator degrees of freedom, and
+    Satterthwaite's the denominator degrees of freedom, from those of each group's variance,
+    `of_variance`.
     """
     from scipy.special import fdtrc
 

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input
-from skfedauc.counts.moments import ClassRows
+from skfedauc.counts.moments import ClassRows, Floats
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
 
-Floats = NDArray[np.float64]
 NO_VARIATION = "no variation seen: variance bounded"
 Method = Literal["logit", "delong", "exact"]
 # AUCs whose limits are computed at once: their arrays stay in the cache, which halves the time.

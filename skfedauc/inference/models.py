@@ -532,7 +532,7 @@ def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> Ga
     runs each), the intervals at 95 % cover the change in 94 to 97 % of runs with two groups whose
     values differ, and in 95 to 100 % with more groups, or with equal groups.
     """
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
     before, after = (_Gap.of(quantities, model) for model in (0, 1))
     change = after.size - before.size
@@ -548,7 +548,7 @@ def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> Ga
         return change - float(below), change + float(above)
 
     tail = -np.expm1(np.log(confidence_level) / n_pairs) / 2.0
-    low, high = limits(-float(stdtrit(freedom, tail)))
+    low, high = limits(float(t_quantile(tail, freedom)))
     # The largest deviate at which the interval excludes 0
     excludes = crossing(lambda deviate: max(limits(deviate)[0], -limits(deviate)[1]), 0.0)
     inside = -2.0 * float(stdtr(freedom, -max(excludes, 0.0)))

@@ -45,9 +45,7 @@ class StudentT(NamedTuple):
 
     def quantile(self, tail: float) -> float:
         """Return the upper quantile."""
-        from scipy.special import stdtrit
-
-        return float(-stdtrit(self.degrees_of_freedom, tail))
+        return float(t_quantile(tail, self.degrees_of_freedom))
 
 
 # Tukey's studentized range -----------------------------------------------------------------
