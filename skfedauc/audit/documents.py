@@ -20,7 +20,7 @@ from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample
 from skfedauc.planning import rows_needed
 from skfedauc.report import estimates_of
-from skfedauc.report.bounds import binned_note
+from skfedauc.report.intervals import binned_note
 
 Answers = Mapping[str, Mapping[str, Answer]]
 

@@ -20,7 +20,7 @@ from skfedauc.inference.designs import (
 from skfedauc.inference.variances import Extremes, Pooled, Variances, pooled_of, variances_of
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.undefined import NotDefined, UndefinedPolicy, check_replacement
+from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_replacement
 
 Floats = NDArray[np.float64]
 
