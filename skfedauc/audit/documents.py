@@ -31,7 +31,7 @@ from skfedauc.inference.calibration import equal_count_bins
 from skfedauc.inference.rates import wilson
 from skfedauc.planning import rows_needed
 from skfedauc.report import estimates_of
-from skfedauc.report.bounds import binned_note
+from skfedauc.report.intervals import binned_note
 
 Answers = Mapping[str, Mapping[str, Answer]]
 

@@ -297,7 +297,7 @@ class GroupAUCAggregator:
             unexpected.
         """
         from skfedauc.report import GroupAUC, estimates_of
-        from skfedauc.report.bounds import statistic_bounds
+        from skfedauc.report.intervals import statistic_bounds
 
         self._n_calls += 1
         contents = list(records)

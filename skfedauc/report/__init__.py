@@ -1,6 +1,6 @@
 """Reports of the AUCs of a `ScoreCounts`, and the table of named statistics."""
 
-from skfedauc.report.agreement import Agreement
+from skfedauc.report.comparisons import Agreement
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import (
     GroupAUC,
@@ -9,16 +9,27 @@ from skfedauc.report.group_auc import (
     group_names_of,
     index_of,
     null_difference_of,
+    responses_of,
     spread_of,
 )
-from skfedauc.report.groups import by_number, labels_of_rows, large_groups, listed
+from skfedauc.report.groups import (
+    NotDefined,
+    Undefined,
+    UndefinedPolicy,
+    by_number,
+    check_replacement,
+    check_undefined,
+    labels_of_rows,
+    large_groups,
+    listed,
+    of_one_label,
+)
 from skfedauc.report.multiclass import (
     ClassAverage,
     MulticlassGroupAUC,
     check_class_average,
     check_no_two_classes,
 )
-from skfedauc.report.responses import responses_of
 from skfedauc.report.statistics import (
     AVERAGES,
     STATISTICS,
@@ -32,14 +43,6 @@ from skfedauc.report.statistics import (
     determined_statistics,
     shares,
     statistics_of,
-)
-from skfedauc.report.undefined import (
-    NotDefined,
-    Undefined,
-    UndefinedPolicy,
-    check_replacement,
-    check_undefined,
-    of_one_label,
 )
 
 __all__ = [

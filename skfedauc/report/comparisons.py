@@ -1,20 +1,26 @@
-"""Tables and tests that compare group AUCs: differences, margins and ranks."""
+"""Comparisons of groups: differences, margins, ranks, curves, and averages with the pooled AUC."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.moments import ratio
+from skfedauc.counts.score_counts import view_of, with_weights_over
+from skfedauc.inference import agreement
+from skfedauc.inference.curves import GroupCurves, RocCurve, area_between, null_areas
 from skfedauc.inference.differences import (
     MOST_GROUPS,
     Comparisons,
     DifferenceTest,
     Extreme,
     MarginTest,
+    adjusted,
     clearest_difference,
     compare_pairs,
     compare_with_reference,
@@ -24,11 +30,14 @@ from skfedauc.inference.differences import (
     worst_above,
 )
 from skfedauc.inference.limits import NO_VARIATION, check_confidence_level
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.ranking import LEAST_GROUPS, ranking
-from skfedauc.inference.variances import Extremes
-from skfedauc.report.bounds import Bounds, certain_range, group_bounds
+from skfedauc.inference.variances import Extremes, strata_of
+from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import listed, number_of_group, order_of
+from skfedauc.report.intervals import Bounds, certain_range, group_bounds, statistic_bounds
+from skfedauc.report.statistics import AVERAGES, bias_aucs, shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,3 +260,284 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
         for g in np.flatnonzero(ranked).tolist():
             notes[g] = "; ".join(filter(None, ("not shrunken: fewer than four groups", notes[g])))
     return notes
+
+
+# Level of the test: score distributions differ if the p value is below this level.
+_DIFFERENT = 0.01
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Agreement:
+    """Equivalence of averages with the pooled AUC, returned by `GroupAUC.agreement`.
+
+    Attributes
+    ----------
+    verdict : str
+        The result in a sentence or two.
+    averages : pandas.DataFrame
+        A row for each average. `value` is the average, and `difference` is the pooled AUC minus the
+        average, with the limits `ci_low` and `ci_high` of its 90 % interval. `bound` is a certain
+        upper bound of the absolute difference (for "positives" and "negatives" only).
+        `equivalent_to_pooled` is "yes" if the 90 % interval is within `delta` of 0, and "no" if the
+        99 % interval lies entirely beyond `delta`. Otherwise, `equivalent_to_pooled` is "cannot
+        tell".
+    scores : pandas.DataFrame
+        A row for negatives and a row for positives. The columns hold the largest and the mean
+        Kolmogorov distance between the scores of a group and all groups (weighted by rows), and
+        the approximate mean distance under the null hypothesis. Further columns hold the statistic
+        and the p value of the Anderson-Darling test that all groups have the same score
+        distribution (NaN with sample weights).
+    case : str
+        "identical", "same_negatives", "same_positives" or "different" distributions, or
+        "cannot tell".
+    delta : float
+        Equivalence margin: the largest difference of two AUCs that count as equivalent.
+    """
+
+    verdict: str
+    averages: pd.DataFrame
+    scores: pd.DataFrame
+    case: str
+    delta: float
+
+    def __repr__(self) -> str:
+        return f"Agreement: {self.verdict}\n\n{self.averages}\n\n{self.scores}"
+
+
+def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
+    """Return the result of `GroupAUC.agreement`."""
+    import pandas as pd
+
+    counts = estimates.pairs.counts_for("agreement")
+    estimates.pairs.check_independent_rows("agreement")
+    estimates.pairs.check_has_scores("agreement")
+    delta = _input.check_share(delta, "delta")
+    variances, (auc, used) = estimates.variances, estimates.group_values
+    if np.isnan(estimates.pairs.pooled_auc):
+        raise ValueError("agreement needs rows of both classes.")
+    if not used.any():
+        raise ValueError("agreement needs a group with rows of both classes.")
+    pooled = estimates.pairs.pooled_auc
+    sides = agreement.class_agreement(counts)
+    strata, own = (
+        strata_of(counts),
+        view_of(with_weights_over(counts, view_of(counts).weight_exponent)).own_moments,
+    )
+    rows, class_rows = [], (variances.negatives, variances.positives)
+    for name in AVERAGES:
+        share = shares(estimates, name)
+        if share is None:
+            continue
+        value = float(np.dot(share[share > 0], auc[share > 0]))
+        difference = pooled - value
+        low, high = _difference_bounds(estimates, name, difference)
+        derivatives = _derivatives(estimates, name, share, value)
+        random = agreement.of_random_numbers(strata, derivatives)
+        error = np.sqrt(agreement.of_difference(strata, variances, own, share) + random)
+        if error < 1e-12 and counts.groups is not None and len(counts) > 1:
+            # The estimated variance is 0 with few rows; use a bound of the variance instead.
+            error = np.sqrt(estimates.in_use.of_average(share))
+        reach = normal_quantile(0.05) * error
+        rows.append(
+            {
+                "average": name,
+                "value": value,
+                "difference": difference,
+                "ci_low": low - reach,
+                "ci_high": high + reach,
+                "bound": np.nan,
+                "equivalent_to_pooled": _equivalence(low, high, error, delta),
+            }
+        )
+    averages = pd.DataFrame(rows).set_index("average")
+    differences = averages["difference"].to_dict()
+    scores = {}
+    for i, name in enumerate(("negatives", "positives")):
+        mine, other = class_rows[i], sides[1 - i]
+        share = mine.weight / mine.weight.sum()
+        bound = agreement.certain_bound(share, other.distances)
+        difference = differences[name]
+        low, high = _difference_bounds(estimates, name, difference)
+        averages.loc[name, "bound"] = bound + max(difference - low, high - difference)
+        scores[name] = {
+            "largest_distance": np.nanmax(sides[i].distances),
+            "mean_distance": np.nansum(share * sides[i].distances),
+            "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
+            "statistic": sides[i].statistic,
+            "pvalue": sides[i].pvalue,
+        }
+    table = pd.DataFrame.from_dict(scores, orient="index")
+    verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
+    return Agreement(verdict, averages, table, _case(averages, table), delta)
+
+
+def _derivatives(
+    estimates: GroupEstimates, name: str, share: NDArray[np.float64], average: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of an average by the weight of the negatives and the positives of groups.
+
+    The group AUCs do not depend on the row count, but the shares of groups in the average do.
+    """
+    auc, used = estimates.group_values
+    n, m = estimates.variances.negatives.weight, estimates.variances.positives.weight
+    of_negatives = {"samples": m + n, "negatives": n, "within": n}.get(name)
+    of_positives = {"samples": m + n, "positives": m, "within": m}.get(name)
+    deviation = np.where(used, auc - average, 0.0)
+    by_negatives, by_positives = (
+        np.zeros(auc.size) if of is None else ratio(share, of, 0.0) * deviation
+        for of in (of_negatives, of_positives)
+    )
+    return by_negatives, by_positives
+
+
+def _difference_bounds(
+    estimates: GroupEstimates, name: str, difference: float
+) -> tuple[float, float]:
+    """Return the certain interval of the pooled AUC minus an average."""
+    if not estimates.pairs.is_binned:
+        return difference, difference
+    pooled, average = (statistic_bounds(estimates, of) for of in ("pooled", name))
+    return float(pooled.low - average.high), float(pooled.high - average.low)
+
+
+def _equivalence(low: float, high: float, error: float, delta: float) -> str:
+    """Return the result of the equivalence test (TOST) of a difference from `low` to `high`.
+
+    The result is "yes" if the 90 % interval is within `delta` of 0, and "no" if the 99 % interval
+    is entirely beyond `delta`. Otherwise, the result is "cannot tell".
+    """
+    if max(high, -low) + normal_quantile(0.05) * error <= delta:
+        return "yes"
+    is_beyond = max(low, -high) - normal_quantile(0.005) * error > delta
+    return "no" if is_beyond else "cannot tell"
+
+
+def _case(averages: pd.DataFrame, scores: pd.DataFrame) -> str:
+    """Classify score distributions: tests detect differences, intervals establish equivalence."""
+    stands = averages["equivalent_to_pooled"] == "yes"
+    negatives, positives = scores["pvalue"]
+    if negatives < _DIFFERENT and positives < _DIFFERENT:
+        return "different"
+    if positives < _DIFFERENT and stands["positives"]:
+        return "same_negatives"
+    if negatives < _DIFFERENT and stands["negatives"]:
+        return "same_positives"
+    neither = negatives >= _DIFFERENT and positives >= _DIFFERENT
+    return "identical" if neither and stands["positives"] and stands["negatives"] else "cannot tell"
+
+
+def _verdict(
+    pooled: float, averages: pd.DataFrame, scores: pd.DataFrame, delta: float, *, weighted: bool
+) -> str:
+    parts = []
+    for answer, words in (
+        ("yes", f"equivalent to it (within {delta:g})"),
+        ("no", "not equivalent to it"),
+        ("cannot tell", "undecided: there are too few rows to tell"),
+    ):
+        names = averages.index[averages["equivalent_to_pooled"] == answer].tolist()
+        if names:
+            parts.append(f"{_words.enumerated(names)} {'is' if len(names) == 1 else 'are'} {words}")
+    told = f"The pooled AUC is {pooled:.4f}. Of the averages, {'; '.join(parts)}."
+    pvalues = scores["pvalue"]
+    if pvalues.isna().any() and weighted:
+        return f"{told} Equality of score distributions is not tested with sample weights."
+    differing = pvalues.index[pvalues < _DIFFERENT].tolist()
+    if not differing:
+        return f"{told} No difference between the groups' scores is detected."
+    return f"{told} The scores of {_words.enumerated(differing)} differ between groups."
+
+
+Floats = NDArray[np.float64]
+
+
+def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:
+    """Return the table of `GroupAUC.bias_by_group`."""
+    import pandas as pd
+
+    pairs.check_has_scores("bias_by_group")
+    bias = bias_aucs(pairs)
+    return pd.DataFrame(
+        {
+            "auc": pairs.auc,
+            "bpsn_auc": bias.bpsn,
+            "bnsp_auc": bias.bnsp,
+            "xauc_disparity": bias.bnsp - bias.bpsn,
+            "positive_aeg": bias.positive_aeg,
+            "negative_aeg": bias.negative_aeg,
+        },
+        index=index,
+    )
+
+
+def abroca_table(
+    pairs: GroupPairs, index: pd.Index, reference: Any, n_resamples: int, random_state: Any
+) -> pd.DataFrame:
+    """Return the table of `GroupAUC.abroca`."""
+    import pandas as pd
+
+    counts = pairs.counts_for("abroca")
+    pairs.check_has_scores("abroca")
+    n_resamples = _input.check_whole_number(n_resamples, "n_resamples", 0)
+    if n_resamples and view_of(counts).is_weighted:
+        raise ValueError(
+            "n_resamples must be 0 if rows have weights: the p value of the area is only "
+            "available for rows without weights."
+        )
+    if n_resamples:
+        pairs.check_independent_rows("the p value of abroca")
+        pairs.check_no_repeated_rows("n_resamples must be 0: ")
+    random = _input.check_random_state(random_state)
+    groups, reference_group = np.arange(len(counts)), None
+    if not (isinstance(reference, str) and reference == "rest"):
+        reference_group = number_of_group(reference, counts)
+        groups = np.delete(groups, reference_group)
+    curves = GroupCurves.of(counts)
+    table = pd.DataFrame(
+        [_abroca(pairs, curves, int(g), reference_group, n_resamples, random) for g in groups],
+        columns=["auc", "reference_auc", "abroca", "expected", "pvalue"],
+        index=index[groups],
+    )
+    if not n_resamples:
+        return table.drop(columns=["expected", "pvalue"])
+    pvalue_adjusted, adjustment = adjusted(table["pvalue"].to_numpy())
+    return table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
+
+
+def _abroca(
+    pairs: GroupPairs,
+    curves: GroupCurves,
+    g: int,
+    reference: int | None,
+    n_resamples: int,
+    random: np.random.RandomState,
+) -> tuple[float, ...]:
+    """Return the table row of a group, compared with another group or with all other groups."""
+    curve = curves.corners(g)
+    other = _of_others(pairs.counts, g) if reference is None else curves.corners(reference)
+    if other is None:
+        reference_auc = np.nan
+    else:
+        reference_auc = other.area if reference is None else pairs.auc[reference]
+    if curve is None or other is None:
+        return pairs.auc[g], reference_auc, np.nan, np.nan, np.nan
+    area = area_between(curve, other)
+    if not n_resamples:
+        return pairs.auc[g], reference_auc, area, np.nan, np.nan
+    negatives, positives = (
+        (int(n[g]), int(n.sum() - n[g] if reference is None else n[reference]))
+        for n in (pairs.counts.n_negatives, pairs.counts.n_positives)
+    )
+    null = null_areas((curve, other), negatives, positives, n_resamples, random)
+    # Treat areas as equal if they differ only by rounding error.
+    pvalue = (1 + (null >= area - 1e-12).sum()) / (1 + n_resamples)
+    return pairs.auc[g], reference_auc, area, null.mean(), pvalue
+
+
+def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
+    """Return the curve of the rows in all other groups together; None if they lack a class."""
+    if len(counts) < 2:
+        return None
+    labels = counts.groups or ()
+    two = counts.regroup({label: label == labels[g] for label in labels})
+    return GroupCurves.of(two).corners(0)

@@ -24,7 +24,7 @@ from skfedauc.inference.variances import (
 )
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.undefined import NotDefined, UndefinedPolicy, check_replacement
+from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_replacement
 
 Floats = NDArray[np.float64]
 

@@ -1,15 +1,16 @@
-"""`GroupAUC`: report on the AUCs of a `ScoreCounts`."""
+"""`GroupAUC`: report on the AUCs of a `ScoreCounts`, or of the scores of an estimator."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _sklearn
+from skfedauc._sklearn import ModelScores
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
@@ -24,10 +25,11 @@ from skfedauc.inference.differences import (
 from skfedauc.inference.ranking import heterogeneity
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.agreement import Agreement, agreement_with_pooled
-from skfedauc.report.bias import abroca_table, bias_table
-from skfedauc.report.bounds import bounds_table, cover_withheld, group_bounds_table
 from skfedauc.report.comparisons import (
+    Agreement,
+    abroca_table,
+    agreement_with_pooled,
+    bias_table,
     comparison_table,
     difference_test,
     equivalence_test,
@@ -35,8 +37,23 @@ from skfedauc.report.comparisons import (
     worst_test,
 )
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.groups import LeftOut, labels_of_rows, large_groups, listed
-from skfedauc.report.intervals import group_intervals, statistic_intervals
+from skfedauc.report.groups import (
+    LeftOut,
+    NotDefined,
+    Undefined,
+    UndefinedPolicy,
+    check_undefined,
+    labels_of_rows,
+    large_groups,
+    listed,
+)
+from skfedauc.report.intervals import (
+    bounds_table,
+    cover_withheld,
+    group_bounds_table,
+    group_intervals,
+    statistic_intervals,
+)
 from skfedauc.report.statistics import (
     NO_SPREAD,
     STATISTICS,
@@ -49,7 +66,6 @@ from skfedauc.report.statistics import (
     statistic_of,
 )
 from skfedauc.report.text import FirstLines, first_lines
-from skfedauc.report.undefined import NotDefined, Undefined, UndefinedPolicy, check_undefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -1283,3 +1299,81 @@ def first_lines_of(report: GroupAUC) -> FirstLines:
     """Return what a report shows first."""
     left_out = report._left_out.in_words()  # noqa: SLF001
     return first_lines(estimates_of(report), index_of(report), left_out)
+
+
+# Largest difference of AUCs from rounding: a model's probabilities can be equal for rows with
+# different decision values. Reports print three digits.
+_ROUNDING = 5e-4
+
+
+class Responses(NamedTuple):
+    """Scores for AUCs, and scores for thresholds and calibration.
+
+    Attributes
+    ----------
+    scores : ModelScores
+        Scores with the estimator's AUCs. These are `probabilities` if both have equal AUCs.
+    probabilities : ModelScores
+        Probabilities, or other scores of an estimator without probabilities.
+    """
+
+    scores: ModelScores
+    probabilities: ModelScores
+
+    @property
+    def is_one_order(self) -> bool:
+        """Whether the scores serve all purposes."""
+        return self.scores is self.probabilities
+
+
+def responses_of(
+    estimator: Any,
+    X: Any,
+    response_method: Any,
+    pos_label: Any,
+    of_rows: Mapping[str, Any],
+    *,
+    mend: str,
+    **options: Any,
+) -> Responses:
+    """Return the scores and the probabilities of an estimator; warn if the AUCs of both differ.
+
+    Parameters
+    ----------
+    estimator : estimator object
+    X : array-like
+    response_method : str, tuple of str or None
+        Only None has both methods.
+    pos_label : object
+    of_rows : mapping of str to object
+        `y_true`, `groups`, and optionally `sample_weight` and `missing`.
+    mend : str
+        Last sentences of the warning.
+    **options : dict
+        See `_sklearn.scores_of`.
+    """
+    rows = {"X": X, "y": of_rows["y_true"], "sample_weight": of_rows.get("sample_weight")}
+    _input.check_row_order(rows)
+    y = _input.column_of(of_rows["y_true"], "y")
+    scores = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y, **options)
+    by_default = response_method is None and scores.method == "decision_function"
+    if not by_default or not hasattr(estimator, "predict_proba"):
+        return Responses(scores, scores)
+    probabilities = _sklearn.scores_of(estimator, X, "predict_proba", pos_label, **options)
+    aucs, others = (_aucs(model, of_rows) for model in (scores, probabilities))
+    if np.allclose(aucs, others, rtol=0, atol=_ROUNDING, equal_nan=True):
+        return Responses(probabilities, probabilities)
+    _input.warn(
+        f"{type(estimator).__name__} orders rows differently by decision_function (pooled AUC "
+        f"{aucs[0]:.4f}) and by predict_proba (pooled AUC {others[0]:.4f}). {mend}",
+        UserWarning,
+    )
+    return Responses(scores, probabilities)
+
+
+def _aucs(model: ModelScores, of_rows: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return the pooled AUC, and the AUC of each group."""
+    report = GroupAUC.from_predictions(
+        y_score=model.scores, pos_label=model.positive, undefined="ignore", **of_rows
+    )
+    return np.append(report.pooled, report.by_group["auc"])

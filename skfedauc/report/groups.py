@@ -1,16 +1,18 @@
-"""Which groups a report lists, and in which order."""
+"""Which groups a report lists, in which order, and what happens to undefined AUCs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import select_groups, view_of
+from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def _places(column: Sequence[Any], order: Sequence[Any]) -> NDArray[np.intp]:
     return np.array([place[label] for label in column], np.intp)
 
 
-# Largest number of groups to name
+# Largest number of groups that a message names
 _MOST_NAMED = 5
 
 
@@ -142,3 +144,163 @@ def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
         is_multiclass=pairs.is_multiclass,
     )
     return large, LeftOut(least, left_out)
+
+
+Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
+
+
+class NotDefined(Exception):
+    """Error for a statistic without a value for the rows.
+
+    Parameters
+    ----------
+    reason : str
+        The statistic's requirement, as the start of a sentence.
+    more_rows_help : bool, default=True
+        Whether more rows can make the statistic defined.
+    """
+
+    def __init__(self, reason: str, *, more_rows_help: bool = True) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.more_rows_help = more_rows_help
+
+
+class UndefinedPolicy:
+    """Policy for groups that lack a class and for undefined statistics.
+
+    Each report has its own policy, because the policy records its warnings.
+
+    Parameters
+    ----------
+    undefined : {"skip", "ignore", "raise"} or float
+        See `GroupAUC`.
+    remedy : str, default=""
+        Last sentence of messages, with a leading space.
+    warns_once : bool, default=False
+        Whether to warn once for all statistics, as scorers do in each fold.
+    is_quiet : bool, default=False
+        Whether undefined statistics are NaN without a warning.
+    reported : set, default=None
+        Groups and statistics of earlier warnings, which are not repeated; None if there are none.
+    """
+
+    def __init__(
+        self,
+        undefined: Undefined,
+        *,
+        remedy: str = "",
+        warns_once: bool = False,
+        is_quiet: bool = False,
+        reported: set[Any] | None = None,
+    ) -> None:
+        self.undefined = check_undefined(undefined)
+        self.remedy = remedy
+        self.warns_once = warns_once
+        self.is_quiet = is_quiet
+        self.reported: set[Any] = set() if reported is None else reported
+        self._is_reported = False
+        self._warned: set[str] = set()
+
+    @property
+    def replacement(self) -> float | None:
+        """AUC of groups that lack a class; None if statistics omit these groups."""
+        return self.undefined if isinstance(self.undefined, float) else None
+
+    def quiet(self) -> UndefinedPolicy:
+        """Return a copy of this policy that neither warns nor raises."""
+        undefined: Undefined = "ignore" if self.replacement is None else self.replacement
+        # Return a policy and set no warnings filter, because filters affect all threads.
+        return UndefinedPolicy(undefined, is_quiet=True)
+
+    def report_groups(self, pairs: GroupPairs, of: str = "AUC") -> None:
+        """Warn once, or raise an error, if groups lack a class; `of` names the undefined value."""
+        if self._is_reported:
+            return
+        n_undefined = int((~pairs.defined).sum())
+        if n_undefined and self.undefined in ("skip", "raise"):
+            rows = pairs.counts.n_positives + pairs.counts.n_negatives
+            share = rows[~pairs.defined].sum() / rows.sum()
+            known = pairs.counts.groups or ()
+            undefined = [label for label, is_ in zip(known, pairs.defined, strict=False) if not is_]
+            message = (
+                f"{n_undefined} of {_words.counted(pairs.n_groups, 'group')}, with "
+                f"{share:.2%} of the rows, have no positives or no negatives"
+                f"{_named(undefined)}, so their {of} is undefined{of_one_label(pairs.counts)}"
+            )
+            if self.undefined == "raise":
+                raise ValueError(
+                    f"{message}. Pass undefined='skip' to leave these groups out, or a number "
+                    f"to use as their {of}.{self.remedy}"
+                )
+            self._warned.discard("undefined")  # Issue the warning again, with its cause.
+            self.warn(
+                f"{message}: they are left out of averages and gaps. Pass "
+                "undefined='ignore' to suppress this warning, or a number to use as their "
+                f"{of}.{self.remedy}",
+                keys=undefined or [""],
+            )
+        self._is_reported = True
+
+    def nan(self, error: NotDefined, pairs: GroupPairs) -> float:
+        """Return NaN for a statistic without a value; warn or raise as `undefined` requires."""
+        remedy = self.remedy if error.more_rows_help else ""
+        reason = error.reason + of_one_label(pairs.counts)
+        if self.undefined == "raise":
+            raise ValueError(f"{reason}, and undefined is 'raise'.{remedy}")
+        if self.undefined != "ignore" and not self.is_quiet:
+            self.warn(f"{reason}, so the result is NaN.{remedy}", keys=[reason])
+        return float("nan")
+
+    def warn(self, message: str, about: str = "undefined", keys: Iterable[Any] = ()) -> None:
+        """Issue an `UndefinedMetricWarning`, at most once about each topic if `warns_once`.
+
+        The groups or the reasons `keys` are reported, unless earlier warnings reported all of them.
+        """
+        new = {(about, key) for key in keys}
+        is_old = bool(new) and self.warns_once and new <= self.reported
+        if is_old or (self.warns_once and about in self._warned):
+            return
+        self.reported |= new
+        self._warned.add(about)
+        _input.warn(message, UndefinedMetricWarning)
+
+
+def _named(labels: Sequence[Any]) -> str:
+    """Return the first labels in parentheses, with a leading space."""
+    more = ", ..." if len(labels) > _MOST_NAMED else ""
+    return f" ({_words.all_shortened(labels[:_MOST_NAMED])}{more})" if labels else ""
+
+
+def of_one_label(counts: ScoreCounts) -> str:
+    """Return a phrase for messages if the only label of the rows is not pos_label; else ""."""
+    classes = view_of(counts).classes
+    if len(classes.seen) != 1 or not classes.lacks_positive or counts.n_positives.any():
+        return ""
+    return (
+        f" (all rows have the label {_words.shortened(classes.seen[0])}, and pos_label is "
+        f"{_words.shortened(classes.pos_label)})"
+    )
+
+
+def check_replacement(undefined: Undefined, measure: Measure) -> None:
+    """Raise an error for a number in place of undefined values beyond the measure's scale."""
+    low, high = measure.scale
+    if isinstance(undefined, float) and not low <= undefined <= high:
+        raise ValueError(
+            f"undefined must be 'skip', 'ignore', 'raise', or a number from {low} to {high}, the "
+            f"range of {measure!r}, to use for groups that lack a class; got {undefined}."
+        )
+
+
+def check_undefined(undefined: Any) -> Undefined:
+    """Validate the argument `undefined`; return numbers as float."""
+    if isinstance(undefined, str) and undefined in ("skip", "ignore", "raise"):
+        return cast(Undefined, undefined)
+    is_number = isinstance(undefined, int | float) and not isinstance(undefined, bool)
+    if is_number and 0 <= undefined <= 1:
+        return float(undefined)
+    raise ValueError(
+        "undefined must be 'skip', 'ignore', 'raise', or a number from 0 to 1 to use as the AUC "
+        f"of groups that lack a class; got {_words.shortened(undefined)}."
+    )

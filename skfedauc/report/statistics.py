@@ -20,9 +20,8 @@ from skfedauc.inference import ranking
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs, share_of
-from skfedauc.report.bias import bias_aucs
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.undefined import NotDefined
+from skfedauc.report.groups import NotDefined
 
 # Names of the statistics below, for type checkers. In scorers, gaps have the prefix "neg_".
 Average: TypeAlias = Literal["macro", "samples", "positives", "negatives", "within"]
@@ -172,6 +171,25 @@ def cross_difference(estimates: GroupEstimates) -> float:
     if np.isnan(gaps).all():
         raise NotDefined("no pair of groups has two cross AUCs")
     return float(np.nanmax(gaps))
+
+
+class BiasAUCs(NamedTuple):
+    """Bias AUCs and equality gaps by group, NaN if undefined; see `GroupAUC.bias_by_group`."""
+
+    bpsn: NDArray[np.float64]
+    bnsp: NDArray[np.float64]
+    positive_aeg: NDArray[np.float64]
+    negative_aeg: NDArray[np.float64]
+
+
+def bias_aucs(pairs: GroupPairs) -> BiasAUCs:
+    """Compare the rows in each group with the rows in all other groups."""
+    u2, of_all = pairs.over_others
+    share = np.full(u2.shape, np.nan)
+    np.divide(u2, of_all, out=share, where=of_all > 0)
+    # Rounding of weights may give slightly more than 1.
+    np.clip(share, 0.0, 1.0, out=share)
+    return BiasAUCs(1.0 - share[0, 1], share[1, 0], share[1, 1] - 0.5, share[0, 0] - 0.5)
 
 
 def bias_score(estimates: GroupEstimates) -> float:

@@ -16,10 +16,15 @@ from skfedauc import _words
 from skfedauc.counts import left_out as without_group
 from skfedauc.inference import intervals
 from skfedauc.inference.differences import DifferenceTest, null_difference
-from skfedauc.report.bounds import binned_note, certain_range, statistic_bounds
 from skfedauc.report.comparisons import difference_test
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.intervals import group_intervals, statistic_intervals
+from skfedauc.report.intervals import (
+    binned_note,
+    certain_range,
+    group_intervals,
+    statistic_bounds,
+    statistic_intervals,
+)
 from skfedauc.report.statistics import STATISTICS, determined_statistics
 
 if TYPE_CHECKING:

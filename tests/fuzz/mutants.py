@@ -90,7 +90,9 @@ OTHERS = [
         "merge_cells(parts, numbers, n_groups)",
         "merge_cells(parts, [numbers[0][: n.size] for n in numbers], n_groups)",
     ),
-    Mutant("tied areas do not count", "report/bias.py", "null >= area - 1e-12", "null > area"),
+    Mutant(
+        "tied areas do not count", "report/comparisons.py", "null >= area - 1e-12", "null > area"
+    ),
 ]
 COMPILED = [
     Mutant(
@@ -231,7 +233,7 @@ TESTED = [
     Tested(
         Mutant(
             "a report reads predict_proba where scorers read decision_function",
-            "report/responses.py",
+            "report/group_auc.py",
             "        return Responses(probabilities, probabilities)\n    _input.warn(",
             "        return Responses(probabilities, probabilities)\n    scores = probabilities\n"
             "    _input.warn(",
