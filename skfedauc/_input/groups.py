@@ -16,9 +16,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.arguments import check_option
 from skfedauc._input.arrays import (
     check_length,
+    check_option,
     column_of,
     from_array_api,
     not_single_values,

@@ -21,14 +21,14 @@ from skfedauc._input.arrays import (
     number_of_rows,
     unwrapped,
 )
-from skfedauc._input.classes import (
+from skfedauc._input.groups import Missing, category_orders, drop_unused, encode_groups
+from skfedauc._input.labels import (
     Classes,
+    Labels,
     check_labels,
     warn_if_hard_labels,
     warn_if_misspelled,
 )
-from skfedauc._input.groups import Missing, category_orders, drop_unused, encode_groups
-from skfedauc._input.labels import Labels
 from skfedauc._words import all_shortened, listed, shortened, shortened_text
 
 
@@ -110,6 +110,13 @@ def is_column_names(groups: Any) -> bool:
 def is_series(groups: Any) -> bool:
     """Return whether `groups` is a pandas Series."""
     return hasattr(groups, "iloc") and not hasattr(groups, "columns")
+
+
+def groups_by_name(groups: Any, X: Any) -> Any:
+    """Return labels for X's rows from column names, or from a Series with the index of X."""
+    if is_series(groups):
+        return aligned(groups, X)
+    return columns_of(X, [groups] if isinstance(groups, str) else groups)
 
 
 def groups_of_rows(groups: Any, X: Any, name: str = "groups") -> Any:
