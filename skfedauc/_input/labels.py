@@ -1,12 +1,9 @@
-"""Group labels: kinds, order and types.
+"""Group labels and class labels: kinds, order, types, and text.
 
-Labels are booleans, integers, strings, dates, periods, intervals, or enumeration members.
+Group labels are booleans, integers, strings, dates, periods, intervals, or enumeration members.
 Labels from several columns are tuples. All labels in an array have one kind. Rows without a label
-may form the group `MISSING`. `MISSING` does not change the kind: integers with a missing label
-remain integers, and can merge with integers.
-
-Text comes first: Unicode checks, the header of a CSV file, and short strings as integers in the
-same order, which are faster to number and sort.
+may form the group `MISSING`, which does not change the kind: integers with a missing label can
+merge with integers. Short strings become integers in the same order, which sort faster.
 """
 
 from __future__ import annotations
@@ -30,6 +27,7 @@ from numpy.typing import NDArray
 from skfedauc._input.arrays import (
     column_of,
     count_missing,
+    mixed_kinds,
     not_single_values,
     number_of_rows,
     object_array,
@@ -46,20 +44,16 @@ BLOCK = 1 << 16
 
 def check_text(texts: Iterable[str], name: str) -> None:
     """Refuse text with surrogates, which no file, table or page can hold."""
-    listed = list(texts)
+    known = list(texts)
     try:
-        "".join(listed).encode()
+        "".join(known).encode()
     except UnicodeEncodeError:
-        odd = next(text for text in listed if not _is_valid(text))
+        odd = next(text for text in known if re.search("[\ud800-\udfff]", text))
         raise ValueError(
             f"{name} holds {odd[:60]!a}, which is not valid Unicode: it has a surrogate, probably "
             "because the text was decoded with a wrong encoding. Read the text with the correct "
             "encoding, or replace the surrogates by text.encode('utf-8', 'replace').decode()."
         ) from None
-
-
-def _is_valid(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def folded(text: str) -> str:
@@ -332,11 +326,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
         raise not_a_label(odd, name)
     kind = functools.reduce(unite_kinds, kinds)
     if kind is None:
-        found = ", ".join(sorted(str(kind) for kind in kinds))
-        raise TypeError(
-            f"{name} mixes labels of different kinds ({found}); convert them to one kind, "
-            "for instance with .astype(str)."
-        )
+        raise mixed_kinds(kinds, name)
     has_missing = ANY_KIND in kinds
     if kind == "bool" and not has_missing:
         return np.asarray(plain, np.bool_)
@@ -515,8 +505,7 @@ def check_labels(
     """Return whether each label is positive, and the classes.
 
     `pos_label` is optional for booleans and for labels in {0, 1} or {-1, 1}, as in scikit-learn.
-    The default positive label is 1. For labels with counts, `n_rows` is the number of rows of each
-    label, for messages.
+    The default positive label is 1.
     """
     if hasattr(pos_label, "__len__") and not isinstance(pos_label, str | bytes):
         raise TypeError(
@@ -578,8 +567,7 @@ def _distinct_bits(y: NDArray[np.bool_]) -> list[int]:
 def warn_if_misspelled(classes: Classes) -> None:
     """Warn if all rows have one label that differs from `pos_label` only in spelling.
 
-    Other labels cause no warning, because all rows in a batch, a device or a group may be
-    negatives.
+    Other labels cause no warning, because all rows of a batch may be negatives.
     """
     if len(classes.seen) != 1 or not classes.lacks_positive:
         return
@@ -655,11 +643,7 @@ def classes_of(
     try:
         return sorted(classes)
     except TypeError as error:
-        kinds = sorted({type(c).__name__ for c in classes})
-        raise TypeError(
-            f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
-            "one kind, for instance with .astype(str)."
-        ) from error
+        raise mixed_kinds({type(c).__name__ for c in classes}, name) from error
 
 
 def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
