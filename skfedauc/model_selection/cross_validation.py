@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from numbers import Number
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -210,14 +210,14 @@ class GroupAUCCrossValidation:
         depends on the rows that the others scored; ``GroupAUC(result.over_folds.counts)`` does not.
         """
         pairs = GroupPairs(
-            self.counts.regroup(_label), rows_repeat=self._rows_repeat, is_over_folds=True
+            self.counts.regroup(itemgetter(1)), rows_repeat=self._rows_repeat, is_over_folds=True
         )
         return GroupAUC(pairs, undefined=self.undefined)
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:
         """Effect of comparing scores across folds on the pooled AUC."""
-        by_fold = GroupAUC(self.counts.regroup(_fold), undefined="ignore")
+        by_fold = GroupAUC(self.counts.regroup(itemgetter(0)), undefined="ignore")
         within, cross, share_within = by_fold.decomposition()
         return FoldEffect(by_fold.pooled, within, cross, share_within, by_fold.pooled - within)
 
@@ -227,7 +227,7 @@ class GroupAUCCrossValidation:
         return [
             with_n_missing(
                 select_groups(self.counts, np.flatnonzero(folds == fold)), n_missing
-            ).regroup(_label)
+            ).regroup(itemgetter(1))
             for fold, n_missing in enumerate(self._n_missing)
         ]
 
@@ -247,9 +247,8 @@ def _interval_of_mean(
 ) -> intervals.Interval:
     """Return the interval of the mean over folds of the pooled AUC or an average (fixed groups)."""
     if name == "pooled":
-        return intervals.mean_pooled_interval(
-            [fold.pooled for fold in folds], confidence_level, way
-        )
+        pooled = [fold.pooled for fold in folds]
+        return intervals.mean_pooled_interval(pooled, confidence_level, way)
     of_folds = [(fold, shares(fold, name)) for fold in folds]
     parts = [
         intervals.FoldAverage(fold.in_use, share, fold.pairs.counts.groups or [None])
@@ -257,14 +256,6 @@ def _interval_of_mean(
         if share is not None
     ]
     return intervals.mean_of_averages_interval(parts, confidence_level, way)
-
-
-def _fold(key: tuple[int, Any]) -> int:
-    return key[0]
-
-
-def _label(key: tuple[int, Any]) -> Any:
-    return key[1]
 
 
 def cross_validate_group_auc(
@@ -489,8 +480,7 @@ def _splits(
 # metadata routing, their weights. So the rows' numbers are passed as y.
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """Labels, groups and weights of all rows, and scoring options; arrays have shape (n_rows,)."""
 
     y: NDArray[Any]

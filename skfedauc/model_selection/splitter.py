@@ -82,8 +82,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     """K-fold splitter that stratifies by group and class.
 
     Each fold gets an equal share of the positives and the negatives in every group, so a group
-    with at least `n_splits` rows in each class has an AUC in all folds. The splitter warns about
-    groups with fewer rows in a class, except groups of one class, which never have an AUC.
+    with at least `n_splits` rows in each class has an AUC in all folds.
 
     Rows in one group are in both the training and the test sets. To test on unseen groups, use
     scikit-learn's `LeaveOneGroupOut` or `GroupKFold`.
@@ -204,7 +203,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         Warns
         -----
         UserWarning
-            If groups have several classes, but fewer than `n_splits` rows in one class.
+            If groups have several classes, but fewer than `n_splits` rows in one class. Groups of
+            one class never have an AUC.
         """
         fold = self._folds(X, y, groups)
         for number in range(self.n_splits):
@@ -369,7 +369,9 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
 
         Parameters
         ----------
-        X, y, groups : array-like
+        X : array-like, shape (n_rows, n_features)
+            Data with the group columns of the splitter, or with the index of its Series.
+        y, groups : array-like, default=None
             As in `WithinGroupStratifiedKFold.split`, whose warnings come once for all repetitions.
 
         Yields

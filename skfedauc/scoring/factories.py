@@ -202,8 +202,14 @@ def group_auc_scoring(
     measure : Measure, default=None
         Measure instead of the AUC; see `make_group_auc_scorer`. Its name is then part of the
         names, such as "worst_partial_auc_max_fpr_0.1" or "sensitivity_at_0.9_a".
-    undefined, pos_label, response_method, missing, multi_class, class_average : optional
-        Options of all scorers; see `make_group_auc_scorer`.
+    undefined : {"skip", "ignore", "raise"} or float, default="skip"
+        How to treat groups that lack a class in a fold; see `make_group_auc_scorer`.
+    pos_label, response_method : object, default=None
+        As in `make_group_auc_scorer`.
+    missing, multi_class : str, default="raise"
+        As in `make_group_auc_scorer`.
+    class_average : {"macro", "weighted"}, default="macro"
+        As in `make_group_auc_scorer`.
 
     Returns
     -------
