@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skfedauc._versions import show_versions
     from skfedauc.audit import FairnessAudit
     from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, Disclosure, DisclosureError, MulticlassCounts, ScoreCounts
@@ -82,7 +81,6 @@ _MODULES = {
     "rows_needed": "planning",
     "SelectSimplest": "model_selection",
     "SelectWithinGap": "model_selection",
-    "show_versions": "_versions",
 }
 
 _PUBLIC_MODULES = (
@@ -95,6 +93,40 @@ _PUBLIC_MODULES = (
     "plotting",
     "privacy",
 )
+
+
+def show_versions() -> None:
+    """Print the versions of skfedauc and its dependencies, and the kernel in use.
+
+    The kernel is "numpy" after an installation without a compiler, or if the environment variable
+    ``SKFEDAUC_KERNEL`` is "numpy"; otherwise it is "compiled".
+
+    See Also
+    --------
+    sklearn.show_versions : Print the versions of scikit-learn and its dependencies.
+
+    Examples
+    --------
+    >>> import skfedauc
+    >>> skfedauc.show_versions()  # doctest: +ELLIPSIS
+    skfedauc: ...
+    kernel: ...
+    """
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    from skfedauc import _kernel as kernel
+
+    print(f"skfedauc: {version('skfedauc')}")
+    print(f"kernel: {kernel.name()}")
+    print(f"python: {platform.python_version()}")
+    print(f"platform: {platform.platform()}")
+    for package in ("numpy", "scipy", "scikit-learn", "pandas", "narwhals", "fairlearn", "polars"):
+        try:
+            found = version(package)
+        except PackageNotFoundError:
+            found = "not installed"
+        print(f"{package}: {found}")
 
 
 def __getattr__(name: str) -> Any:

@@ -12,10 +12,7 @@ from skfedauc._words import described
 
 
 def check_path(path: Any, name: str = "path") -> Any:
-    """Return a file's path, or raise a TypeError or a ValueError.
-
-    Integers are no paths: Python would take them as open files.
-    """
+    """Return a file's path; refuse integers, which Python would take as open files."""
     if not isinstance(path, str | bytes | os.PathLike):
         raise TypeError(f"{name} must be the path of a file; got {described(path)}.")
     if not os.fspath(path):
@@ -42,14 +39,8 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file beside the target and rename it.
 
     A reader sees either the old or the new content; a full disk or an interrupt leaves the old
-    content. Text is UTF-8 with line feeds. The function writes directly to pipes and devices.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The new file replaces an existing file and gets its permissions.
-    content : str or bytes
-        The file's content.
+    content. The new file gets the permissions of the old one. Text is UTF-8 with line feeds. Pipes
+    and devices are written directly.
     """
     data = content.encode() if isinstance(content, str) else content
     check_path(path)

@@ -20,8 +20,9 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.model_selection._split import _RepeatedSplits as RepeatedSplits
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
-from sklearn.utils._metadata_requests import MetadataRequest, _raise_for_params
+from sklearn.utils import _safe_indexing as rows_of
+from sklearn.utils._metadata_requests import MetadataRequest
+from sklearn.utils._metadata_requests import _raise_for_params as refuse_unrouted
 from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 from sklearn.utils.validation import (
@@ -78,11 +79,6 @@ def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
     return request
 
 
-def refuse_unrouted(params: Mapping[str, Any], owner: Any, method: str) -> None:
-    """Raise a ValueError if there are params and metadata routing is off."""
-    _raise_for_params(params, owner, method)
-
-
 def weight_name(estimator: Any) -> str:
     """Return the ``fit`` parameter that weights a classifier's rows.
 
@@ -110,11 +106,6 @@ def is_scored_by_a_tool() -> bool:
     # The base class of scorers, and a decorator of its ``__call__``, are on the way.
     through = (BaseScorer.__module__, _check_response_method.__module__)
     return _input.is_called_by(("sklearn", "joblib"), through)
-
-
-def rows_of(X: Any, rows: Any) -> Any:
-    """Return rows from an array, a sparse matrix or a DataFrame."""
-    return _safe_indexing(X, rows)
 
 
 def wants_groups(splitter: Any) -> bool:
@@ -178,9 +169,7 @@ def refuse_without_scores(
     response_method = TWO_CLASSES if response_method is None else response_method
     _check_names_of_methods(response_method)
     check_estimator(estimator, ("fit",))
-    last = estimator
-    while isinstance(last, Pipeline | BaseSearchCV):
-        last = last.steps[-1][1] if isinstance(last, Pipeline) else last.estimator
+    last = _last_step(estimator)
     asked = (response_method,) if isinstance(response_method, str) else response_method
     # A method of the class may exist only after fitting. A class with ``__getattr__`` may create
     # any attribute on demand.
@@ -191,6 +180,16 @@ def refuse_without_scores(
     lacking = " and no ".join(asked)
     mend = _instead(last, response_method) if remedy is None else f" {remedy}"
     raise TypeError(f"estimator cannot rank rows: {_shortened(estimator)} has no {lacking}.{mend}")
+
+
+def _last_step(estimator: Any) -> Any:
+    """Return the estimator at the end of pipelines, in searches and in frozen estimators."""
+    while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
+        if isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        else:
+            estimator = getattr(estimator, "best_estimator_", estimator.estimator)
+    return estimator
 
 
 def check_estimator(
@@ -210,24 +209,12 @@ def _shortened(estimator: Any) -> str:
 
 
 class ModelScores(NamedTuple):
-    """Row scores from a fitted binary classifier or a regressor.
-
-    Attributes
-    ----------
-    scores : ndarray, shape (n_rows,)
-        Higher scores mean the positive class.
-    positive : object
-        The positive class's label.
-    is_other : bool
-        Whether they are minus the scores for the other class, ``classes_[1]``.
-    method : str
-        The estimator's method that returned the scores.
-    """
+    """Row scores for the positive class, from a fitted binary classifier or a regressor."""
 
     scores: NDArray[Any]
-    positive: Any
-    is_other: bool
-    method: str
+    positive: Any  # label of the positive class
+    is_other: bool  # whether they are minus the scores for the other class, ``classes_[1]``
+    method: str  # the estimator's method that returned the scores
 
 
 def scores_of(
@@ -240,23 +227,12 @@ def scores_of(
     method_caller: Any = None,
     name: str = "y_score",
 ) -> ModelScores:
-    """Return a fitted estimator's scores. All scores for two classes come from here.
+    """Return a fitted estimator's scores, or `estimator` itself if it is known scores.
 
-    Parameters
-    ----------
-    estimator : estimator object or ModelScores
-        Scores that are known are returned.
-    X : array-like
-    response_method : str, tuple of str or None
-        None means `TWO_CLASSES`.
-    pos_label : object
-        None means ``estimator.classes_[1]``.
-    y : array-like, shape (n_rows,), default=None
-        Labels to check before the estimator predicts, so that messages name y and X.
-    method_caller : callable, default=None
-        A scikit-learn scorer's cached caller, which shares scores within a call.
-    name : str, default="y_score"
-        What messages call the scores.
+    All scores for two classes come from here. A `response_method` of None means `TWO_CLASSES`, a
+    `pos_label` of None ``estimator.classes_[1]``. `y` is checked before the estimator predicts, so
+    that messages name y and X. `method_caller` is the cached caller of a scikit-learn scorer, which
+    shares scores within a call. Messages call the scores `name`.
     """
     if isinstance(estimator, ModelScores):
         return estimator
@@ -407,12 +383,7 @@ def _refuse_pairwise_scores(estimator: Any, method: str) -> None:
     """Raise an error for decision values by class pair: 3 classes have as many pairs."""
     if method != "decision_function":
         return
-    last = estimator
-    while isinstance(last, Pipeline | BaseSearchCV | FrozenEstimator):
-        if isinstance(last, Pipeline):
-            last = last.steps[-1][1]
-        else:
-            last = getattr(last, "best_estimator_", last.estimator)
+    last = _last_step(estimator)
     if getattr(last, "decision_function_shape", None) == "ovo":
         raise ValueError(
             f"the decision_function of {type(last).__name__}(decision_function_shape='ovo') "

@@ -38,32 +38,15 @@ _N_MACHINES = ("num_machines", "num_machine")
 
 
 class _EvaluationSet(NamedTuple):
-    """Labels and groups of the rows in one evaluation set.
-
-    Attributes
-    ----------
-    positive : bool array, shape (n_rows,)
-    codes : intp array, shape (n_rows,)
-        Group number of each row, -1 for omitted rows without a group label.
-    labels : ndarray, shape (n_groups,)
-        Sorted group labels.
-    """
+    """Labels and groups of the rows in one evaluation set, and the sorted group labels."""
 
     positive: NDArray[np.bool_]
-    codes: NDArray[np.intp]
+    codes: NDArray[np.intp]  # -1 for omitted rows without a group label
     labels: NDArray[Any]
 
 
 class _GroupMetric:
-    """Metric of one group statistic, with the interface of one library in each subclass.
-
-    Parameters
-    ----------
-    statistic : str
-    groups : list of tuples, callable or None
-    undefined : {"skip", "ignore", "raise"} or float
-    missing : {"raise", "drop", "group"}
-    """
+    """Metric of one group statistic, with the interface of one library in each subclass."""
 
     _dataset = "dataset"  # Name of the library's class in messages
 
@@ -230,9 +213,9 @@ class XGBoostMetric(_GroupMetric):
           ``xgboost.DMatrix``, for ``xgboost.train``, ``xgboost.cv`` and ``xgboost.dask.train``.
         - None, for the statistic "pooled" only.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class. "skip" omits these groups with a warning, and
-        "ignore" omits these groups silently. "raise" raises a ValueError, and a number replaces the
-        AUC. A statistic without a value is NaN; early stopping counts NaN as no improvement.
+        How to treat groups that lack a class: leave them out with ("skip") or without ("ignore") a
+        warning, raise a ValueError ("raise"), or use a number as their AUC. A
+        statistic without a value is NaN; early stopping counts NaN as no improvement.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
@@ -260,8 +243,7 @@ class XGBoostMetric(_GroupMetric):
 
     If two evaluation sets have equal labels in all rows, and only one set is in the list, the
     metric cannot distinguish the sets. For example, two sets of the same size may both be sorted by
-    label. A metric holds the labels and groups. The pickle of an estimator with the metric also
-    holds the labels and groups.
+    label. A metric, and the pickle of an estimator with it, holds the labels and groups.
 
     In every round, the workers exchange score counts, at most 16 bytes for each distinct score and
     group, by ``xgboost.collective``. The exchange needs ``pip install "skfedauc[files]"``. The
@@ -336,7 +318,8 @@ class XGBoostMetric(_GroupMetric):
             if other.startswith(_ERROR):
                 raise ValueError(f"the metric failed on worker {rank}. {other[1:].decode()}")
         parts = [ScoreCounts.from_bytes(part[1:]) for part in messages if part]
-        return self._value(ScoreCounts.merge(parts) if parts else _no_rows())
+        no_rows = ScoreCounts.from_predictions([], [])
+        return self._value(ScoreCounts.merge(parts) if parts else no_rows)
 
 
 class LightGBMMetric(_GroupMetric):
@@ -353,9 +336,7 @@ class LightGBMMetric(_GroupMetric):
     Parameters
     ----------
     statistic : str
-        "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
-        "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
-        "neg_tau". `group_roc_auc_score` defines these statistics.
+        One of the statistics of `XGBoostMetric`.
     groups : list of tuples or callable
         Where each row's group in an evaluation set comes from.
 
@@ -365,19 +346,14 @@ class LightGBMMetric(_GroupMetric):
         - A callable ``groups(dataset)`` that returns the group label of each row of a
           ``lightgbm.Dataset``, for ``lightgbm.train`` and ``lightgbm.cv``.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class. "skip" omits these groups with a warning, and
-        "ignore" omits these groups silently. "raise" raises a ValueError, and a number replaces the
-        AUC. A statistic without a value is NaN; early stopping counts NaN as no improvement.
+        How to treat groups that lack a class; see `XGBoostMetric`.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
     Raises
     ------
-    ValueError
-        If there is no such statistic, or two evaluation sets have the same labels and different
-        groups. In training, if `groups` has no tuple for an evaluation set.
-    TypeError
-        If `groups` has another type.
+    ValueError, TypeError
+        In the cases of `XGBoostMetric`.
 
     See Also
     --------
@@ -386,15 +362,11 @@ class LightGBMMetric(_GroupMetric):
 
     Notes
     -----
-    The metric counts the predictions that LightGBM passes, with the evaluation set's weights.
-
     For training on several machines, pass the same evaluation set to every machine, and the labels
     and groups of this set in `groups`. Then all machines return the same number and stop in the
     same round.
 
-    If two evaluation sets have equal labels in all rows, and only one set is in the list, the
-    metric cannot distinguish the sets. For example, two sets of the same size may both be sorted by
-    label.
+    As `XGBoostMetric`, the metric cannot distinguish sets with equal labels in all rows.
 
     References
     ----------
@@ -507,9 +479,8 @@ def _collective() -> Any:
 def _gathered(message: bytes, collective: Any) -> list[bytes]:
     """Send a message to all workers, and return the messages of all workers by rank.
 
-    XGBoost's Python package has no operation that gathers bytes. Therefore, each worker adds
-    numbers to an array of zeros in two steps. The first sum collects the lengths of all messages.
-    The second sum collects the bytes, at places that follow from the lengths.
+    XGBoost's Python package cannot gather bytes. Therefore, the workers sum arrays of zeros to
+    which each adds its numbers: first the lengths of the messages, then the bytes at their places.
     """
     rank, n_workers = collective.get_rank(), collective.get_world_size()
     sizes = np.zeros(n_workers, np.int64)
@@ -522,7 +493,3 @@ def _gathered(message: bytes, collective: Any) -> list[bytes]:
     buffer[ends[rank] - sizes[rank] : ends[rank]] = np.frombuffer(message, np.uint8)
     buffer = collective.allreduce(buffer, collective.Op.SUM)
     return [buffer[end - size : end].tobytes() for end, size in zip(ends, sizes, strict=True)]
-
-
-def _no_rows() -> ScoreCounts:
-    return ScoreCounts.from_predictions([], [])

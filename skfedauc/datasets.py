@@ -1,14 +1,4 @@
-"""Simulated data with known AUCs: devices with normal scores, and evenly spaced scores.
-
-References
-----------
-.. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below the
-   receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
-   https://doi.org/10.1016/0022-2496(75)90001-2
-.. [2] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on classification
-   accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
-   https://doi.org/10.1093/biomet/asp002
-"""
+"""Simulated data with known AUCs: devices with normal scores, and evenly spaced scores."""
 
 from __future__ import annotations
 
@@ -51,8 +41,7 @@ def make_group_scores(
 ) -> Bunch:
     """Simulate rows in several devices with normal scores and known AUCs.
 
-    A device is a group. `case` selects the class whose score distribution is the same on all
-    devices. The case determines the averages of the group AUCs that equal the pooled AUC.
+    A device is a group. `case` determines which averages of the group AUCs equal the pooled AUC.
 
     Parameters
     ----------

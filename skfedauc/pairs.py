@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +14,17 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
-from skfedauc._memory import usable_memory
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import counts_of_rows, extremes_of, sums_among_all, view_of
 from skfedauc.counts.state import Need, needs
 
 Floats = NDArray[np.float64]
+
+_GROUPS = Path("/sys/fs/cgroup")
+_OF_PROCESS = Path("/proc/self/cgroup")
+# Files with the memory limit of a Linux control group (cgroup), in bytes: version 2 and version 1
+_LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
 
 
 class GroupPairs:
@@ -507,3 +513,48 @@ def sum_of_others(values: Floats) -> Floats:
     np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
     np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
     return before + after
+
+
+def usable_memory() -> int:
+    """Return the bytes of memory of the machine, or of the container if the container has less.
+
+    For a machine of unknown size, the function assumes 8 GiB.
+    """
+    try:
+        of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        of_machine = 8 << 30
+    return min([of_machine, *_limits()])
+
+
+def _limits() -> Iterator[int]:
+    """Yield the readable memory limits of the control groups (cgroups) of this process.
+
+    The limit of a control group applies to its subgroups. In a container, the control group of the
+    container is either the root, or has the same path as outside.
+    """
+    for folder, name in {*_files()}:
+        try:
+            limit = (folder / name).read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            continue
+        if limit.isdecimal() and int(limit) > 0:  # "max" means no limit.
+            yield int(limit)
+
+
+def _files() -> Iterator[tuple[Path, str]]:
+    yield from ((_GROUPS, _LIMIT), (_GROUPS / "memory", _LIMIT_V1))
+    try:
+        lines = _OF_PROCESS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        # Format hierarchy:controllers:path. Version 2 names no controllers.
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        root, name = (_GROUPS / "memory", _LIMIT_V1) if controllers else (_GROUPS, _LIMIT)
+        inside = Path(path.lstrip("/"))
+        if ".." not in inside.parts:
+            yield from ((root / folder, name) for folder in (inside, *inside.parents))

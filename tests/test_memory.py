@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skfedauc import GroupAUC
-from skfedauc import _memory as memory
+from skfedauc import pairs as memory
 
 MACHINE = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 UNLIMITED = 9223372036854771712  # In version 1, this number means that there is no limit

@@ -20,9 +20,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A module imports only from layers above its layer in this list.
 LAYERS = [
     {"_words"},
-    {"_input", "_kernel", "_memory"},
+    {"_input", "_kernel"},
     {"_output_file", "_sklearn"},
-    {"counts", "ranks", "measures", "_versions"},
+    {"counts", "ranks", "measures"},
     {"clusters"},
     {"pairs"},
     {"inference", "datasets", "mitigation"},

@@ -3,40 +3,29 @@
 Error messages name the argument, the value received and the remedy.
 """
 
-from skfedauc._input.arguments import (
+from skfedauc._input.arrays import (
+    check_counts,
     check_flag,
+    check_floats,
+    check_length,
     check_n_jobs,
     check_number,
     check_option,
     check_random_state,
-    check_share,
-    check_whole_number,
-    is_number,
-)
-from skfedauc._input.arrays import (
-    check_counts,
-    check_floats,
-    check_length,
     check_scores,
+    check_share,
     check_sums,
     check_weights,
+    check_whole_number,
     column_of,
     count_missing,
     from_array_api,
     is_called_by,
+    is_number,
     kind_in_words,
     object_array,
     unwrapped,
     warn,
-)
-from skfedauc._input.classes import (
-    Classes,
-    check_labels,
-    class_labels,
-    classes_of,
-    hard_labels,
-    refuse_missing_labels,
-    warn_if_misspelled,
 )
 from skfedauc._input.groups import (
     Missing,
@@ -52,17 +41,24 @@ from skfedauc._input.groups import (
 )
 from skfedauc._input.labels import (
     MISSING,
+    Classes,
     are_sorted_labels,
     as_label,
     check_label,
+    check_labels,
     check_text,
+    class_labels,
+    classes_of,
     columns_of_labels,
     folded,
+    hard_labels,
     header_of,
     kind_of,
     position_of,
+    refuse_missing_labels,
     some_labels,
     unite_kinds,
+    warn_if_misspelled,
     without_zero_decimals,
 )
 from skfedauc._input.rows import (
@@ -76,6 +72,7 @@ from skfedauc._input.rows import (
     column_named,
     columns_of,
     distinct_columns,
+    groups_by_name,
     groups_of_rows,
     is_column_names,
     is_series,

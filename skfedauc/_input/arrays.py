@@ -1,17 +1,132 @@
-"""Validated one-dimensional arrays: scores, weights and counts."""
+"""Checks of single arguments, and of one-dimensional arrays: scores, weights and counts.
+
+Scikit-learn's `check_scalar` accepts True and NaN, and its import slows devices that count rows.
+"""
 
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._words import all_shortened, described
+from skfedauc._words import all_shortened, described, enumerated, shortened
+
+# Larger numbers overflow where C code takes them.
+_LARGEST = (1 << 63) - 1
+_MOST_JOBS = (1 << 31) - 1
+
+
+def check_option(
+    name: str, value: Any, options: Iterable[str | None] | Mapping[Any, str], hint: str = ""
+) -> Any:
+    """Return an argument that takes one among several names, after checking it.
+
+    A mapping explains each name in messages, or has "" where a name needs no words.
+    """
+    known = list(options)
+    # Arrays compare by element, so that `in` alone would raise an error of its own.
+    if (value is None or isinstance(value, str)) and value in known:
+        return value
+    words = options if isinstance(options, Mapping) else {}
+    explained = [
+        f"{option!r} ({words[option]})" if words.get(option) else repr(option) for option in known
+    ]
+    text = enumerated(explained, "or") if len(known) < 5 else f"one of {all_shortened(known)}"
+    raise ValueError(f"{name} must be {text}; got {shortened(value)}.{hint}")
+
+
+def is_number(value: Any) -> bool:
+    """Return whether `value` is a real number that a float can hold, and not a boolean."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def check_number(
+    value: Any,
+    name: str,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+    hint: str = "",
+) -> float:
+    """Return a finite number within the given ends as a float, or raise a ValueError."""
+    number = float(value) if is_number(value) else math.nan
+    is_within = (
+        math.isfinite(number)
+        and (above is None or number > above)
+        and (at_least is None or number >= at_least)
+        and (below is None or number < below)
+        and (at_most is None or number <= at_most)
+    )
+    if not is_within:
+        ends = {"above": above, "at least": at_least, "below": below, "at most": at_most}
+        words = [f"{word} {end:g}" for word, end in ends.items() if end is not None]
+        what = f"a number {enumerated(words)}" if words else "a finite number"
+        raise ValueError(f"{name} must be {what}; got {shortened(value)}.{hint}")
+    return number
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return a float between 0 and 1, exclusive, or raise a ValueError."""
+    if not is_number(value) or not 0 < value < 1:
+        is_percent = is_number(value) and 1 < value < 100
+        hint = f" Pass {value / 100:g} for {value:g} %." if is_percent else ""
+        raise ValueError(f"{name} must be a number between 0 and 1; got {shortened(value)}.{hint}")
+    return float(value)
+
+
+def check_whole_number(value: Any, name: str, at_least: int = 1, at_most: int = _LARGEST) -> int:
+    """Return an integer of at least `at_least`, or raise a ValueError."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or not at_least <= value <= at_most:
+        ends = f"at most {at_most:,}" if is_whole and value > at_most else f"at least {at_least}"
+        raise ValueError(f"{name} must be a whole number of {ends}; got {shortened(value)}.")
+    return int(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return True or False, or raise a TypeError."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {described(value)}.")
+    return bool(value)
+
+
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """Return the checked `n_jobs`."""
+    is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_whole or n_jobs == 0 or abs(n_jobs) > _MOST_JOBS):
+        given = shortened(n_jobs)
+        raise ValueError(f"n_jobs must be None or a whole number other than 0; got {given}.")
+    return None if n_jobs is None else int(n_jobs)
+
+
+def check_random_state(random_state: Any) -> np.random.RandomState:
+    """Return a random number generator for None, an integer or a generator, as scikit-learn."""
+    from sklearn.utils import check_random_state
+
+    try:
+        generator: np.random.RandomState = check_random_state(random_state)
+        return generator
+    except (ValueError, TypeError):
+        raise ValueError(
+            "random_state must be None, an integer from 0 to 2**32 - 1 or a numpy RandomState; "
+            f"got {shortened(random_state)}."
+        ) from None
+
 
 # Largest number of rows of a class in a `ScoreCounts`, for which products of counts are exact
 _MOST_ROWS = 1 << 40
@@ -116,14 +231,12 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
                 " AUC compares one class with another: to compare class i with the rest pass "
                 f"y_true == classes[i] and {name}[:, i]"
             )
-            hint += (
-                "."
-                if name != "y_score"
-                else (
+            if name == "y_score":
+                hint += (
                     "; to compare all classes, use MulticlassGroupAUC, or multi_class= of "
-                    "group_roc_auc_score."
+                    "group_roc_auc_score"
                 )
-            )
+            hint += "."
         raise ValueError(
             f"{name} must be one-dimensional; got an array of shape {array.shape}.{hint}"
         )
@@ -133,9 +246,22 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
 def not_single_values(column: NDArray[Any], name: str) -> TypeError:
     """Return the error for a column with lists or other objects that are no labels."""
     odd = next((value for value in column if not isinstance(value, Hashable)), column[0])
+    return nested(described(odd), name)
+
+
+def nested(what: str, name: str) -> TypeError:
     return TypeError(
-        f"{name} must hold one label per row; got {described(odd)}: pass a column of single "
-        "values, such as one column for each field."
+        f"{name} must hold one label per row; got {what}: pass a column of single values, such as "
+        "one column for each field."
+    )
+
+
+def mixed_kinds(kinds: Iterable[Any], name: str) -> TypeError:
+    """Return the error for labels of kinds that do not mix."""
+    found = ", ".join(sorted(map(str, kinds)))
+    return TypeError(
+        f"{name} mixes labels of different kinds ({found}); convert them to one kind, for instance "
+        "with .astype(str)."
     )
 
 
@@ -161,8 +287,8 @@ def check_scores(
 ) -> NDArray[np.float64]:
     """Return scores as finite float64, and refuse different scores that round to the same float.
 
-    With `keep_single`, scores in float32 keep this type. For scores with counts, `n_rows` is the
-    number of rows of each score, for messages.
+    With `keep_single`, scores in float32 keep this type. In this package, `n_rows` holds the row
+    count of each value of counted input, for messages.
     """
     array = column_of(values, name)
     scores = _as_floats(array, name, keep_single=keep_single)
@@ -184,7 +310,6 @@ def number_of_rows(chosen: NDArray[np.bool_], n_rows: NDArray[np.int64] | None) 
 
 
 def total_of_rows(size: int, n_rows: NDArray[np.int64] | None) -> int:
-    """Return how many rows there are: the size, or summed `n_rows`."""
     return size if n_rows is None else int(n_rows.sum())
 
 
@@ -230,8 +355,8 @@ def _refuse_inexact(
             f"{name} has {number_of_rows(is_rounded, n_rows)} of "
             f"{total_of_rows(len(numbers), n_rows)} numbers, such as "
             f"{described(numbers[int(is_rounded.argmax())])}, that would be rounded to float64 and "
-            "might tie with numbers "
-            "of other calls; round them to 15 digits, or pass floats to accept such ties."
+            "might tie with numbers of other calls; round them to 15 digits, or pass floats to "
+            "accept such ties."
         )
 
 
@@ -261,19 +386,22 @@ def _refuse_infinite(
     return scores
 
 
+def _refuse_negative(
+    values: NDArray[Any], name: str, n_rows: NDArray[np.int64] | None = None
+) -> None:
+    if values.size and values.min() < 0:
+        n_negative = number_of_rows(values < 0, n_rows)
+        raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
+
+
 def check_weights(
     values: Any, name: str = "sample_weight", n_rows: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Return weights as finite float64, 0 or more, and refuse extreme scales and ratios.
-
-    For weights with counts, `n_rows` holds each weight's row count, for messages.
-    """
-    weights = _refuse_infinite(_as_floats(column_of(values, name), name), name, n_rows, values)
+    """Return weights as finite float64, 0 or more, and refuse extreme scales and ratios."""
+    weights = _refuse_infinite(check_floats(values, name), name, n_rows, values)
     if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
         return weights
-    if float(weights.min()) < 0:
-        n_negative = number_of_rows(weights < 0, n_rows)
-        raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
+    _refuse_negative(weights, name, n_rows)
     why = "since products of weights are added up"
     largest = float(weights.max())
     if largest > 1e100:
@@ -297,9 +425,8 @@ def check_weights(
 
 def check_sums(values: Any, name: str) -> NDArray[np.float64]:
     """Return summed weights or squared weights as finite float64, 0 or more."""
-    sums = _refuse_infinite(_as_floats(column_of(values, name), name), name)
-    if sums.size and sums.min() < 0:
-        raise ValueError(f"{name} must be 0 or more; got {int((sums < 0).sum())} negative values.")
+    sums = _refuse_infinite(check_floats(values, name), name)
+    _refuse_negative(sums, name)
     return sums
 
 
@@ -313,9 +440,7 @@ def check_counts(values: Any, name: str) -> NDArray[np.int64]:
     counts = column_of(values, name)
     if counts.dtype.kind not in "iub":
         counts = _refuse_infinite(_as_floats(counts, name), name)
-    if counts.size and counts.min() < 0:
-        n_negative = int((counts < 0).sum())
-        raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
+    _refuse_negative(counts, name)
     if counts.size and counts.max() > _MOST_ROWS:
         raise ValueError(
             f"{name} must be at most 2**40, the most rows of a class that a ScoreCounts can count "
@@ -386,10 +511,7 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
 
 
 def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> int:
-    """Count None, NaN, NaT and pandas.NA in a one-dimensional array.
-
-    For values with counts, `n_rows` holds each value's row count.
-    """
+    """Count None, NaN, NaT and pandas.NA in a one-dimensional array."""
     if values.dtype.kind in "biuUS":
         return 0
     if values.dtype.kind == "f":

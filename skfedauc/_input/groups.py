@@ -16,11 +16,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.arguments import check_option
 from skfedauc._input.arrays import (
     check_length,
+    check_option,
     column_of,
     from_array_api,
+    mixed_kinds,
+    nested,
     not_single_values,
     number_of_rows,
     object_array,
@@ -139,11 +141,7 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
     if str in types and all(is_missing(label) for label in labels if isinstance(label, str)):
         types = types - {str}
     if len(types) > 1:
-        kinds = sorted(t.__name__ for t in types)
-        raise TypeError(
-            f"{name} mixes labels of different kinds ({', '.join(kinds)}); convert them to "
-            "one kind, for instance with .astype(str)."
-        )
+        raise mixed_kinds([t.__name__ for t in types], name)
     return labels
 
 
@@ -255,9 +253,8 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.int
 
 def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Return a column's numbers and sorted labels, with the number -1 for missing labels."""
-    if not isinstance(column, np.ndarray):
-        return missing_last(*_encode_series(column, name))
-    return missing_last(*encode_array(column, name))
+    encode = encode_array if isinstance(column, np.ndarray) else _encode_series
+    return missing_last(*encode(column, name))
 
 
 def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
@@ -279,10 +276,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
             return _encode_dictionary(np.asarray(column.cat.codes, np.intp), labels, name)
     series = nw.from_native(column, series_only=True)
     if series.dtype.is_nested():
-        raise TypeError(
-            f"{name} must hold one label per row; got a column of {series.dtype}: pass a column of "
-            "single values, such as one column for each field."
-        )
+        raise nested(f"a column of {series.dtype}", name)
     native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
     if is_text and nw.dependencies.is_pyarrow_chunked_array(native):
         return _encode_dictionary(*_arrow_codes(native), name)
@@ -305,8 +299,7 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
 def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
     """Return numbers and sorted labels for equally long strings, or None for other strings.
 
-    Identifiers often have equal length. Such strings need neither a hash table nor
-    sorting.
+    Identifiers often have equal length. Such strings need neither a hash table nor sorting.
     """
     text = even_text(column)
     numbers = None if text is None else digits_as_integers(text)
@@ -391,17 +384,15 @@ def encode_groups(
     """Return each row's group number, and the sorted group labels.
 
     Combinations of several columns are groups. Rows without a label in a column raise a ValueError,
-    get the number -1 ("drop"), or get the label `MISSING` in the column ("group"). `n_rows` is each
-    label's row count, for messages.
+    get the number -1 ("drop"), or get the label `MISSING` in the column ("group").
     """
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 
 
 def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
-    """Return each group label column's ordered categories, with () for other columns.
+    """Return each column's ordered categories, () for other columns; () if no column has any.
 
-    Ordered are pandas categories that are declared so, and polars Enum. The result is () if
-    no column has ordered categories.
+    Ordered are pandas categories that are declared so, and polars Enum.
     """
     if not hasattr(groups, "dtype") and not hasattr(groups, "columns"):
         return ()
@@ -560,21 +551,18 @@ def _with_missing_group(
     codes: NDArray[np.intp], labels: Labels, name: str
 ) -> tuple[NDArray[np.intp], Labels]:
     """Give the rows without a label the last group, with the label `MISSING`."""
-    if labels.size and isinstance(labels[-1], str) and labels[-1] == MISSING:
+    if labels.size and is_missing(labels[-1]):
         raise ValueError(
             f"{name} has rows without a label, and a group called {MISSING!r} already; rename "
             "that group, or pass missing='drop'."
         )
-    return (
-        np.where(codes < 0, labels.size, codes),
-        object_array([*labels.tolist(), MISSING]),
-    )
+    return np.where(codes < 0, labels.size, codes), object_array([*labels.tolist(), MISSING])
 
 
 def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
     """Return the group column names from the first source with names.
 
-    An empty name is the same as no name, because polars gives an empty name to an unnamed Series.
+    An empty name is no name: polars gives it to an unnamed Series.
     """
     for source in sources:
         names = getattr(source, "column_names", getattr(source, "columns", None))

@@ -21,14 +21,14 @@ from skfedauc._input.arrays import (
     number_of_rows,
     unwrapped,
 )
-from skfedauc._input.classes import (
+from skfedauc._input.groups import Missing, category_orders, drop_unused, encode_groups
+from skfedauc._input.labels import (
     Classes,
+    Labels,
     check_labels,
     warn_if_hard_labels,
     warn_if_misspelled,
 )
-from skfedauc._input.groups import Missing, category_orders, drop_unused, encode_groups
-from skfedauc._input.labels import Labels
 from skfedauc._words import all_shortened, listed, shortened, shortened_text
 
 
@@ -55,10 +55,14 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
             continue
         first, second = sorted((item, reference), key=lambda pair: names.index(pair[0]))
         if _same_labels(index, other):
+            mend = f"{second[0]}.loc[{first[0]}.index]"
+            if not first[1].is_unique:
+                mend = "labels repeat, so sort both in the same way, then pass "
+                mend += f"{second[0]}.to_numpy()"
             raise ValueError(
                 f"{second[0]} and {first[0]} have the same index labels in different orders: "
                 f"{_differing(first, second)}. Rows are taken by position, so put both in one "
-                f"order first: {_mend(first, second)}."
+                f"order first: {mend}."
             )
         if not is_cut and not _is_plain(index) and not _is_plain(other):
             raise ValueError(
@@ -94,12 +98,6 @@ def _differing(first: tuple[str, Any], second: tuple[str, Any]) -> str:
     return f"row {place} is {shortened(left)} in {first[0]} and {shortened(right)} in {second[0]}"
 
 
-def _mend(first: tuple[str, Any], second: tuple[str, Any]) -> str:
-    if first[1].is_unique:
-        return f"{second[0]}.loc[{first[0]}.index]"
-    return f"labels repeat, so sort both in the same way, then pass {second[0]}.to_numpy()"
-
-
 def is_column_names(groups: Any) -> bool:
     """Return whether `groups` is a column name or a list of column names."""
     return isinstance(groups, str) or (
@@ -110,6 +108,13 @@ def is_column_names(groups: Any) -> bool:
 def is_series(groups: Any) -> bool:
     """Return whether `groups` is a pandas Series."""
     return hasattr(groups, "iloc") and not hasattr(groups, "columns")
+
+
+def groups_by_name(groups: Any, X: Any) -> Any:
+    """Return labels for X's rows from column names, or from a Series with the index of X."""
+    if is_series(groups):
+        return aligned(groups, X)
+    return columns_of(X, [groups] if isinstance(groups, str) else groups)
 
 
 def groups_of_rows(groups: Any, X: Any, name: str = "groups") -> Any:
@@ -193,8 +198,7 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     if not nw.dependencies.is_into_dataframe(X) and table != "X":
         raise TypeError(
             f"{name} names the column {shortened(names[0])}, but {table} is a {type(X).__name__} "
-            "without "
-            "named columns; pass DataFrames, or leave out the names for tuples of arrays."
+            "without named columns; pass DataFrames, or leave out the names for tuples of arrays."
         )
     if not nw.dependencies.is_into_dataframe(X):
         raise TypeError(
@@ -348,8 +352,7 @@ def check_rows(
     """Validate the rows that users pass, as described in `ScoreCounts.from_predictions`.
 
     Messages call the scores `name`. Without `warn_labels`, scores that are class labels and a
-    misspelled `pos_label` cause no warning. For counted input, `n_rows` tells how many rows have
-    the label, score, group and weight; messages and `n_missing` count these rows.
+    misspelled `pos_label` cause no warning. Messages and `n_missing` count the rows of `n_rows`.
     """
     check_row_order(
         {

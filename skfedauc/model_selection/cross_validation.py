@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from numbers import Number
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,11 +18,7 @@ from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.counts.score_counts import counts_of_rows, select_groups, with_n_missing
 from skfedauc.inference import intervals, limits
-from skfedauc.model_selection.splitter import (
-    SplitsByGroups,
-    SplitWarning,
-    WithinGroupStratifiedKFold,
-)
+from skfedauc.model_selection.splitter import SplitsByGroups, WithinGroupStratifiedKFold
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     AVERAGES,
@@ -120,8 +116,8 @@ class GroupAUCCrossValidation:
     def by_fold(self) -> pd.DataFrame:
         """Each fold's statistics, as a table with one row per fold and one column per statistic.
 
-        The averages and gaps of a fold omit groups that lack a class in the fold, without a
-        warning. The table has `cross_difference` for up to 500 groups.
+        There are no warnings about groups that lack a class in a fold. The table has
+        `cross_difference` for up to 500 groups.
         """
         import pandas as pd
 
@@ -181,12 +177,9 @@ class GroupAUCCrossValidation:
         """
         import pandas as pd
 
-        confidence_level, way = (
-            limits.check_confidence_level(confidence_level),
-            _input.check_option(
-                "method", method, ("logit", "delong"), " A mean over folds has no other."
-            ),
-        )
+        confidence_level = limits.check_confidence_level(confidence_level)
+        hint = " A mean over folds has no other."
+        way = _input.check_option("method", method, ("logit", "delong"), hint)
         estimates_of(self.over_folds).pairs.check_no_repeated_rows()
         # Suppress warnings about groups that lack a class in a fold.
         folds = [estimates_of(fold).quiet() for fold in self.folds]
@@ -217,14 +210,14 @@ class GroupAUCCrossValidation:
         depends on the rows that the others scored; ``GroupAUC(result.over_folds.counts)`` does not.
         """
         pairs = GroupPairs(
-            self.counts.regroup(_label), rows_repeat=self._rows_repeat, is_over_folds=True
+            self.counts.regroup(itemgetter(1)), rows_repeat=self._rows_repeat, is_over_folds=True
         )
         return GroupAUC(pairs, undefined=self.undefined)
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:
         """Effect of comparing scores across folds on the pooled AUC."""
-        by_fold = GroupAUC(self.counts.regroup(_fold), undefined="ignore")
+        by_fold = GroupAUC(self.counts.regroup(itemgetter(0)), undefined="ignore")
         within, cross, share_within = by_fold.decomposition()
         return FoldEffect(by_fold.pooled, within, cross, share_within, by_fold.pooled - within)
 
@@ -234,7 +227,7 @@ class GroupAUCCrossValidation:
         return [
             with_n_missing(
                 select_groups(self.counts, np.flatnonzero(folds == fold)), n_missing
-            ).regroup(_label)
+            ).regroup(itemgetter(1))
             for fold, n_missing in enumerate(self._n_missing)
         ]
 
@@ -254,9 +247,8 @@ def _interval_of_mean(
 ) -> intervals.Interval:
     """Return the interval of the mean over folds of the pooled AUC or an average (fixed groups)."""
     if name == "pooled":
-        return intervals.mean_pooled_interval(
-            [fold.pooled for fold in folds], confidence_level, way
-        )
+        pooled = [fold.pooled for fold in folds]
+        return intervals.mean_pooled_interval(pooled, confidence_level, way)
     of_folds = [(fold, shares(fold, name)) for fold in folds]
     parts = [
         intervals.FoldAverage(fold.in_use, share, fold.pairs.counts.groups or [None])
@@ -264,14 +256,6 @@ def _interval_of_mean(
         if share is not None
     ]
     return intervals.mean_of_averages_interval(parts, confidence_level, way)
-
-
-def _fold(key: tuple[int, Any]) -> int:
-    return key[0]
-
-
-def _label(key: tuple[int, Any]) -> Any:
-    return key[1]
 
 
 def cross_validate_group_auc(
@@ -439,29 +423,22 @@ def cross_validate_group_auc(
     }
     if not counted:
         raise ValueError("no fold could be scored; pass error_score='raise' to see why.")
-    parts = [_of_fold(counts, fold, label_of) for fold, counts in counted.items()]
+    parts = [
+        counts.regroup({code: (fold, label_of[code]) for code in counts.groups or ()})
+        for fold, counts in counted.items()
+    ]
     train, test = ([split[i] for split in splits] for i in (0, 1))
+    tested = np.concatenate([np.arange(target.size)[test[fold]] for fold in counted])
     return GroupAUCCrossValidation(
         ScoreCounts.merge(parts),
         len(splits),
         undefined,
         [fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
-        _is_any_row_tested_twice([test[fold] for fold in counted], target.size),
+        np.unique(tested).size < tested.size,
         {"train": train, "test": test} if return_indices else None,
         [counted[k].n_missing if k in counted else 0 for k in range(len(splits))],
         _FEWER_FOLDS if isinstance(splitter, SplitsByGroups) else FOLDS_REMEDY,
     )
-
-
-def _of_fold(counts: ScoreCounts, fold: int, label_of: list[Any]) -> ScoreCounts:
-    return counts.regroup(lambda code: (fold, label_of[code]))
-
-
-def _is_any_row_tested_twice(tests: list[NDArray[np.intp]], n_rows: int) -> bool:
-    tested = np.zeros(n_rows, np.int64)
-    for test in tests:
-        np.add.at(tested, test, 1)
-    return bool((tested > 1).any())
 
 
 def _splitter(cv: Any, y: NDArray[Any]) -> Any:
@@ -490,7 +467,7 @@ def _splits(
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
     if isinstance(splitter, SplitsByGroups):
-        splitter = splitter.with_warning(SplitWarning(is_quiet, label_of if wanted else None))
+        splitter = splitter.with_warning(label_of if wanted else None, is_quiet)
     splits = list(splitter.split(X, y, **wanted))
     if not splits:
         raise ValueError("cv gave no folds.")
@@ -503,8 +480,7 @@ def _splits(
 # metadata routing, their weights. So the rows' numbers are passed as y.
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """Labels, groups and weights of all rows, and scoring options; arrays have shape (n_rows,)."""
 
     y: NDArray[Any]
@@ -516,14 +492,7 @@ class Rows:
 
 
 class FittedOnRows:
-    """Wrapper of an estimator that receives row numbers as y.
-
-    Parameters
-    ----------
-    estimator : estimator object
-    rows : Rows
-        Shared by all clones.
-    """
+    """Wrapper of an estimator that receives row numbers as y; all clones share the rows."""
 
     def __init__(self, estimator: Any, rows: Rows) -> None:
         self.estimator = estimator

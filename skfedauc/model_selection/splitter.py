@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +17,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class SplitWarning(NamedTuple):
-    """Options of a splitter's warning about groups with too few rows for the folds.
-
-    Attributes
-    ----------
-    is_quiet : bool
-        Whether to suppress the warning.
-    label_of : sequence of labels or None
-        Group labels for a `split` by group numbers.
-    """
-
-    is_quiet: bool = False
-    label_of: Sequence[Any] | None = None
-
-
 class SplitsByGroups(_sklearn.GroupsConsumerMixin):
     """Base class of splitters that read groups from X, from a Series or from `split`."""
 
     groups: Any
-    _warning = SplitWarning()
+    # Labels of the groups for a split by numbers, and whether small groups cause no warning
+    _label_of: Sequence[Any] | None = None
+    _is_quiet = False
 
     def _get_metadata_request(self) -> Any:
         request = super()._get_metadata_request()
@@ -50,13 +37,15 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
         request.split.add_request(param="groups", alias=False)
         return request
 
-    def with_warning(self, warning: SplitWarning) -> Self:
+    def with_warning(self, label_of: Sequence[Any] | None, is_quiet: bool) -> Self:
         """Return a copy of the splitter with other options for the warning about small groups.
 
         Parameters
         ----------
-        warning : SplitWarning
-            Options of the warning.
+        label_of : sequence of labels or None
+            Group labels for a `split` by group numbers.
+        is_quiet : bool
+            Whether to suppress the warning.
 
         Returns
         -------
@@ -64,7 +53,7 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
             The copy.
         """
         copied = copy.copy(self)
-        copied._warning = warning  # noqa: SLF001  # an object of this class
+        copied._label_of, copied._is_quiet = label_of, is_quiet  # noqa: SLF001  # of this class
         return copied
 
     def __repr__(self) -> str:
@@ -93,8 +82,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     """K-fold splitter that stratifies by group and class.
 
     Each fold gets an equal share of the positives and the negatives in every group, so a group
-    with at least `n_splits` rows in each class has an AUC in all folds. The splitter warns about
-    groups with fewer rows in a class, except groups of one class, which never have an AUC.
+    with at least `n_splits` rows in each class has an AUC in all folds.
 
     Rows in one group are in both the training and the test sets. To test on unseen groups, use
     scikit-learn's `LeaveOneGroupOut` or `GroupKFold`.
@@ -163,8 +151,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         if random_state is not None and not shuffle:
             raise ValueError(
                 f"random_state={_words.shortened(random_state)} has no effect since shuffle "
-                "is False; pass "
-                "shuffle=True, or leave random_state out."
+                "is False; pass shuffle=True, or leave random_state out."
             )
         self.n_splits = _input.check_whole_number(n_splits, "n_splits", 2)
         self.groups = groups
@@ -199,15 +186,12 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         y : array-like, shape (n_rows,), default=None
             Class labels; required, although scikit-learn's splitters permit None.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-            Group labels, in the order of the rows as in scikit-learn's splitters. A splitter
-            without `groups` requires this argument. Another splitter ignores this argument with a
-            warning.
+            Group labels, in the order of the rows. Only a splitter without `groups` takes them;
+            another ignores them with a warning.
 
         Yields
         ------
-        train : ndarray, shape (n_train,)
-            Row numbers.
-        test : ndarray, shape (n_test,)
+        train, test : ndarray
             Row numbers.
 
         Raises
@@ -219,8 +203,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         Warns
         -----
         UserWarning
-            If groups have several classes, but fewer than `n_splits` rows in one class. One warning
-            counts the groups and names the first groups.
+            If groups have several classes, but fewer than `n_splits` rows in one class. Groups of
+            one class never have an AUC.
         """
         fold = self._folds(X, y, groups)
         for number in range(self.n_splits):
@@ -238,7 +222,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         # Sort rows by class, and then by group. The code assigns the folds to the rows in turn, and
         # continues from group to group. This order also balances each class over the folds.
         cell = classes * n_groups + codes
-        if not self._warning.is_quiet:
+        if not self._is_quiet:
             n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
             self._warn_of_small_groups(n_rows[:, : len(labels)], labels)
         order = np.argsort(cell, kind="stable")
@@ -262,9 +246,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     def _warn_of_small_groups(self, n_rows: NDArray[np.intp], labels: Sequence[Any]) -> None:
         """Warn about groups that lack a class in some fold; `n_rows` is by class and group."""
         known = list(labels)
-        label_of = self._warning.label_of
-        if label_of is not None:
-            known = [label_of[number] if number >= 0 else None for number in labels]
+        if self._label_of is not None:
+            known = [self._label_of[number] if number >= 0 else None for number in labels]
         # A group of one class has no AUC in any fold.
         is_few = ((n_rows > 0) & (n_rows < self.n_splits)).any(axis=0)
         is_few &= (n_rows > 0).sum(axis=0) > 1
@@ -305,21 +288,16 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
                     f"(groups={_shown(self.groups)}).",
                     UserWarning,
                 )
-            if _input.is_series(self.groups):
-                return self._encoded(_input.aligned(self.groups, X))
-            names = [self.groups] if isinstance(self.groups, str) else self.groups
-            return self._encoded(_input.columns_of(X, names))
-        if groups is None:
+            groups = _input.groups_by_name(self.groups, X)
+        elif groups is None:
             raise ValueError(
                 "WithinGroupStratifiedKFold got no groups. Name the column(s) of X with the "
                 "groups, WithinGroupStratifiedKFold(groups='site'); or pass groups=labels to "
                 "split, to fit of a search, or to cross_validate."
             )
-        # Do not check y, because permutation_test_score shuffles y together with its index.
-        _input.check_row_order({"X": X, "groups": groups}, is_cut=True)
-        return self._encoded(groups)
-
-    def _encoded(self, groups: Any) -> tuple[NDArray[np.intp], Sequence[Any]]:
+        else:
+            # Do not check y, because permutation_test_score shuffles y together with its index.
+            _input.check_row_order({"X": X, "groups": groups}, is_cut=True)
         codes, labels = _input.encode_groups(groups, missing=self.missing)
         return np.where(codes < 0, labels.size, codes), labels.tolist()
 
@@ -393,26 +371,16 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         ----------
         X : array-like, shape (n_rows, n_features)
             Data with the group columns of the splitter, or with the index of its Series.
-        y : array-like, shape (n_rows,), default=None
-            Class labels; required, although scikit-learn's splitters permit None.
-        groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-            Group labels; see `WithinGroupStratifiedKFold.split`.
+        y, groups : array-like, default=None
+            As in `WithinGroupStratifiedKFold.split`, whose warnings come once for all repetitions.
 
         Yields
         ------
-        train : ndarray, shape (n_train,)
+        train, test : ndarray
             Row numbers.
-        test : ndarray, shape (n_test,)
-            Row numbers.
-
-        Warns
-        -----
-        UserWarning
-            Warnings of `WithinGroupStratifiedKFold.split`, once for all repetitions.
         """
         random = _input.check_random_state(self.random_state)
         for repeat in range(self.n_repeats):
             folds = self.cv(random_state=random, shuffle=True, **self.cvargs)
-            is_quiet = self._warning.is_quiet or repeat > 0
-            folds = folds.with_warning(self._warning._replace(is_quiet=is_quiet))
+            folds = folds.with_warning(self._label_of, self._is_quiet or repeat > 0)
             yield from folds.split(X, y, groups)

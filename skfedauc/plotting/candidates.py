@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.model_selection import SelectWithinGap
-from skfedauc.model_selection.candidates import results_of
-from skfedauc.model_selection.refit import checked_gap, scores_and_gaps
+from skfedauc.model_selection.candidates import checked_gap, results_of, scores_and_gaps
 from skfedauc.plotting import drawing
 
 if TYPE_CHECKING:
