@@ -103,6 +103,8 @@ References, which docstrings name by author and year:
   Statistics 6(2).
 * Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general parametric
   models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
+* Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond classification: bipartite
+  ranking and the xAUC metric. NeurIPS 32.
 * Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected
   number of positive counts estimated from survey data. Survey Methodology 24(2).
 * Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal numbers of
