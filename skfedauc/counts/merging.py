@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._kernel import Cells, compact_counts, merge_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
-from skfedauc.counts.labels import default_names
+from skfedauc.counts.files import default_names
 from skfedauc.counts.moments import merged_summaries, unit_weights
 from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
 from skfedauc.counts.state import (
