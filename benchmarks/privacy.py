@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 
 from skfedauc import Bins
-from skfedauc.privacy.intervals import NoisyAUCs
+from skfedauc.privacy.intervals import NoisyAUCs, NoisyCounts
 from skfedauc.privacy.laplace import variance_of
-from skfedauc.privacy.noisy_pairs import NoisyCounts
 
 Floats = NDArray[np.float64]
 

@@ -25,9 +25,8 @@ from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.variances import variances_of
 from skfedauc.privacy import PrivateCounts, merging
-from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs
+from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs, NoisyCounts, NoisyPairs
 from skfedauc.privacy.laplace import variance_of
-from skfedauc.privacy.noisy_pairs import NoisyCounts, NoisyPairs
 from skfedauc.privacy.state import Release, State
 
 BINS = Bins.of_probabilities(octaves=3, parts=2)

@@ -23,8 +23,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.files import content_of, read_content
-from skfedauc.counts.labels import entry_of
+from skfedauc.counts.files import content_of, entry_of, read_content
 from skfedauc.counts.merging import Agreement, sum_of
 from skfedauc.counts.parquet import pyarrow_parquet, read_file
 from skfedauc.counts.reducing import at_level, reduced, within
@@ -51,7 +50,12 @@ def count_batches(
     max_cells: int | None,
 ) -> State:
     """Check `ScoreCounts.from_batches`'s arguments, and count the batches."""
-    check_label_and_score(columns)
+    named = [name for name, value in columns._asdict().items() if value is not None]
+    if named and (columns.label is None or columns.score is None):
+        raise ValueError(
+            f"batches of DataFrames need both label= and score=, the names of columns; got "
+            f"{', '.join(named)} only."
+        )
     check_columns(columns)
     n_jobs = _input.check_n_jobs(n_jobs)
     verbose = _input.check_whole_number(verbose, "verbose", 0)
@@ -79,25 +83,9 @@ def count_batches(
         arguments |= {} if rule.bins is None else {"disclosure": rule.bins.to_dict()}
         arguments |= {} if max_cells is None else {"max_cells": max_cells}
         kept = Checkpoint(checkpoint, arguments, functools.partial(scores_of, columns, rule.bins))
-    merge = functools.partial(_summed, max_cells=max_cells)
-    whole = merged_batches(batches, count, merge, n_jobs=n_jobs, verbose=verbose, checkpoint=kept)
+    whole = _merged_batches(batches, count, max_cells, n_jobs, verbose, kept)
     _input.warn_if_misspelled(whole.classes)
     return whole if rule == of_batch else reduced(whole, rule)
-
-
-def _summed(parts: list[State], max_cells: int | None) -> State:
-    whole = sum_of(parts)
-    return whole if max_cells is None else within(whole, max_cells)
-
-
-def check_label_and_score(columns: Columns) -> None:
-    """Raise an error for columns without a label or score column."""
-    named = [name for name, value in columns._asdict().items() if value is not None]
-    if named and (columns.label is None or columns.score is None):
-        raise ValueError(
-            f"batches of DataFrames need both label= and score=, the names of columns; got "
-            f"{', '.join(named)} only."
-        )
 
 
 def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
@@ -140,14 +128,13 @@ def count_batch(
     return state
 
 
-def merged_batches(
+def _merged_batches(
     batches: Iterable[Any],
     count: Callable[[Any], State],
-    merge: Callable[[list[State]], State],
-    *,
+    max_cells: int | None,
     n_jobs: int | None,
     verbose: int,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: Checkpoint | None,
 ) -> State:
     """Count batches in joblib workers, a round at a time, and merge the results.
 
@@ -163,7 +150,7 @@ def merged_batches(
     agreement = Agreement(
         "batches", "text by .astype(str)", "pass groups with every batch, or with none"
     )
-    sums = _Sums(merge, checkpoint)
+    sums = _Sums(max_cells, checkpoint)
     if checkpoint is not None:
         if sums.done.merged is not None:
             agreement.check("the checkpoint", sums.done.merged)
@@ -306,10 +293,8 @@ class _Sums:
     A single assignment replaces `done`, so that an interrupt cannot leave a batch partly counted.
     """
 
-    def __init__(
-        self, merge: Callable[[list[State]], State], checkpoint: Checkpoint | None
-    ) -> None:
-        self._merge, self._checkpoint = merge, checkpoint
+    def __init__(self, max_cells: int | None, checkpoint: Checkpoint | None) -> None:
+        self._max_cells, self._checkpoint = max_cells, checkpoint
         self.done = _Done() if checkpoint is None else _Done(*checkpoint.read())
         self._n_kept = self.done.n_batches
 
@@ -344,7 +329,9 @@ class _Sums:
 
     def _merge_all(self) -> State:
         before = [] if self.done.merged is None else [self.done.merged]
-        merged = self._merge([*before, *self.done.waiting])
+        merged = sum_of([*before, *self.done.waiting])
+        if self._max_cells is not None:
+            merged = within(merged, self._max_cells)
         self.done = _Done(self.done.n_batches, merged)
         return merged
 

@@ -195,36 +195,6 @@ def _refines(fine: _Rule, coarse: _Rule) -> bool:
 _ARGUMENTS = {"of_probabilities": ("octaves", "parts"), "of_scores": ("parts",), "at": ("edges",)}
 
 
-def arguments_in(state: object) -> tuple[str, dict[str, Any]]:
-    """Return the constructor that a state names, and its arguments."""
-    if not isinstance(state, Mapping):
-        raise TypeError(
-            f"state must be a mapping that Bins.to_dict returned; got {type(state).__name__}."
-        )
-    # Messages do not quote values of a file, because nested values may be too deep for repr.
-    rule = state.get("rule")
-    known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
-    if known is None or set(state) != {"rule", *known}:
-        keys = [key for key in state if isinstance(key, str)]
-        raise ValueError(
-            "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the arguments "
-            f"of this constructor; got the keys {_words.listed(keys)}"
-            f"{f' and the rule {_words.shortened(rule)}' if isinstance(rule, str) else ''}."
-        )
-    arguments = {name: state[name] for name in known}
-    # Refuse types with surprising conversions, such as True to 1.0 and nested lists to columns.
-    for name, value in arguments.items():
-        if name == "edges":
-            expected = "a list of numbers"
-            is_valid = isinstance(value, list) and {*map(type, value)} <= {int, float}
-        else:
-            expected, is_valid = "a whole number", type(value) is int
-        if not is_valid:
-            kind = type(value).__name__
-            raise TypeError(f"{name} of a state must be {expected}; got {kind}.")
-    return str(rule), arguments
-
-
 class Immutable:
     """Objects whose attributes cannot be set or deleted."""
 
@@ -462,8 +432,32 @@ class Bins(Immutable):
         -------
         Bins
         """
-        rule, arguments = arguments_in(state)  # a rule is the name of a constructor
-        found: Bins = getattr(cls, rule)(**arguments)
+        if not isinstance(state, Mapping):
+            raise TypeError(
+                f"state must be a mapping that Bins.to_dict returned; got {type(state).__name__}."
+            )
+        # Messages do not quote values of a file, because nested values may be too deep for repr.
+        rule = state.get("rule")
+        known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
+        if known is None or set(state) != {"rule", *known}:
+            keys = [key for key in state if isinstance(key, str)]
+            raise ValueError(
+                "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the "
+                f"arguments of this constructor; got the keys {_words.listed(keys)}"
+                f"{f' and the rule {_words.shortened(rule)}' if isinstance(rule, str) else ''}."
+            )
+        arguments = {name: state[name] for name in known}
+        # Refuse types with surprising conversions, such as True to 1.0 and nested lists to columns.
+        for name, value in arguments.items():
+            if name == "edges":
+                expected = "a list of numbers"
+                is_valid = isinstance(value, list) and {*map(type, value)} <= {int, float}
+            else:
+                expected, is_valid = "a whole number", type(value) is int
+            if not is_valid:
+                kind = type(value).__name__
+                raise TypeError(f"{name} of a state must be {expected}; got {kind}.")
+        found: Bins = getattr(cls, str(rule))(**arguments)  # a rule is the name of a constructor
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -565,7 +559,31 @@ class Bins(Immutable):
         narwhals.stable.v2.Expr
             Bin numbers, or -2**40 for scores without a bin.
         """
-        return expression_of(self._rule, score)
+        import narwhals.stable.v2 as nw
+
+        if not isinstance(score, nw.Expr):
+            raise TypeError(
+                "score must be an expression, such as narwhals.stable.v2.col('score'); got "
+                f"{_words.described(score)}."
+            )
+        low, high = self._rule.domain
+        # Some engines sort NaN above all numbers, and others do not compare NaN.
+        is_valid = (score >= low) & (score <= high)
+        match self._rule:
+            case _Probabilities(octaves, parts):
+                number = _of_probability(score, octaves, parts, self._rule.last)
+            case _Scores(parts):
+                size = score.abs()
+                limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
+                is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
+                number = _of_score(score, parts)
+            case _Edges(edges):
+                number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
+            case _:
+                raise AssertionError(self._rule)
+        number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
+        # PostgreSQL treats constants as decimals, which Ibis does not expect.
+        return number.cast(nw.Int64)
 
     def refines(self, other: Bins) -> bool:
         """Return whether each bin is within a single bin in `other`.
@@ -638,35 +656,6 @@ def _check_parts(parts: Any) -> int:
 NOT_BINNED = -(1 << 40)
 # Exponents of the absolute values from 5.4e-20 to 1.8e19; other scores have no bin
 _EXPONENTS = range(-64, 64)
-
-
-def expression_of(rule: _Rule, score: nw.Expr) -> nw.Expr:
-    """Return a score's bin number as an int64, or `NOT_BINNED`."""
-    import narwhals.stable.v2 as nw
-
-    if not isinstance(score, nw.Expr):
-        raise TypeError(
-            "score must be an expression, such as narwhals.stable.v2.col('score'); got "
-            f"{_words.described(score)}."
-        )
-    low, high = rule.domain
-    # Some engines sort NaN above all numbers, and others do not compare NaN.
-    is_valid = (score >= low) & (score <= high)
-    match rule:
-        case _Probabilities(octaves, parts):
-            number = _of_probability(score, octaves, parts, rule.last)
-        case _Scores(parts):
-            size = score.abs()
-            limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
-            is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
-            number = _of_score(score, parts)
-        case _Edges(edges):
-            number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
-        case _:
-            raise AssertionError(rule)
-    number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
-    # PostgreSQL treats constants as decimals, which Ibis does not expect.
-    return number.cast(nw.Int64)
 
 
 def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:

@@ -9,36 +9,28 @@ form. The documentation's page "File format" defines every byte that matters.
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import enum
 import functools
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from importlib.metadata import PackageNotFoundError
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import skfedauc
 from skfedauc import _input
+from skfedauc._input.arrays import object_array
+from skfedauc._input.labels import is_missing as is_missing_label
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.labels import (
-    COUNT_COLUMNS,
-    KINDS,
-    RANGE_COLUMNS,
-    WEIGHT_COLUMNS,
-    GroupColumn,
-    columns_of,
-    entry_of,
-    label_of,
-    labels_of,
-    names_of_columns,
-    stacked,
-)
 from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
 from skfedauc.counts.state import (
     MOST_ROWS,
@@ -51,6 +43,22 @@ from skfedauc.counts.state import (
     in_order,
 )
 
+# Columns of counts, after the columns of the group labels
+COUNT_COLUMNS = ("score", "n_negatives", "n_positives")
+RANGE_COLUMNS = ("score_low", "score_high")
+WEIGHT_COLUMNS = (
+    "weight_negatives",
+    "weight_positives",
+    "squared_weight_negatives",
+    "squared_weight_positives",
+)
+KINDS = ("boolean", "integer", "unsigned", "text", "date", "instant", "coded")
+_KIND_OF_INTEGERS = {"i": "integer", "u": "unsigned"}
+# Microseconds of the first and of the last date in Python
+_FIRST, _LAST = (
+    int(np.datetime64(date, "us").astype(np.int64))
+    for date in (datetime.datetime.min, datetime.datetime.max)
+)
 VERSION = 4
 _CHECKSUM = b"skfedauc.sha256"
 _N_ROWS = COUNT_COLUMNS[1:]
@@ -639,6 +647,8 @@ def _table(
     file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
 ) -> Any:
     """Return a file's table, with texts as numbers of distinct texts."""
+    import pyarrow as pa
+
     types = _types_of_kinds()
     described = facts["group_columns"] or []
     expected = {column["name"]: types[column["kind"]] for column in described}
@@ -652,7 +662,9 @@ def _table(
             f"{listed(expected, most=8)}"
         )
     for (name, type_), has in zip(expected.items(), found.types, strict=True):
-        if has != type_ and not _is_other_decimal(has, type_):
+        # Decimals without fraction may have any precision.
+        is_decimal = all(pa.types.is_decimal(of) and of.scale == 0 for of in (has, type_))
+        if has != type_ and not is_decimal:
             raise ValueError(f"column {shortened(name)} has the type {has} instead of {type_}")
     texts = [name for name, type_ in [*expected.items()][:n_groups] if str(type_) == "string"]
     _check_sizes(file.metadata, facts, len(data), len(texts), limits)
@@ -665,13 +677,6 @@ def _table(
             place = int(np.argmax(column.is_null().to_numpy()))
             raise ValueError(f"column {shortened(name)} has no value in row {place}")
     return table
-
-
-def _is_other_decimal(has: Any, wanted: Any) -> bool:
-    """Return whether both types are decimals without fraction, with any precision."""
-    import pyarrow as pa
-
-    return all(pa.types.is_decimal(type_) and type_.scale == 0 for type_ in (has, wanted))
 
 
 def _check_sizes(
@@ -808,7 +813,244 @@ def _summary_state(
     return state._replace(content=state.content.take(np.argsort(order)), labels=known)
 
 
-# Versions 1 to 3, whose checksum covers the JSON text that Python writes
+# Group labels -------------------------------------------------------------------------------
+
+
+class GroupColumn(NamedTuple):
+    """Group label column, with one value per group.
+
+    ========  ==========================================  ===================================
+    kind      labels                                      values
+    ========  ==========================================  ===================================
+    boolean   booleans                                    booleans
+    integer   integers                                    64-bit integers
+    unsigned  integers, some of 2**63 or more             unsigned 64-bit integers
+    text      strings                                     strings
+    date      dates without a time zone                   microseconds since 1970
+    instant   dates of one time zone                      microseconds since 1970 in UTC
+    coded     periods, intervals, tuples, instants of     text, with the labels of all texts
+              several time zones
+    ========  ==========================================  ===================================
+
+    The label `MISSING` is text in a column of text, and an absent value in all other columns.
+    """
+
+    kind: str
+    values: NDArray[Any]
+    is_missing: NDArray[np.bool_] | None = None
+    zone: str | None = None
+    labels: list[Any] | None = None
+
+
+def columns_of(labels: NDArray[Any]) -> list[GroupColumn]:
+    """Return group label columns, with one column for each part of a tuple."""
+    return [_column_of(part) for part in _input.columns_of_labels(labels)]
+
+
+def _column_of(labels: NDArray[Any]) -> GroupColumn:
+    if labels.dtype.kind == "b":
+        return GroupColumn("boolean", labels)
+    if labels.dtype.kind in "iu":
+        values = labels.astype(np.int64 if labels.dtype.kind == "i" else np.uint64, copy=False)
+        return GroupColumn(_KIND_OF_INTEGERS[labels.dtype.kind], values)
+    if labels.dtype.kind == "M":
+        return GroupColumn("date", _checked_dates(labels.view(np.int64)))
+    items = labels.tolist()
+    if all(isinstance(item, str) for item in items):
+        return GroupColumn("text", object_array(map(str.__str__, items)))
+    is_missing = np.fromiter(map(is_missing_label, items), np.bool_, len(items))
+    mask = is_missing if is_missing.any() else None
+    known = [item for item in items if not is_missing_label(item)]
+    types = set(map(type, known))
+    if types == {bool}:
+        return GroupColumn("boolean", _spread(np.array(known), is_missing), mask)
+    if types == {int} and (max(known) < 1 << 63 or min(known) >= 0):
+        values = np.array(known, np.int64 if max(known) < 1 << 63 else np.uint64)
+        kind = _KIND_OF_INTEGERS[values.dtype.kind]
+        return GroupColumn(kind, _spread(values, is_missing), mask)
+    if types == {datetime.datetime} and all(date.tzinfo is None for date in known):
+        values = np.array(known, "datetime64[us]").view(np.int64)
+        return GroupColumn("date", _spread(values, is_missing), mask)
+    entries = [entry_of(item) for item in known]
+    zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
+    if len(zones) == 1 and None not in zones:
+        dates = [instant.to_datetime64() for instant in known]
+        values = np.array(dates, "datetime64[us]").view(np.int64)
+        return GroupColumn("instant", _spread(values, is_missing), mask, zone=zones.pop())
+    coded = [json.dumps(entry) for entry in entries]
+    text_of = _texts(coded, known)
+    values = object_array(text_of[code] for code in coded)
+    pairs = [[text, json.loads(code)] for code, text in text_of.items()]
+    return GroupColumn("coded", _spread(values, is_missing), mask, labels=pairs)
+
+
+def _spread(known: NDArray[Any], is_missing: NDArray[np.bool_]) -> NDArray[Any]:
+    """Expand values for the groups with a label to values for all groups."""
+    if not is_missing.any():
+        return known
+    values = object_array([""] * is_missing.size) if known.dtype.kind == "O" else None
+    if values is None:
+        values = np.zeros(is_missing.size, known.dtype)
+    values[~is_missing] = known
+    return values
+
+
+def _texts(coded: list[str], labels: list[Any]) -> dict[str, str]:
+    """Return a text for each distinct label; labels whose texts are equal get their code."""
+    text_of = {code: str(label) for code, label in zip(coded, labels, strict=True)}
+    texts = list(text_of.values())
+    if len(set(texts)) == len(texts):
+        return text_of
+    return {code: code for code in text_of}
+
+
+def _checked_dates(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Raise an error for NaT and for dates that Python cannot represent."""
+    if values.size and (values.min() < _FIRST or values.max() > _LAST):
+        raise ValueError("dates must be from the years 1 to 9999")
+    return values
+
+
+def labels_of(columns: list[GroupColumn]) -> NDArray[Any]:
+    """Return the group labels from a file's columns."""
+    if len(columns) == 1:
+        labels = _labels_of(columns[0])
+        if labels.size and isinstance(labels[0], tuple):
+            raise ValueError("one column has the labels of several")
+        return labels
+    parts = [_labels_of(column).tolist() for column in columns]
+    return object_array(zip(*parts, strict=True))
+
+
+def _labels_of(column: GroupColumn) -> NDArray[Any]:
+    known = column.values if column.is_missing is None else column.values[~column.is_missing]
+    labels = _known_labels(column, known)
+    if column.is_missing is None:
+        return labels
+    with_missing = object_array([_input.MISSING] * column.values.size)
+    with_missing[~column.is_missing] = object_array(labels.tolist())
+    return with_missing
+
+
+def _known_labels(column: GroupColumn, known: NDArray[Any]) -> NDArray[Any]:
+    if column.kind == "unsigned":
+        # Integers that fit have the signed type, so that equal labels have equal arrays.
+        is_small = known.size == 0 or int(known.max()) < 1 << 63
+        return known.astype(np.int64) if is_small else known
+    if column.kind == "date":
+        return _checked_dates(known).view("datetime64[us]")
+    if column.kind == "instant":
+        import pandas as pd
+
+        dates = pd.DatetimeIndex(_checked_dates(known).view("datetime64[us]"))
+        instants = dates.tz_localize("UTC").tz_convert(column.zone)
+        if str(instants.tz) != column.zone:
+            raise ValueError(f"{shortened(column.zone)} is no time zone")
+        return object_array(instants)
+    if column.kind == "coded":
+        label_of_text = {text: label_of(entry) for text, entry in column.labels or []}
+        # Labels that a simpler kind of column can hold have arrays of another type.
+        if _column_of(object_array(label_of_text.values())).kind != "coded":
+            raise ValueError("coded labels are of another kind")
+        return object_array(label_of_text[text] for text in known)
+    return known
+
+
+# Names of columns ---------------------------------------------------------------------------
+
+
+def stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
+    """Return columns as rows of one array; None if there are none of these names."""
+    known = [values[name] for name in names if name in values]
+    return np.stack(known) if known else None
+
+
+def names_of_columns(
+    names: Iterable[str], n_columns: int, n_groups: int, counted: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the group column names in a table with the columns `counted`."""
+    own = tuple(names)
+    # Without labels, only the names determine the number of columns.
+    has_other_number = len(own) != n_columns and n_groups > 0
+    if not own or has_other_number or set(own) & set(counted):
+        return default_names(n_columns)
+    return own
+
+
+def default_names(n_columns: int) -> tuple[str, ...]:
+    """Return the default names of unnamed group columns."""
+    if n_columns == 1:
+        return ("group",)
+    return tuple(f"group_{number}" for number in range(1, n_columns + 1))
+
+
+# Labels as JSON -----------------------------------------------------------------------------
+
+
+def entry_of(label: Any) -> Any:
+    """Return a label as a value that JSON can represent."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, tuple):
+        return [entry_of(part) for part in label]
+    if isinstance(label, datetime.datetime) and label.tzinfo is None:
+        return {"date": label.isoformat()}
+    if isinstance(label, bool | int | float | str):
+        return label
+    entry = _entry_of_pandas(label)
+    if entry is not None:
+        return entry
+    is_enum = isinstance(label, enum.Enum)
+    mend = "[member.name for member in labels]" if is_enum else ".astype(str)"
+    raise TypeError(
+        "files keep groups labelled by booleans, integers, strings, dates, periods or intervals; "
+        f"got {shortened(label)}. Convert labels, for instance by {mend}."
+    )
+
+
+def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
+    """Return an entry for a pandas label; None if reading the entry gives a different label."""
+    pd = sys.modules.get("pandas")
+    entry: dict[str, Any]
+    if pd is None:
+        return None
+    if isinstance(label, pd.Period):
+        entry = {"period": label.ordinal, "frequency": label.freqstr}
+    elif isinstance(label, pd.Interval):
+        ends = [entry_of(end) for end in (label.left, label.right)]
+        entry = {"interval": ends, "closed": label.closed}
+    elif isinstance(label, pd.Timestamp):
+        entry = {"instant": label.tz_convert("UTC").isoformat(), "zone": str(label.tz)}
+    else:
+        return None
+    try:
+        again = label_of(entry)
+        is_alike = again == label and str(again) == str(label)
+    except (TypeError, ValueError, KeyError):  # pandas may not know the time zone
+        return None
+    return entry if is_alike else None
+
+
+def label_of(entry: Any) -> Any:
+    """Return an entry's label."""
+    if isinstance(entry, list):
+        return tuple(map(label_of, entry))
+    if not isinstance(entry, dict):
+        return entry
+    if "date" in entry:
+        return datetime.datetime.fromisoformat(entry["date"])
+    import pandas as pd
+
+    if "period" in entry:
+        return pd.Period(ordinal=entry["period"], freq=entry["frequency"])
+    if "interval" in entry:
+        ends = map(label_of, entry["interval"])
+        left, right = (pd.Timestamp(e) if isinstance(e, datetime.datetime) else e for e in ends)
+        return pd.Interval(left, right, closed=entry["closed"])
+    return pd.Timestamp(entry["instant"]).tz_convert(entry["zone"])
+
+
+# Versions 1 to 3, whose checksum covers the JSON text that Python writes --------------------
 
 _LEVELS = {1: "exact", 2: "bins", 3: "summary"}
 

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._kernel import Cells, compact_counts, merge_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
-from skfedauc.counts.labels import default_names
+from skfedauc.counts.files import default_names
 from skfedauc.counts.moments import merged_summaries, unit_weights
 from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
 from skfedauc.counts.state import (
     Disclosure,
     DisclosureError,
-    Ranges,
     Source,
     State,
     check_n_rows,
@@ -113,26 +112,13 @@ def sum_of(parts: Sequence[State]) -> State:
     cells = [part.cells for part in parts]
     if any(of.weights is not None for of in cells):
         cells = [of._replace(weights=_weights_of(of)) for of in cells]
-    merged, ranges = _merged_cells(cells, [part.ranges for part in parts], numbers, n_groups)
-    return State(merged, ranges=ranges, **facts)
-
-
-def _merged_cells(
-    parts: Sequence[Cells],
-    ranges: Sequence[Ranges | None],
-    numbers: Sequence[NDArray[np.intp]],
-    n_groups: int,
-) -> tuple[Cells, Ranges | None]:
-    """Merge cells from two or more score counts, and return each merged cell's range."""
-    merged = merge_cells(parts, numbers, n_groups)
-    known = [of_part for of_part in ranges if of_part is not None]
-    if not known:
-        return merged, None
-    scores = np.concatenate([part.scores for part in parts])
-    codes = np.concatenate(
-        [of_part[part.groups] for part, of_part in zip(parts, numbers, strict=True)]
-    )
-    return merged, hull(scores, np.concatenate(known, axis=1), codes, merged)
+    merged = merge_cells(cells, numbers, n_groups)
+    ranges = [part.ranges for part in parts if part.ranges is not None]
+    if ranges:
+        scores = np.concatenate([of.scores for of in cells])
+        codes = np.concatenate([own[of.groups] for of, own in zip(cells, numbers, strict=True)])
+        facts["ranges"] = hull(scores, np.concatenate(ranges, axis=1), codes, merged)
+    return State(merged, **facts)
 
 
 def _weights_of(cells: Cells) -> NDArray[np.float64]:
@@ -167,12 +153,12 @@ class Part:
         assert self._sources is not None
         return self._sources()
 
-    @functools.cached_property
+    @property
     def keys(self) -> set[tuple[Any, ...]]:
         """The sources' keys."""
         return {source.key for source in self.sources}
 
-    @functools.cached_property
+    @property
     def identifiers(self) -> set[str]:
         """The sources' identifiers."""
         return {source.identifier for source in self.sources}

@@ -23,7 +23,6 @@ COUNTS_FORMAT = "skfedauc counts"
 PRIVATE_FORMAT = "skfedauc private counts"
 MAGIC = b"PAR1"
 KEY = b"skfedauc"
-_CUT_OFF = "its end is missing, so it was probably cut off when it was copied"
 # Largest size of content in memory: this number of bytes, or this number of times its file.
 _SMALL, _MOST_EXPANDED = 1 << 24, 1 << 10
 
@@ -157,12 +156,14 @@ def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
 def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[Any, Any]:
     """Open a file, and return the file and its metadata; see `facts_in`."""
     pyarrow_parquet()  # raise the error for a missing package
-    if _is_cut_off(data):
-        raise damaged(name, ValueError(_CUT_OFF), kind)
-    if bytes(data[:4]) != MAGIC:
+    head, tail = bytes(data[: len(MAGIC)]), bytes(data[-len(MAGIC) :])
+    if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
+        reason = "its end is missing, so it was probably cut off when it was copied"
+        raise damaged(name, ValueError(reason), kind)
+    if head != MAGIC:
         raise OtherFileError(
-            f"{name} is not a file of {kind}, which begins with {MAGIC!r}; got "
-            f"{bytes(data[:4])!r}. Pass what {kind}.save or to_bytes wrote."
+            f"{name} is not a file of {kind}, which begins with {MAGIC!r}; got {head!r}. Pass what "
+            f"{kind}.save or to_bytes wrote."
         )
     try:
         file = opened(data)
@@ -172,12 +173,6 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
         return file, facts
     except Exception as error:  # a damaged file may raise any exception
         raise damaged(name, error, kind) from error
-
-
-def _is_cut_off(data: Any) -> bool:
-    """Return whether data begin like a Parquet file, but do not end like one."""
-    head, tail = bytes(data[: len(MAGIC)]), bytes(data[-len(MAGIC) :])
-    return MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC))
 
 
 def facts_in(file: Any) -> Any:

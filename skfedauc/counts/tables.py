@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins
-from skfedauc.counts.labels import (
+from skfedauc.counts.files import (
     COUNT_COLUMNS,
     RANGE_COLUMNS,
     WEIGHT_COLUMNS,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.labels import entry_of
+from skfedauc.counts.files import entry_of
 from skfedauc.counts.reducing import at_level, check_for_release
 from skfedauc.counts.state import MOST_ROWS, Disclosure, State, added
 

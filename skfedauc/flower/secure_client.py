@@ -295,12 +295,10 @@ def secure_reply(
             # The weight 1 makes the aggregate the plain average.
             return [vector], 1, {}
 
-    def site_of(context: Context) -> Any:
-        return Site().to_client()
-
     _check_lists(message, records)
     mod = client_module().secaggplus_mod
-    return flwr("clientapp").ClientApp(client_fn=site_of, mods=[mod])(message, context)
+    app = flwr("clientapp").ClientApp(client_fn=lambda context: Site().to_client(), mods=[mod])
+    return app(message, context)
 
 
 def _check_lists(message: Message, records: Any) -> None:

@@ -298,7 +298,7 @@ class PrivateCounts(Immutable):
         that the noise adds, and the limits due to noise are Fieller's [2]_. The distance from the
         estimate to a limit is the root of the sum of both squared distances. The lower limit takes
         all positives in a bin to be below its negatives, and the upper limit the reverse.
-        `skfedauc.privacy.noisy_pairs` has the formulas, and the page "Differential privacy" the
+        `skfedauc.privacy.intervals` has the formulas, and the page "Differential privacy" the
         simulated coverage.
 
         The noise dominates a group if a class has fewer rows than four standard errors of their

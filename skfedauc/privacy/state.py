@@ -20,7 +20,7 @@ import skfedauc
 from skfedauc import _input
 from skfedauc._words import listed, shortened
 from skfedauc.counts import Bins, parquet
-from skfedauc.counts.labels import entry_of, label_of
+from skfedauc.counts.files import entry_of, label_of
 from skfedauc.counts.state import MOST_ROWS, Source, wrong_sources
 from skfedauc.privacy.laplace import MOST_SCALE, variance_of
 

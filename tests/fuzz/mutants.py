@@ -87,8 +87,8 @@ OTHERS = [
     Mutant(
         "merged groups have the first one's numbers",
         "counts/merging.py",
-        "merge_cells(parts, numbers, n_groups)",
-        "merge_cells(parts, [numbers[0][: n.size] for n in numbers], n_groups)",
+        "merge_cells(cells, numbers, n_groups)",
+        "merge_cells(cells, [numbers[0][: n.size] for n in numbers], n_groups)",
     ),
     Mutant(
         "tied areas do not count", "report/comparisons.py", "null >= area - 1e-12", "null > area"
