@@ -231,8 +231,7 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
 def _check(arguments: Arguments) -> None:
     """Refuse contradictory arguments and output files that are not writable."""
-    command = arguments.command
-    for option in _options_of(command):
+    for option in _options_of(arguments.command):
         _check_needs(arguments, option)
     if arguments.decisions and arguments.threshold != "auto":
         raise CommandError(
@@ -252,15 +251,10 @@ def _check(arguments: Arguments) -> None:
             f"--within {shortened(arguments.within)} is the only group column; pass the column "
             "of the groups to be compared as --group"
         )
-    if command == "compare":
+    if arguments.command == "compare":
         _check_models(arguments)
     if arguments.epsilon is not None:
         _check_noise(arguments)
-    if command in ("count", "merge"):
-        # The import is local, because help and errors of usage do not need numpy.
-        from skfedauc.cli.counts_file import rule_of
-
-        rule_of(arguments)
     _check_targets(arguments)
 
 

@@ -25,22 +25,23 @@ from skfedauc.cli.counts_file import (
 )
 from skfedauc.cli.rows import counts_of, read_columns, rows_of, warn_of_labels, weights_in_words
 from skfedauc.cli.terminal import CommandError, print_warning, refusals
-from skfedauc.counts import MergeError, ScoreCounts
+from skfedauc.counts import Disclosure, MergeError, ScoreCounts
 from skfedauc.counts.parquet import pyarrow_parquet
 from skfedauc.counts.score_counts import merge_named, view_of
 
 
 def count(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the counts after the first lines."""
+    rule = rule_of(arguments)
     with refusals():
         pyarrow_parquet()  # before the rows are read
     rows = rows_of(read_columns(arguments), arguments)
     exact = counts_of(rows, rows.scores, arguments.score)
     if arguments.epsilon is not None:
         warn_of_labels(rows, arguments.score)
-        yield _write_private(exact, arguments)
+        yield _write_private(exact, rule, arguments)
         return
-    counts = reduced(exact, arguments, f"column {shortened(arguments.score)}")
+    counts = reduced(exact, rule, f"column {shortened(arguments.score)}")
     _check_classes(exact, arguments)
     check_some_remain(exact, counts, arguments)
     warn_of_labels(rows, arguments.score)
@@ -68,12 +69,11 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     ]
 
 
-def _write_private(counts: ScoreCounts, arguments: Arguments) -> list[str]:
+def _write_private(counts: ScoreCounts, rule: Disclosure | None, arguments: Arguments) -> list[str]:
     """Draw the noise of counts, write the file, and return the lines to print."""
     # The import is local, because importing takes longer than counting.
     from skfedauc.privacy import PrivateCounts
 
-    rule = rule_of(arguments)
     assert rule is not None
     assert rule.bins is not None
     with refusals(written=arguments.output):
@@ -130,6 +130,7 @@ _REMEDIES = {
 
 def merge(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the sum at the end."""
+    rule = rule_of(arguments)
     lines: list[str] = []
     valid: dict[str, str] = {}
     for path in arguments.files:
@@ -147,7 +148,7 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
                 valid,
                 repeated="replace" if arguments.replace else "raise",
                 models="any" if arguments.any_model else "same",
-                disclosure=rule_of(arguments),
+                disclosure=rule,
                 by_period=arguments.by_period,
             )
         except MergeError as error:

@@ -218,12 +218,8 @@ def options_of(level: Disclosure) -> str:
     return f"--disclosure bins{rule}{numbers}"
 
 
-def reduced(counts: ScoreCounts, options: argparse.Namespace, name: str) -> ScoreCounts:
-    """Return the counts at the level of disclosure of the options.
-
-    With ``--min-count``, the result has no small number of rows.
-    """
-    rule = rule_of(options)
+def reduced(counts: ScoreCounts, rule: Disclosure | None, name: str) -> ScoreCounts:
+    """Return what the rule discloses of the counts; `name` is that of the scores."""
     if rule is None:
         return counts
     scores = counts.cells.scores

@@ -342,6 +342,46 @@ OPTIONS = {
             const=STDIN,
         ),
     ],
+    "count merge": [
+        _option(
+            "-o --output COUNTS",
+            "file for the counts, customarily NAME.skfa, which is overwritten if it exists",
+            required=True,
+        ),
+        _option(
+            "--disclosure exact|bins|summary",
+            "what the file discloses of the scores: each distinct score (exact); the bin of each "
+            "score (bins), which bounds every AUC; or no score, but the AUC of each group with "
+            "its variance (summary) (default: exact; merge keeps the level of the files, if it "
+            "is the same)",
+        ),
+        _option(
+            "--bins probabilities|scores",
+            "bins for scores from 0 to 1 (probabilities), or for all scores (scores) (default: "
+            "probabilities)",
+            needs="--disclosure bins",
+        ),
+        _option(
+            "--octaves N",
+            "with --bins probabilities, number of octaves of the distance to the nearer of 0 and "
+            "1 (default: 20)",
+            type=int,
+            needs="--disclosure bins",
+        ),
+        _option(
+            "--parts N",
+            "number of bins of each octave, a power of two (default: 64)",
+            type=int,
+            needs="--disclosure bins",
+        ),
+        _option(
+            "--edges E,E",
+            "cut points between the bins, separated by commas, in place of --bins; write "
+            "--edges=-1,0 if the first is negative",
+            type=_numbers,
+            needs="--disclosure bins",
+        ),
+    ],
     "count": [
         _option("--source NAME", "name of who counts, such as the site, to be stored in the file"),
         _option("--model TEXT", "name or version of the model, to be stored in the file"),
@@ -392,46 +432,6 @@ OPTIONS = {
             "file has all of them, also those without rows",
             type=lambda text: text.split(","),
             needs="--epsilon",
-        ),
-    ],
-    "count merge": [
-        _option(
-            "-o --output COUNTS",
-            "file for the counts, customarily NAME.skfa, which is overwritten if it exists",
-            required=True,
-        ),
-        _option(
-            "--disclosure exact|bins|summary",
-            "what the file discloses of the scores: each distinct score (exact); the bin of each "
-            "score (bins), which bounds every AUC; or no score, but the AUC of each group with "
-            "its variance (summary) (default: exact; merge keeps the level of the files, if it "
-            "is the same)",
-        ),
-        _option(
-            "--bins probabilities|scores",
-            "bins for scores from 0 to 1 (probabilities), or for all scores (scores) (default: "
-            "probabilities)",
-            needs="--disclosure bins",
-        ),
-        _option(
-            "--octaves N",
-            "with --bins probabilities, number of octaves of the distance to the nearer of 0 and "
-            "1 (default: 20)",
-            type=int,
-            needs="--disclosure bins",
-        ),
-        _option(
-            "--parts N",
-            "number of bins of each octave, a power of two (default: 64)",
-            type=int,
-            needs="--disclosure bins",
-        ),
-        _option(
-            "--edges E,E",
-            "cut points between the bins, separated by commas, in place of --bins; write "
-            "--edges=-1,0 if the first is negative",
-            type=_numbers,
-            needs="--disclosure bins",
         ),
     ],
 }

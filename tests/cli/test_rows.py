@@ -153,18 +153,6 @@ def test_surrogates_in_the_positive_label_are_refused(tmp_path, error_of):
 # Weights -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [1e-99, 1e99])
-def test_the_scale_of_weights_changes_nothing(frame, written, tmp_path, audit, scale):
-    frame.assign(w=frame["w"] * scale).to_csv(tmp_path / "p.csv", index=False)
-    found, expected = (
-        audit(path, *WEIGHTED)["columns"]["g"]["answers"]["difference"]["groups"]
-        for path in (tmp_path / "p.csv", written)
-    )
-    for group, other in zip(found, expected, strict=True):
-        assert group["value"] == pytest.approx(other["value"], abs=1e-12)
-        assert group["ci_low"] == pytest.approx(other["ci_low"], abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
