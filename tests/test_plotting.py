@@ -30,7 +30,7 @@ from skfedauc.plotting import (
     GroupScoreDisplay,
     RankingDisplay,
 )
-from skfedauc.plotting.roc_curve import GRID, MOST_CORNERS
+from skfedauc.plotting.curves import GRID, MOST_CORNERS
 
 REPORT_DISPLAYS = [
     GroupAUCDisplay,

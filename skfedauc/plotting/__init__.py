@@ -7,10 +7,8 @@ display; ``plot`` draws it again, on other axes. Matplotlib is an optional depen
 
 from skfedauc.plotting.candidates import CandidatesDisplay
 from skfedauc.plotting.cross_auc import CrossAUCDisplay
-from skfedauc.plotting.group_auc import GroupAUCDisplay
-from skfedauc.plotting.ranking import RankingDisplay
-from skfedauc.plotting.reliability import ReliabilityDisplay
-from skfedauc.plotting.roc_curve import GroupRocCurveDisplay
+from skfedauc.plotting.curves import GroupRocCurveDisplay, ReliabilityDisplay
+from skfedauc.plotting.forest import GroupAUCDisplay, RankingDisplay
 from skfedauc.plotting.score import GroupScoreDisplay
 
 __all__ = [

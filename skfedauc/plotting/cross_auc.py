@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import ReportDisplay
+from skfedauc.plotting.drawing import ReportDisplay
 from skfedauc.report import GroupAUC, estimates_of
 
 if TYPE_CHECKING:

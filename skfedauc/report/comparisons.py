@@ -32,7 +32,7 @@ from skfedauc.inference.differences import (
 from skfedauc.inference.limits import NO_VARIATION, check_confidence_level
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.ranking import LEAST_GROUPS, ranking
-from skfedauc.inference.variances import Extremes, strata_of
+from skfedauc.inference.variances import strata_of
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import listed, number_of_group, order_of
@@ -47,16 +47,13 @@ _MOST_IN_PAIRS = 500
 
 
 def comparison_table(
-    counts: ScoreCounts,
-    extremes: Extremes,
-    labels: pd.Index,
-    reference: Any,
-    confidence_level: float,
+    estimates: GroupEstimates, labels: pd.Index, reference: Any, confidence_level: float
 ) -> pd.DataFrame:
     """Return the table of `GroupAUC.compare_groups`."""
     import pandas as pd
 
     confidence_level = check_confidence_level(confidence_level)
+    counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
     n_groups, order = len(labels), order_of(counts)
     if isinstance(reference, str) and reference == "rest":
         return listed(
@@ -133,62 +130,37 @@ def difference_test(
     )
 
 
-def worst_test(
+def margin_test(
     estimates: GroupEstimates,
     index: pd.Index,
-    reference: Any,
     margin: Any,
+    reference: Any,
     confidence_level: Any,
 ) -> MarginTest:
-    """Return the result of `GroupAUC.test_margin`."""
+    """Return the result of `GroupAUC.test_margin`; too few groups with an AUC show nothing."""
     confidence_level = check_confidence_level(confidence_level)
-    reference = _input.check_share(reference, "reference")
-    hint = " All groups are tested to have an AUC above reference - margin."
-    margin = _input.check_number(margin, "margin", at_least=0, below=reference, hint=hint)
-    bound = reference - margin
+    if reference is None:
+        bound = _input.check_share(margin, "margin")
+    else:
+        reference = _input.check_share(reference, "reference")
+        hint = " All groups are tested to have an AUC above reference - margin."
+        bound = reference - _input.check_number(
+            margin, "margin", at_least=0, below=reference, hint=hint
+        )
     auc, used = estimates.group_values
-    claim = f"the AUC of every group{_with_an_auc(used)} is above {bound:.6g}"
-    if not used.any():
-        return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
-    found = worst_above(estimates.extremes_in_use.lowest, bound, 1.0 - confidence_level)
-    worst = float(auc[used].min())
-    return _result(estimates, index, claim, worst, bound, confidence_level, found)
-
-
-def equivalence_test(
-    estimates: GroupEstimates, index: pd.Index, margin: Any, confidence_level: Any
-) -> MarginTest:
-    """Return the result of `GroupAUC.test_margin`."""
-    confidence_level = check_confidence_level(confidence_level)
-    bound = _input.check_share(margin, "margin")
-    auc, used = estimates.group_values
-    claim = f"the AUCs of all groups{_with_an_auc(used)} differ by less than {bound:.6g}"
-    if used.sum() < 2:
-        return _result(estimates, index, claim, np.nan, bound, confidence_level, None)
-    found = difference_below(estimates.extremes_in_use, bound, 1.0 - confidence_level)
-    difference = float(np.ptp(auc[used]))
-    return _result(estimates, index, claim, difference, bound, confidence_level, found)
-
-
-def _with_an_auc(used: NDArray[np.bool_]) -> str:
-    """Return the words that restrict a claim, if groups without an AUC are left out."""
-    return "" if used.all() else " with an AUC"
-
-
-def _result(
-    estimates: GroupEstimates,
-    index: pd.Index,
-    claim: str,
-    estimate: float,
-    bound: float,
-    confidence_level: float,
-    found: Extreme | None,
-) -> MarginTest:
-    """Return the result; None if too few groups have an AUC, which shows nothing."""
-    _, used = estimates.group_values
+    of_whom = "" if used.all() else " with an AUC"
+    found, estimate = Extreme(np.nan, np.nan, (), False), np.nan
+    if reference is None:
+        claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
+        if used.sum() > 1:
+            found = difference_below(estimates.extremes_in_use, bound, 1.0 - confidence_level)
+            estimate = float(np.ptp(auc[used]))
+    else:
+        claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
+        if used.any():
+            found = worst_above(estimates.extremes_in_use.lowest, bound, 1.0 - confidence_level)
+            estimate = float(auc[used].min())
     labels = index.tolist()
-    if found is None:
-        found = Extreme(np.nan, np.nan, (), False)
     return MarginTest(
         claim=claim,
         is_shown=found.is_shown,

@@ -32,29 +32,8 @@ Floats = NDArray[np.float64]
 class GroupEstimates:
     """Values of a measure by group, and the pairs of rows that determine them.
 
-    An *index* is a measure on a linear scale from 0 to 1. The index of an AUC is the AUC.
-
-    Parameters
-    ----------
-    pairs : GroupPairs
-    policy : UndefinedPolicy
-    measure : Measure, default=None
-        None means the AUC.
-
-    Attributes
-    ----------
-    pairs : GroupPairs
-    policy : UndefinedPolicy
-    measure : Measure
-
-    Raises
-    ------
-    TypeError
-        If `measure` is not a measure.
-    ValueError
-        If pairs consist of rows in the same fold only, or the policy replaces undefined values by a
-        number that the measure cannot have. The error is a `DisclosureError` if the counts have no
-        scores. AUCs need neither.
+    An *index* is a measure on a linear scale from 0 to 1. The index of an AUC is the AUC. Other
+    measures than the AUC need scores, and rows that are all compared with each other.
     """
 
     def __init__(
@@ -137,13 +116,7 @@ class GroupEstimates:
 
     @functools.cached_property
     def variances(self) -> Variances:
-        """Variances of the group AUCs.
-
-        Raises
-        ------
-        ValueError
-            If rows can be in several test sets.
-        """
+        """Variances of the group AUCs, for rows that are in one test set only."""
         pairs = self.pairs
         if pairs.clusters is not None:
             return variances_of_clusters(pairs.counts, pairs.clusters)

@@ -32,9 +32,8 @@ from skfedauc.report.comparisons import (
     bias_table,
     comparison_table,
     difference_test,
-    equivalence_test,
+    margin_test,
     ranking_table,
-    worst_test,
 )
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import (
@@ -269,11 +268,6 @@ class GroupAUC:
         -------
         GroupAUC
 
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described.
-
         Examples
         --------
         >>> from skfedauc import GroupAUC
@@ -349,11 +343,6 @@ class GroupAUC:
         -------
         GroupAUC
 
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described.
-
         Examples
         --------
         >>> import pandas as pd
@@ -403,11 +392,6 @@ class GroupAUC:
         -------
         float
             NaN if no group has a defined AUC.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the weights are not as described.
 
         Examples
         --------
@@ -780,11 +764,6 @@ class GroupAUC:
             there is no interval; `note` gives the reason, or a special case such as perfect
             separation.
 
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-
         See Also
         --------
         GroupAUCDisplay : The AUCs and their intervals as a plot.
@@ -816,10 +795,8 @@ class GroupAUC:
         --------
         >>> from skfedauc import GroupAUC
         >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
+        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> report.confidence_intervals().columns.tolist()
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
@@ -864,10 +841,8 @@ class GroupAUC:
         --------
         >>> from skfedauc import GroupAUC
         >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
+        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> report.test_equal_groups().pvalue > 0.05
         True
         """
@@ -913,10 +888,8 @@ class GroupAUC:
         --------
         >>> from skfedauc import GroupAUC
         >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
+        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> test = report.test_difference()
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
@@ -954,11 +927,6 @@ class GroupAUC:
             AUC), its one-sided confidence `limit`, and the `groups` with the limit. NaN if too few
             groups have an AUC.
 
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-
         See Also
         --------
         agreement : Equivalence of averages with the pooled AUC.
@@ -983,19 +951,15 @@ class GroupAUC:
         --------
         >>> from skfedauc import GroupAUC
         >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 2000, 8000, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
+        >>> rows = make_group_scores("identical", 2000, 8000, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> report.test_margin(0.1).is_shown
         True
         >>> report.test_margin(0.15, reference=0.75).is_shown
         True
         """
         estimates = self._of_auc("test_margin")
-        if reference is None:
-            return equivalence_test(estimates, self._index(), margin, confidence_level)
-        return worst_test(estimates, self._index(), reference, margin, confidence_level)
+        return margin_test(estimates, self._index(), margin, reference, confidence_level)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
@@ -1051,21 +1015,13 @@ class GroupAUC:
         --------
         >>> from skfedauc import GroupAUC
         >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
+        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
         True
         """
-        confidence_level = limits.check_confidence_level(confidence_level)
-        return comparison_table(
-            self.counts,
-            self._of_auc("compare_groups").variances_at_extremes,
-            self._index(),
-            reference,
-            confidence_level,
-        )
+        estimates = self._of_auc("compare_groups")
+        return comparison_table(estimates, self._index(), reference, confidence_level)
 
     # Which group is worst? ---------------------------------------------------------------
 
@@ -1132,12 +1088,10 @@ class GroupAUC:
         --------
         >>> from skfedauc import GroupAUC
         >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores(
+        >>> rows = make_group_scores(
         ...     "same_negatives", 200, 800, shifts=[-1, 0, 0, 0, 0.1], random_state=0
         ... )
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> report.ranking()[["rank_low", "rank_high", "may_be_worst"]]
                   rank_low  rank_high  may_be_worst
         group
@@ -1208,12 +1162,10 @@ class GroupAUC:
         --------
         >>> from skfedauc import GroupAUC
         >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores(
+        >>> rows = make_group_scores(
         ...     "same_negatives", [8000, 4000, 2000, 1000], 10_000, random_state=0
         ... )
-        >>> report = GroupAUC.from_predictions(
-        ...     devices.y_true, devices.y_score, groups=devices.groups
-        ... )
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> report.agreement(delta=0.01).case
         'same_negatives'
         """
@@ -1307,15 +1259,7 @@ _ROUNDING = 5e-4
 
 
 class Responses(NamedTuple):
-    """Scores for AUCs, and scores for thresholds and calibration.
-
-    Attributes
-    ----------
-    scores : ModelScores
-        Scores with the estimator's AUCs. These are `probabilities` if both have equal AUCs.
-    probabilities : ModelScores
-        Probabilities, or other scores of an estimator without probabilities.
-    """
+    """Scores for AUCs, and scores for thresholds and calibration; one of both if AUCs are equal."""
 
     scores: ModelScores
     probabilities: ModelScores
@@ -1338,19 +1282,8 @@ def responses_of(
 ) -> Responses:
     """Return the scores and the probabilities of an estimator; warn if the AUCs of both differ.
 
-    Parameters
-    ----------
-    estimator : estimator object
-    X : array-like
-    response_method : str, tuple of str or None
-        Only None has both methods.
-    pos_label : object
-    of_rows : mapping of str to object
-        `y_true`, `groups`, and optionally `sample_weight` and `missing`.
-    mend : str
-        Last sentences of the warning.
-    **options : dict
-        See `_sklearn.scores_of`.
+    `of_rows` are arguments of `GroupAUC.from_predictions`, `mend` the last sentences of the
+    warning, and `options` those of `_sklearn.scores_of`.
     """
     rows = {"X": X, "y": of_rows["y_true"], "sample_weight": of_rows.get("sample_weight")}
     _input.check_row_order(rows)

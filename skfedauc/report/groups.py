@@ -85,15 +85,7 @@ _MOST_NAMED = 5
 
 
 class LeftOut(NamedTuple):
-    """Groups that a report leaves out.
-
-    Attributes
-    ----------
-    least : int
-        Least number of positives and negatives in the other groups.
-    groups : tuple of tuples
-        Label, number of positives and number of negatives in each group.
-    """
+    """Label, positives and negatives of each group that a report omits, with fewer than `least`."""
 
     least: int
     groups: tuple[tuple[Any, int, int], ...]
@@ -117,14 +109,7 @@ class LeftOut(NamedTuple):
 
 
 def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
-    """Return the pairs of the groups with enough rows in each class, and the other groups.
-
-    Parameters
-    ----------
-    pairs : GroupPairs
-    least : int
-        Least number of positives and negatives.
-    """
+    """Return the pairs of the groups with at least `least` rows of each class, and the others."""
     if pairs.is_within_folds or pairs.rows_repeat:
         raise ValueError("min_per_class must be 1 for a report over folds.")
     is_large = pairs.has_per_class(least)
@@ -150,15 +135,7 @@ Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
 
 class NotDefined(Exception):
-    """Error for a statistic without a value for the rows.
-
-    Parameters
-    ----------
-    reason : str
-        The statistic's requirement, as the start of a sentence.
-    more_rows_help : bool, default=True
-        Whether more rows can make the statistic defined.
-    """
+    """A statistic has no value: `reason` is its requirement, as the start of a sentence."""
 
     def __init__(self, reason: str, *, more_rows_help: bool = True) -> None:
         super().__init__(reason)
@@ -167,22 +144,11 @@ class NotDefined(Exception):
 
 
 class UndefinedPolicy:
-    """Policy for groups that lack a class and for undefined statistics.
+    """Policy for groups that lack a class and for undefined statistics; see `GroupAUC`.
 
-    Each report has its own policy, because the policy records its warnings.
-
-    Parameters
-    ----------
-    undefined : {"skip", "ignore", "raise"} or float
-        See `GroupAUC`.
-    remedy : str, default=""
-        Last sentence of messages, with a leading space.
-    warns_once : bool, default=False
-        Whether to warn once for all statistics, as scorers do in each fold.
-    is_quiet : bool, default=False
-        Whether undefined statistics are NaN without a warning.
-    reported : set, default=None
-        Groups and statistics of earlier warnings, which are not repeated; None if there are none.
+    Each report has its own policy, because the policy records its warnings. `remedy` ends messages.
+    With `warns_once`, there is one warning for all statistics, as in a scorer's fold, and none for
+    groups and statistics that earlier warnings `reported`.
     """
 
     def __init__(

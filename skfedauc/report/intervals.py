@@ -46,45 +46,21 @@ Floats = NDArray[np.float64]
 
 
 class Bounds(NamedTuple):
-    """Certain interval of a value; NaN for an undefined value.
-
-    Attributes
-    ----------
-    low, high : float or ndarray of float64
-    """
+    """Certain interval of a value, or of each of several values; NaN for an undefined value."""
 
     low: Any
     high: Any
 
 
-# Certain interval of each statistic ---------------------------------------------------------------
-
-Ends = tuple[GroupEstimates, GroupEstimates]
+# Certain intervals of gaps, from the values of the groups at both extremes ------------------------
 
 
-def _used_values(ends: Ends) -> tuple[Floats, Floats]:
-    """Return the values in use at both extremes, for gaps of at least two groups."""
-    (lowest, used), (highest, _) = (end.group_values for end in ends)
-    if used.sum() < 2:
-        raise NotDefined("a gap needs two groups with rows of both classes")
-    return lowest[used], highest[used]
-
-
-def _monotone(ends: Ends, name: str) -> Bounds:
-    low, high = (STATISTICS[name].compute(end) for end in ends)
-    return Bounds(low, high)
-
-
-def _difference_ends(ends: Ends) -> Bounds:
-    low, high = _used_values(ends)
+def _difference_bounds(low: Floats, high: Floats) -> Bounds:
     widest = high + _largest_of_others(-low)
     return Bounds(max(0.0, float(low.max() - high.min())), float(widest.max()))
 
 
-def _ratio_ends(ends: Ends) -> Bounds:
-    low, high = _used_values(ends)
-    if high.max() <= 0:
-        raise NotDefined("a ratio needs a group with an AUC above 0", more_rows_help=False)
+def _ratio_bounds(low: Floats, high: Floats) -> Bounds:
     # A group with an AUC of certainly 0 has the largest AUC only if all AUCs are 0. The ratio is
     # then undefined.
     largest = _largest_of_others(high)
@@ -101,35 +77,22 @@ def _largest_of_others(values: Floats) -> Floats:
     return found
 
 
-def _cross_difference_ends(ends: Ends) -> Bounds:
-    both = ends[0].pairs.defined
-    if both.sum() < 2:
-        raise NotDefined("a gap needs two groups with rows of both classes")
-    low, high = (end.pairs.cross_auc[np.ix_(both, both)] for end in ends)
+def _cross_difference_bounds(low: Floats, high: Floats) -> Bounds:
     off = ~np.eye(len(low), dtype=np.bool_)
     # The two cross AUCs of a pair of groups share no row, so each can be at either end.
     least, most = (low - high.T)[off], (high - low.T)[off]
-    if np.isnan(most).all():
-        raise NotDefined("no pair of groups has two cross AUCs")
     return Bounds(max(0.0, float(np.nanmax(least))), float(np.nanmax(most)))
 
 
-def _unknown(ends: Ends) -> Bounds:
-    return Bounds(np.nan, np.nan)
+# Certain intervals of all statistics -------------------------------------------------------------
 
-
-_MONOTONE = ("pooled", "macro", "samples", "positives", "negatives", "within", "worst", "cross")
-BOUNDS: dict[str, Callable[[Ends], Bounds]] = {
-    **{name: functools.partial(_monotone, name=name) for name in (*_MONOTONE, "bias_score")},
-    "ratio": _ratio_ends,
-    "difference": _difference_ends,
-    "cross_difference": _cross_difference_ends,
-    # Tau depends on the variances of the AUCs, which are not monotone.
-    "tau": _unknown,
+# Tau depends on the variances of the AUCs, so it is neither monotone nor a gap of AUCs.
+_MONOTONE = {"pooled", *AVERAGES, "worst", "cross", "bias_score"}
+_GAPS: dict[str, Callable[[Floats, Floats], Bounds]] = {
+    "difference": _difference_bounds,
+    "ratio": _ratio_bounds,
+    "cross_difference": _cross_difference_bounds,
 }
-
-
-# Tables ------------------------------------------------------------------------------------------
 
 
 def group_bounds(estimates: GroupEstimates) -> Bounds:
@@ -139,12 +102,24 @@ def group_bounds(estimates: GroupEstimates) -> Bounds:
 
 
 def statistic_bounds(estimates: GroupEstimates, name: str) -> Bounds:
-    """Return the certain interval of a statistic; NaN for an undefined statistic."""
+    """Return the certain interval of a statistic; NaN if it is undefined or unknown, as for tau."""
+    ends, undefined = estimates.extremes, Bounds(np.nan, np.nan)
+    if name not in _MONOTONE and name not in _GAPS:
+        return undefined
     try:
-        found = BOUNDS[name](estimates.extremes)
+        # A gap that is undefined for the highest AUCs is undefined for all possible scores.
+        high = STATISTICS[name].compute(ends[1])
+        if name in _MONOTONE:
+            low = STATISTICS[name].compute(ends[0])
+            return _widened(estimates, Bounds(low, high), name)
     except NotDefined:
-        return Bounds(np.nan, np.nan)
-    return _widened(estimates, found, name)
+        return undefined
+    if name == "cross_difference":
+        both = np.ix_(estimates.pairs.defined, estimates.pairs.defined)
+        values = [end.pairs.cross_auc[both] for end in ends]
+    else:
+        values = [auc[used] for auc, used in (end.group_values for end in ends)]
+    return _widened(estimates, _GAPS[name](*values), name)
 
 
 def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bounds:
@@ -219,14 +194,7 @@ _REACH = 1e-14
 
 
 def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFrame:
-    """Widen the intervals of statistics to cover the rows of withheld groups.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Table of `bounds_table`.
-    estimates : GroupEstimates
-    """
+    """Widen the intervals of `bounds_table` to cover the rows of withheld groups."""
     counts = estimates.pairs.counts_for("withheld=True")
     withheld = counts.disclosure.withheld
     if withheld.n_groups == 0:
@@ -337,15 +305,7 @@ def _binned_note(bounds: Bounds, of_low: str, of_high: str) -> str:
 
 
 class Sampling(NamedTuple):
-    """Arguments of a statistic's interval.
-
-    Attributes
-    ----------
-    confidence_level : float
-    method : {"logit", "delong", "exact", "wilson"}
-    new_groups : bool
-        Whether the groups are a sample from a population of groups.
-    """
+    """Arguments of a statistic's interval; with `new_groups`, the groups are a sample of groups."""
 
     confidence_level: float
     method: limits.Method
@@ -358,18 +318,10 @@ class Sampling(NamedTuple):
 
 
 class StatisticInterval(NamedTuple):
-    """Interval of a named statistic.
+    """Interval of a named statistic; `compute` raises `NotDefined` if there is none.
 
-    Attributes
-    ----------
-    compute : callable
-        Function of `GroupEstimates` and `Sampling` that returns an `intervals.Interval`, or raises
-        `NotDefined` if there is no interval.
-    is_monotone : bool
-        Whether the limits of binned scores are those of both extremes. If False, `compute`
-        considers the extremes.
-    of_new_groups : bool
-        Whether the interval can be an interval over new groups.
+    If `is_monotone`, the limits of binned scores are those of both extremes; otherwise, `compute`
+    considers the extremes. `of_new_groups` says whether it can be an interval over new groups.
     """
 
     compute: Callable[[GroupEstimates, Sampling], intervals.Interval]
@@ -378,49 +330,105 @@ class StatisticInterval(NamedTuple):
 
 
 def _pooled(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    new_groups = sampling.new_groups
-    if not estimates.measure.is_auc:
-        return _pooled_of_measure(estimates, sampling.tail, new_groups=new_groups)
-    pooled = estimates.pooled
-    if not pooled.rows.defined.any():
+    """Return the limits of the value of all rows together."""
+    level, tail, new_groups = sampling.confidence_level, sampling.tail, sampling.new_groups
+    if estimates.measure.is_auc:
+        pooled = estimates.pooled
+        if not pooled.rows.defined.any():
+            raise NotDefined(NO_GROUP)
+        return intervals.pooled_interval(pooled, level, sampling.method, new_groups=new_groups)
+    if np.isnan(estimates.pooled_index):
         raise NotDefined(NO_GROUP)
-    return intervals.pooled_interval(
-        pooled, sampling.confidence_level, sampling.method, new_groups=new_groups
-    )
+    index, curve = np.array([estimates.pooled_index]), estimates.pooled_curve
+    if new_groups:
+        variance, freedom = pooled_clustered(estimates)
+        if not variance > 0:
+            raise NotDefined("needs two groups with rows of each class")
+        errors = LogitErrors(np.array([variance]), np.array([freedom]))
+        return _on_scale(estimates, *errors.limits(index, tail))
+    own = measures.errors_of(estimates.measure, curve, index)
+    low, high, note = measures.limits_of(estimates.measure, curve, own, index, tail)
+    return _on_scale(estimates, low, high, note[0])
 
 
 def _average(estimates: GroupEstimates, sampling: Sampling, name: str) -> intervals.Interval:
-    level, new_groups = sampling.confidence_level, sampling.new_groups
-    if not estimates.measure.is_auc:
-        tail = sampling.tail
-        return _average_of_measure(estimates, name, tail, new_groups=new_groups)
-    share = shares(estimates, name)
+    """Return the limits of an average of the values of the groups."""
+    level, tail, new_groups = sampling.confidence_level, sampling.tail, sampling.new_groups
+    measure, defined, share = estimates.measure, estimates.pairs.defined, shares(estimates, name)
     if share is None:
         raise NotDefined(NO_GROUP)
-    return intervals.average_interval(
-        estimates.in_use, share, level, sampling.method, new_groups=new_groups
-    )
+    if measure.is_auc:
+        variances = estimates.in_use
+        return intervals.average_interval(
+            variances, share, level, sampling.method, new_groups=new_groups
+        )
+    if not defined[share > 0].any():
+        raise NotDefined(NO_GROUP)
+    low, high = measure.scale
+    index = (estimates.group_values[0] - low) / (high - low)
+    used = share > 0
+    if (used & defined).sum() > 1 and not has_valid_averages(measure):
+        raise NotDefined("no interval: averages of the average precision of few rows are biased")
+    value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
+    few, of_class = measures.few_within(measure, estimates.curves, tail)
+    n_few = int(few[used].sum())
+    note = f"biased: {_words.counted(n_few, 'group')} with few {of_class}s within the rates"
+    note = note if n_few else ""
+    if not new_groups:
+        # A number that replaces the value of a group has no variance.
+        counted = np.where(defined, share, 0.0)
+        return _on_scale(estimates, *estimates.errors.averaged(counted).limits(value, tail), note)
+    if used.sum() < 2:
+        raise NotDefined("needs two groups")
+    variance = variance_over_groups(index[used], share[used])
+    if not variance > 0:
+        raise NotDefined("no variation seen: no interval")
+    quantile = OverGroups(share[used]).quantile(tail)
+    return _on_scale(estimates, *limits.limits(value, variance, quantile, "logit"), note)
 
 
 def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    if not estimates.measure.is_auc:
-        return _worst_of_measure(estimates, sampling.tail)
-    if not estimates.in_use.defined.any():
+    """Return the limits of the smallest value, see `intervals.worst_interval`."""
+    values, used = estimates.group_values
+    if not used.any():
         raise NotDefined(NO_GROUP)
-    return intervals.worst_interval(estimates.in_use, sampling.confidence_level, sampling.method)
+    if estimates.measure.is_auc:
+        variances = estimates.in_use
+        return intervals.worst_interval(variances, sampling.confidence_level, sampling.method)
+    low = _known(estimates, _limits_of_measure(estimates, sampling.tail).low)
+    high = _known(estimates, _limits_of_measure(estimates, sampling.tail / used.sum()).high)
+    return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
 
 
 def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    if not estimates.measure.is_auc:
-        return _difference_of_measure(estimates, sampling.tail)
-    _, used = estimates.group_values
-    if not used.any():
-        raise NotDefined(NO_GROUP)
+    """Return the limits of the largest minus the smallest value.
+
+    The lower limit of other measures than the AUC fails only if a limit of a group fails, so
+    Bonferroni's correction applies. The upper limit has to cover the true difference of two groups.
+    """
+    values, used = estimates.group_values
+    if estimates.measure.is_auc:
+        if not used.any():
+            raise NotDefined(NO_GROUP)
+        if used.sum() < 2:
+            raise NotDefined("needs two groups with both classes")
+        return difference_interval(
+            estimates.extremes_in_use, sampling.confidence_level, sampling.method
+        )
     if used.sum() < 2:
-        raise NotDefined("needs two groups with both classes")
-    return difference_interval(
-        estimates.extremes_in_use, sampling.confidence_level, sampling.method
-    )
+        raise NotDefined("needs two groups")
+
+    def of_groups(tail: float) -> tuple[Floats, Floats]:
+        lowest, highest = estimates.extremes
+        return (
+            _known(estimates, _limits_of_measure(lowest, tail).low),
+            _known(estimates, _limits_of_measure(highest, tail).high),
+        )
+
+    low, high = of_groups(sampling.tail / (2.0 * used.sum()))
+    least = max(float(low.max() - high.min()), 0.0)
+    low, high = of_groups(sampling.tail / 2.0)
+    return intervals.Interval(np.ptp(values[used]), least, float(high.max() - low.min()))
 
 
 # Statistics with an interval, in the order of the table
@@ -508,24 +516,6 @@ def _on_scale(
     return intervals.Interval(np.nan, least, most, note)
 
 
-def _pooled_of_measure(
-    estimates: GroupEstimates, tail: float, *, new_groups: bool
-) -> intervals.Interval:
-    """Return the limits of the measure of all rows together."""
-    if np.isnan(estimates.pooled_index):
-        raise NotDefined(NO_GROUP)
-    index, curve = np.array([estimates.pooled_index]), estimates.pooled_curve
-    if new_groups:
-        variance, freedom = pooled_clustered(estimates)
-        if not variance > 0:
-            raise NotDefined("needs two groups with rows of each class")
-        errors = LogitErrors(np.array([variance]), np.array([freedom]))
-        return _on_scale(estimates, *errors.limits(index, tail))
-    own = measures.errors_of(estimates.measure, curve, index)
-    low, high, note = measures.limits_of(estimates.measure, curve, own, index, tail)
-    return _on_scale(estimates, low, high, note[0])
-
-
 def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
     """Return the variance of the pooled index for random groups, and its degrees of freedom.
 
@@ -551,69 +541,6 @@ def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
         share += weight / 2.0
     variance = clustered_variance(residuals, [curves.positives.weight, curves.negatives.weight])
     return variance, max(1.0 / float((share**2).sum()) - 1.0, 1.0)
-
-
-def _average_of_measure(
-    estimates: GroupEstimates, name: str, tail: float, *, new_groups: bool
-) -> intervals.Interval:
-    """Return the limits of an average of the measure of the groups."""
-    measure, defined, share = estimates.measure, estimates.pairs.defined, shares(estimates, name)
-    if share is None or not defined[share > 0].any():
-        raise NotDefined(NO_GROUP)
-    low, high = measure.scale
-    index = (estimates.group_values[0] - low) / (high - low)
-    used = share > 0
-    if (used & defined).sum() > 1 and not has_valid_averages(measure):
-        raise NotDefined("no interval: averages of the average precision of few rows are biased")
-    value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
-    few, of_class = measures.few_within(measure, estimates.curves, tail)
-    n_few = int(few[used].sum())
-    note = f"biased: {_words.counted(n_few, 'group')} with few {of_class}s within the rates"
-    note = note if n_few else ""
-    if not new_groups:
-        # A number that replaces the value of a group has no variance.
-        counted = np.where(defined, share, 0.0)
-        return _on_scale(estimates, *estimates.errors.averaged(counted).limits(value, tail), note)
-    if used.sum() < 2:
-        raise NotDefined("needs two groups")
-    variance = variance_over_groups(index[used], share[used])
-    if not variance > 0:
-        raise NotDefined("no variation seen: no interval")
-    quantile = OverGroups(share[used]).quantile(tail)
-    return _on_scale(estimates, *limits.limits(value, variance, quantile, "logit"), note)
-
-
-def _worst_of_measure(estimates: GroupEstimates, tail: float) -> intervals.Interval:
-    """Return the limits of the smallest value, see `intervals.worst_interval`."""
-    values, used = estimates.group_values
-    if not used.any():
-        raise NotDefined(NO_GROUP)
-    low = _known(estimates, _limits_of_measure(estimates, tail).low)
-    high = _known(estimates, _limits_of_measure(estimates, tail / used.sum()).high)
-    return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
-
-
-def _difference_of_measure(estimates: GroupEstimates, tail: float) -> intervals.Interval:
-    """Return the limits of the largest minus the smallest value.
-
-    The lower limit fails only if a limit of a group fails, so Bonferroni's correction applies. The
-    upper limit has to cover the true difference of two groups, as for AUCs.
-    """
-    values, used = estimates.group_values
-    if used.sum() < 2:
-        raise NotDefined("needs two groups")
-
-    def of_groups(tail: float) -> tuple[Floats, Floats]:
-        lowest, highest = estimates.extremes
-        return (
-            _known(estimates, _limits_of_measure(lowest, tail).low),
-            _known(estimates, _limits_of_measure(highest, tail).high),
-        )
-
-    low, high = of_groups(tail / (2.0 * used.sum()))
-    least = max(float(low.max() - high.min()), 0.0)
-    low, high = of_groups(tail / 2.0)
-    return intervals.Interval(np.ptp(values[used]), least, float(high.max() - low.min()))
 
 
 def _known(estimates: GroupEstimates, limit: Floats) -> Floats:

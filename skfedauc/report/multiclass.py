@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,11 +185,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Returns
         -------
         MulticlassGroupAUC
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described.
         """
         undefined = check_undefined(undefined)
         _input.check_groups_given(groups)
@@ -226,13 +221,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         ----------
         estimator : estimator object
             A fitted classifier of three or more classes, or a pipeline or search that ends in one.
-        X : array-like, shape (n_rows, n_features)
-            The estimator's input.
-        y : array-like, shape (n_rows,)
-            True labels.
-        groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-            Columns of X by name, or the group labels themselves. If X has an index, its
-            labels align a pandas Series with X.
+        X, y, groups : object
+            The estimator's input, true labels and groups, as in `GroupAUC.from_estimator`.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
         sample_weight : array-like, shape (n_rows,), default=None
@@ -252,11 +242,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         -------
         MulticlassGroupAUC
 
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described.
-
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -270,24 +255,25 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """
         undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         labels, of_clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
+        y = _input.column_of(y, "y")
         classes, scores = _sklearn.class_scores_of(
             estimator,
             X,
             response_method,
             remedy="Use GroupAUC.from_estimator for two classes.",
-            y=_input.column_of(y, "y"),
+            y=y,
         )
-        rows = MulticlassRows.checked(
-            _input.column_of(y, "y"),
+        return cls.from_predictions(
+            y,
             scores,
             groups=labels,
             multi_class=multi_class,
             labels=classes,
             sample_weight=sample_weight,
+            undefined=undefined,
             missing=missing,
             clusters=of_clusters,
         )
-        return cls(MulticlassCounts.of_rows(rows), undefined=undefined, rows=rows)
 
     def __getitem__(self, key: Any) -> GroupAUC:
         return self._reports[key]
@@ -486,13 +472,26 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 "MulticlassGroupAUC.from_predictions or from_estimator. Intervals of one class, "
                 "such as report[1].confidence_intervals(), need no rows."
             )
-        index, places = self._places
-        found = ClassIntervals(self, self._rows, places, len(index), confidence_level)
-        weights = self._weights(class_average)
-        if of == "statistics":
-            return found.of_statistics(weights.sum(axis=0))
-        average = self.average_by_group(class_average).to_numpy()
-        return pd.DataFrame(found.of_groups(average, weights), index=index)
+        (index, places), weights = self._places, self._weights(class_average)
+        parts = {key: estimates_of(report) for key, report in self.items()}
+        variances = {key: part.variances for key, part in parts.items()}
+        found = ClassIntervals(variances, self._rows, places, len(index), confidence_level)
+        if of == "groups":
+            average = self.average_by_group(class_average).to_numpy()
+            columns = found.of_groups(average, weights)
+            return pd.DataFrame({"auc": average, **columns}, index=index)
+        of_classes = weights.sum(axis=0)
+        share = of_classes / of_classes.sum()
+        # The rows in all groups are one sample.
+        pooled, one = {key: part.pooled.rows for key, part in parts.items()}, np.zeros(1, np.intp)
+        of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1, confidence_level)
+        table = {"pooled": of_all.of_one_group(share)}
+        for name in AVERAGES:
+            of_name = found.of_average(name, share, list(parts.values()))
+            if of_name is not None:
+                table[name] = of_name
+        rows = pd.DataFrame(table.values(), index=pd.Index(table, name="statistic"))
+        return rows[["value", "standard_error", "ci_low", "ci_high", "note"]]
 
     def _weights(self, class_average: ClassAverage) -> Floats:
         """Weights of the AUCs in averages over classes, of shape (n_groups, n_reports)."""
@@ -566,121 +565,77 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         return "\n".join(lines)
 
 
-class _AUCs(NamedTuple):
-    """AUCs of groups (rows) and comparisons (columns); 0 without a variance if undefined.
-
-    Attributes
-    ----------
-    spread : AUCSpread
-        The AUCs, and what determines their limits; arrays of shape (n_groups, n_comparisons).
-    is_known : bool array, shape (n_groups, n_comparisons)
-        Whether the variance is an estimate above 0, in place of a bound.
-    """
-
-    spread: AUCSpread
-    is_known: NDArray[np.bool_]
-
-
 class ClassIntervals:
-    """Intervals of averages over the classes.
+    """Intervals of averages over the classes, from the variances of the AUCs of each comparison.
 
-    Parameters
-    ----------
-    reports : mapping of GroupAUC
-        Report of each comparison.
-    rows : MulticlassRows
-        Rows of the reports.
-    places : sequence of ndarray of intp
-        For each report, the number of each of its groups among all groups.
-    n_groups : int
-        Number of all groups.
-    confidence_level : float
+    `places` has, for each comparison, the number of each of its groups among all `n_groups` groups.
+    AUCs and weights have a row for each group, and a column for each comparison.
     """
 
     def __init__(
         self,
-        reports: Mapping[Any, GroupAUC],
+        parts: Mapping[Any, Variances],
         rows: MulticlassRows,
         places: Sequence[NDArray[np.intp]],
         n_groups: int,
         confidence_level: float,
     ) -> None:
-        self._reports, self._rows = reports, rows
-        self._places, self._n_groups = places, n_groups
-        self._tail = (1.0 - confidence_level) / 2.0
+        self._keys, self._rows, self._places = list(parts), rows, places
+        self._n_groups, self._tail = n_groups, (1.0 - confidence_level) / 2.0
+        # An undefined AUC is 0 without a variance; a number that replaces it is a constant.
+        constant = (0.0, 0.0, 1.0, 0.0, 0.0, np.inf)
+        tables = [np.full((n_groups, len(parts)), value) for value in constant]
+        # Whether the variance is an estimate above 0, in place of a bound
+        self._is_known = np.zeros((n_groups, len(parts)), np.bool_)
+        for k, (of, place) in enumerate(zip(parts.values(), places, strict=True)):
+            own = place[of.defined]
+            for table, values in zip(tables, AUCSpread.of(of).take(of.defined), strict=True):
+                table[own, k] = values
+            self._is_known[own, k] = of.delong[of.defined] > 0
+        self._spread = AUCSpread(*tables)
 
     def of_groups(self, average: Floats, weights: Floats) -> dict[str, Any]:
-        """Return the columns of the intervals of each group's average.
-
-        Parameters
-        ----------
-        average : float64 array, shape (n_groups,)
-        weights : float64 array, shape (n_groups, n_comparisons)
-        """
+        """Return the columns of the intervals of each group's average."""
         total = weights.sum(axis=1, keepdims=True)
         share = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-        freedom = np.min(self._aucs.spread.degrees_of_freedom, axis=1)
-        return {"auc": average, **self._limits(average, share, self._aucs, freedom)}
+        freedom = np.min(self._spread.degrees_of_freedom, axis=1)
+        return self._limits(average, share, freedom, self._averages.of_groups)
 
-    def of_statistics(self, class_weights: Floats) -> pd.DataFrame:
-        """Return the intervals of the pooled value and the averages over groups.
-
-        Parameters
-        ----------
-        class_weights : float64 array, shape (n_comparisons,)
-        """
-        import pandas as pd
-
-        share = class_weights / class_weights.sum()
-        table = {"pooled": self._pooled(share)}
-        for name in AVERAGES:
-            found = self._average(name, share)
-            if found is not None:
-                table[name] = found
-        columns = pd.DataFrame(table.values(), index=pd.Index(table, name="statistic"))
-        return columns[["value", "standard_error", "ci_low", "ci_high", "note"]]
-
-    # Statistics --------------------------------------------------------------------------------
-
-    def _pooled(self, share: Floats) -> dict[str, Any]:
-        """Return the interval of the pooled value, with the rows in all groups as one sample."""
-        parts = [estimates_of(report).pooled.rows for report in self._reports.values()]
-        aucs = _aucs_of(parts, [np.zeros(1, np.intp)] * len(parts), 1)
-        value = np.array([share @ aucs.spread.auc[0]])
-        freedom = np.min(aucs.spread.degrees_of_freedom, axis=1)
-        found = self._limits(value, share[None, :], aucs, freedom)
+    def of_one_group(self, share: Floats) -> dict[str, Any]:
+        """Return the interval of the average of the only group."""
+        value = np.array([share @ self._spread.auc[0]])
+        found = self.of_groups(value, share[None, :])
         return {"value": value[0], **{name: column[0] for name, column in found.items()}}
 
-    def _average(self, name: str, share: Floats) -> dict[str, Any] | None:
+    def of_average(
+        self, name: str, share: Floats, parts: Sequence[GroupEstimates]
+    ) -> dict[str, Any] | None:
         """Return the interval of an average over groups; None for an undefined average."""
         weights = np.zeros((self._n_groups, len(share)))
         value, freedom = 0.0, np.inf
-        for k, report in enumerate(self._reports.values()):
-            of_groups = shares(estimates_of(report), name)
+        for k, part in enumerate(parts):
+            of_groups = shares(part, name)
             if of_groups is None:
                 return None
             used = of_groups > 0
-            value += share[k] * float(of_groups[used] @ estimates_of(report).group_values[0][used])
+            value += share[k] * float(of_groups[used] @ part.group_values[0][used])
             weights[self._places[k], k] = share[k] * of_groups
-            freedom = min(freedom, estimates_of(report).variances.average_freedom(of_groups))
-        of_all = np.array([value]), weights, self._aucs, np.array([freedom])
-        found = self._limits(*of_all, is_average=True)
+            freedom = min(freedom, part.variances.average_freedom(of_groups))
+        found = self._limits(
+            np.array([value]), weights, np.array([freedom]), self._averages.of_average
+        )
         return {"value": value, **{key: column[0] for key, column in found.items()}}
 
     def _limits(
         self,
         value: Floats,
         weights: Floats,
-        aucs: _AUCs,
         freedom: Floats,
-        *,
-        is_average: bool = False,
+        deviation: Callable[[Floats], Any],
     ) -> dict[str, Any]:
         """Return standard errors, limits and notes of averages by group, or of one average."""
-        averages = self._averages if aucs is self._aucs else self._averages_of(aucs)
-        deviation = averages.of_average if is_average else averages.of_groups
         deviate = normal_quantile(self._tail)
-        spread = aucs.spread._replace(degrees_of_freedom=freedom[:, None])
+        spread = self._spread._replace(degrees_of_freedom=freedom[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))
         quantile = np.ravel(spread.quantile(deviate))
         low, high = limits.limits(np.nan_to_num(value), error**2, quantile, "logit")
@@ -689,11 +644,11 @@ class ClassIntervals:
         high = np.maximum(high, value + deviation(weights * (most - spread.auc)))
 
         def by_average(condition: NDArray[np.bool_]) -> NDArray[np.bool_]:
-            return np.atleast_1d(condition.any(axis=None if is_average else 1))
+            return np.atleast_1d(condition.any(axis=1 if error.ndim else None))
 
         used = weights > 0
         note = np.where(
-            by_average(used & ~aucs.is_known), "a variance is 0 or unknown: bounded", ""
+            by_average(used & ~self._is_known), "a variance is 0 or unknown: bounded", ""
         )
         note = np.where(by_average(used & (spread.auc < 1)), note, "perfect separation")
         note = np.where(np.isnan(value), "a class is absent", note)
@@ -702,29 +657,19 @@ class ClassIntervals:
         columns = {name: np.where(np.isnan(value), np.nan, of) for name, of in columns.items()}
         return {**columns, "note": note}
 
-    # Rows --------------------------------------------------------------------------------------
-
-    @functools.cached_property
-    def _aucs(self) -> _AUCs:
-        parts = [estimates_of(report).variances for report in self._reports.values()]
-        return _aucs_of(parts, self._places, self._n_groups)
-
     @functools.cached_property
     def _averages(self) -> ClassAverages:
-        return self._averages_of(self._aucs)
-
-    def _averages_of(self, aucs: _AUCs) -> ClassAverages:
-        """Return the deviations of averages of the AUCs by group, or of all rows as one group."""
-        is_pooled = aucs is not self._aucs
+        """Deviations of averages of the AUCs."""
         first = self._rows.first
         n_rows = first.positive.size
         clusters = np.arange(n_rows) if first.clusters is None else first.clusters
         codes, comparisons = np.zeros(n_rows, np.intp), []
-        for key, places in zip(self._reports, self._places, strict=True):
+        for key, places in zip(self._keys, self._places, strict=True):
             own, numbers = self._rows.of(key), self._rows.numbers(key)
-            own_codes = np.zeros(numbers.size, np.intp) if own.codes is None else own.codes
-            if is_pooled:
-                own_codes, places = np.zeros_like(own_codes), np.zeros(1, np.intp)
+            own_codes = np.zeros(numbers.size, np.intp)
+            # The only group has all rows, also if the rows have several groups.
+            if self._n_groups > 1 and own.codes is not None:
+                own_codes = own.codes
             codes[numbers] = places[own_codes]
             comparisons.append(
                 Comparison(
@@ -738,20 +683,4 @@ class ClassIntervals:
                     numbers,
                 )
             )
-        return ClassAverages(comparisons, codes, clusters, aucs.is_known)
-
-
-def _aucs_of(
-    parts: Sequence[Variances], places: Sequence[NDArray[np.intp]], n_groups: int
-) -> _AUCs:
-    """Return the AUCs of the comparisons, whose groups have these places among all groups."""
-    # A number that replaces an undefined AUC is a constant.
-    constant = (0.0, 0.0, 1.0, 0.0, 0.0, np.inf)
-    tables = [np.full((n_groups, len(parts)), value) for value in constant]
-    is_known = np.zeros((n_groups, len(parts)), np.bool_)
-    for k, (of, place) in enumerate(zip(parts, places, strict=True)):
-        own = place[of.defined]
-        for table, values in zip(tables, AUCSpread.of(of).take(of.defined), strict=True):
-            table[own, k] = values
-        is_known[own, k] = of.delong[of.defined] > 0
-    return _AUCs(AUCSpread(*tables), is_known)
+        return ClassAverages(comparisons, codes, clusters, self._is_known)

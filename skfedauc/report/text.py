@@ -45,21 +45,8 @@ _MORE_OF_MEASURES = "More: report.statistics(), report.confidence_intervals()"
 class FirstLines:
     """The first lines of a report.
 
-    Attributes
-    ----------
-    headline : str
-        Group numbers and rows, and what is left out.
-    answers : tuple of str
-        How good, which group is worst, is the gap more than sampling error.
-    header : tuple of str
-    rows : tuple of tuple of str
-        The groups, lowest AUC first.
-    n_labels : int
-        Number of first columns with group labels.
-    note : str
-        What the table does not show; empty if it shows all groups.
-    more : str
-        Calls that answer further questions.
+    `n_labels` is the number of first columns with group labels, and `note` says what the table of
+    groups does not show.
     """
 
     headline: str
@@ -133,17 +120,8 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{char}" if char in "\\`*_[]<>|~$&#" else char for char in text)
 
 
-def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str = "") -> FirstLines:
-    """Return the first lines of a report.
-
-    Parameters
-    ----------
-    estimates : GroupEstimates
-    index : pandas.Index
-        Group labels, in the order of the counts, with the names of their columns.
-    left_out : str, default=""
-        Sentence on small groups that are left out.
-    """
+def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str) -> FirstLines:
+    """Return the first lines of a report, with the sentence on groups that are left out."""
     quiet = estimates.quiet()
     answers = list(_quality(quiet))
     _, used = quiet.group_values
@@ -157,7 +135,7 @@ def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str = "") 
     header, rows, note = _table(quiet, index)
     more = _MORE if quiet.measure.is_auc else _MORE_OF_MEASURES
     return FirstLines(
-        _headline(quiet, index), tuple(answers), header, rows, max(index.nlevels, 1), note, more
+        _headline(quiet, index), tuple(answers), header, rows, index.nlevels, note, more
     )
 
 
@@ -293,7 +271,11 @@ def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
         yield f"{start}the groups differ, {_pair(test, aucs)}"
         return
     yield f"{start}no difference is established"
-    yield from _expected(estimates)
+    if estimates.pairs.is_within_folds or estimates.pairs.n_groups > _MOST_EXPECTED:
+        return
+    if not estimates.variances.shares_clusters:
+        expected = null_difference(estimates.variances)
+        yield f"Groups of these sizes with one true AUC would show about {expected:.2g} by chance."
 
 
 def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
@@ -303,16 +285,6 @@ def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
     if pair == (test.highest, test.lowest):
         return " and ".join(told)
     return f"most clearly {' and '.join(told)}, {_number(aucs[pair[0]] - aucs[pair[1]])} apart"
-
-
-def _expected(estimates: GroupEstimates) -> Iterator[str]:
-    """Yield the difference that equal groups would show, if it is known."""
-    pairs = estimates.pairs
-    if pairs.is_within_folds or pairs.n_groups > _MOST_EXPECTED:
-        return
-    if not estimates.variances.shares_clusters:
-        expected = null_difference(estimates.variances)
-        yield f"Groups of these sizes with one true AUC would show about {expected:.2g} by chance."
 
 
 # Table -----------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ Floats = NDArray[np.float64]
 # Largest number of thresholds by default, and largest product of this number and the number of
 # groups
 MOST_THRESHOLDS, _MOST_ROWS = 200, 2_000_000
-RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,20 +71,10 @@ def threshold_sweep(
     threshold: float | None = None,
     least_rows: int = 1,
 ) -> ThresholdSweep:
-    """Return rates and gaps at many thresholds.
+    """Return rates and gaps at many thresholds, by default at the distinct scores or at quantiles.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Counts of the groups.
-    index : Index
-        Group labels.
-    thresholds : float array-like, default=None
-        Thresholds. None means all distinct scores, or 200 quantiles of more distinct scores.
-    threshold : float, default=None
-        Threshold of the decisions, which the default thresholds include.
-    least_rows : int, default=1
-        Least number of rows in the denominator of a rate for a comparison.
+    The default includes the `threshold` of the decisions. Gaps compare rates with at least
+    `least_rows` rows in the denominator.
     """
     chosen = _default(counts, threshold) if thresholds is None else check_thresholds(thresholds)
     _check_edges(counts, chosen)
@@ -172,14 +161,7 @@ def _check_edges(counts: ScoreCounts, thresholds: Floats) -> None:
 def rates_at(
     counts: ScoreCounts, thresholds: Floats
 ) -> tuple[dict[str, Floats], dict[str, NDArray[np.int64]]]:
-    """Return rates, and numbers of rows in their denominators, by name.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-    thresholds : float64 array, shape (n_thresholds,)
-        Thresholds in ascending order.
-    """
+    """Return rates at ascending thresholds, and numbers of rows in their denominators, by name."""
     cells, ranges = counts.cells, view_of(counts).ranges
     scores = cells.scores if ranges is None else ranges[0]
     # Number of thresholds above the score of each cell

@@ -1,23 +1,190 @@
-"""`RankingDisplay`: forest plots of shrunken group AUCs and of group ranks."""
+"""Forest plots: `GroupAUCDisplay` of group AUCs, `RankingDisplay` of shrunken AUCs and of ranks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _words
+from skfedauc.inference.limits import Method
 from skfedauc.inference.ranking import LEAST_GROUPS
+from skfedauc.measures import Measure
 from skfedauc.plotting import drawing
-from skfedauc.plotting.base import Kind, ReportDisplay, floats
-from skfedauc.report import GroupAUC
+from skfedauc.plotting.drawing import Kind, ReportDisplay, floats
+from skfedauc.report import (
+    STATISTICS,
+    GroupAUC,
+    StatisticName,
+    by_number,
+    determined_statistics,
+    estimates_of,
+    statistics_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
+    from matplotlib.lines import Line2D
     from matplotlib.quiver import Quiver
+
+# Color and line style of the lines of statistics
+_LINES: dict[str, tuple[str, Any]] = {
+    "pooled": (drawing.BLACK, "-"),
+    "macro": (drawing.VERMILLION, (0, (5, 2))),
+    "within": (drawing.GREEN, (0, (1, 1))),
+    "samples": (drawing.PURPLE, (0, (6, 1, 1, 1))),
+    "positives": (drawing.ORANGE, (0, (3, 3))),
+    "negatives": (drawing.PURPLE, (0, (1, 3))),
+    "cross": (drawing.GREY, "-"),
+    "worst": (drawing.GREY, (0, (1, 1))),
+}
+_OTHER_LINE: tuple[str, Any] = (drawing.BLACK, (0, (4, 1, 1, 1)))
+# Default of `statistics`. A summary by group does not determine the pooled AUC.
+_DEFAULT_LINES: tuple[StatisticName, ...] = ("pooled", "macro", "within")
+# Areas of markers in square points: the smallest, and the additional area of the largest group
+_LEAST_AREA, _MORE_AREA = 14.0, 70.0
+
+
+@dataclass(eq=False, repr=False)
+class GroupAUCDisplay(ReportDisplay):
+    """Forest plot of group AUCs with intervals, and lines for the pooled AUC and averages.
+
+    Make it with `from_report`, `from_predictions` or `from_estimator`. Groups are sorted by AUC. If
+    there are too many, only the lowest and the highest are drawn, and a note says how many are left
+    out.
+
+    Parameters
+    ----------
+    report : GroupAUC
+        Report to draw.
+    confidence_level : float, default=0.95
+        Confidence level.
+    method : {"logit", "delong", "exact"}, default=None
+        Interval method; see `GroupAUC.confidence_intervals`.
+    statistics : sequence of str, default=None
+        Statistics to draw as lines: "pooled", "macro", "samples", "positives", "negatives",
+        "within", "cross", "worst". None means "pooled", "macro" and "within", of those that the
+        counts determine.
+    max_groups : int, default=None
+        Draw at most this many groups, at least 2; None means up to 30, if there is room.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Each group's AUC, limits and row count.
+    markers_ : matplotlib PathCollection
+        The AUCs shown, from the lowest to the highest.
+    intervals_ : matplotlib LineCollection
+    lines_ : dict of str to matplotlib Line2D
+        Lines by statistic name.
+    shown_ : int array
+        Shown groups by index, from the lowest to the highest AUC.
+    note_ : str
+        What the plot leaves out; empty if it shows everything.
+    ax_, figure_ : matplotlib Axes and Figure
+
+    See Also
+    --------
+    GroupAUC.confidence_intervals : The intervals as a table.
+    GroupAUC.compare_groups : Tests for differences between groups.
+    RankingDisplay : Shrunken AUCs and ranks.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfedauc.plotting import GroupAUCDisplay
+    >>> display = GroupAUCDisplay.from_predictions(
+    ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"], ax=Figure().subplots()
+    ... )
+    >>> list(display.lines_)
+    ['pooled', 'macro', 'within']
+    """
+
+    report: GroupAUC
+    _: KW_ONLY
+    confidence_level: float = 0.95
+    method: Method | None = None
+    statistics: Sequence[StatisticName] | None = None
+    max_groups: int | None = None
+
+    _needs_scores = False
+    _needs_auc = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        report, names = self.report, self.statistics
+        if names is None:
+            names = [
+                name
+                for name in _DEFAULT_LINES
+                if name in determined_statistics(estimates_of(report))
+            ]
+        measure = estimates_of(report).measure
+        _check_lines(names, measure)
+        table = report.confidence_intervals(
+            confidence_level=self.confidence_level, method=self.method
+        )
+        counts = report.counts
+        n_rows = counts.n_positives + counts.n_negatives
+        columns = [measure.name, "ci_low", "ci_high"]
+        self.table = by_number(counts, table)[columns].assign(n_rows=n_rows)
+        self._values = {name: report.statistic(name) for name in names}
+
+    def _plot(self, ax: Axes | None) -> None:
+        auc, *limits, n_rows = floats(self.table, *self.table)
+        chosen = drawing.choose(auc, drawing.most_groups(self.max_groups, ax))
+        self.ax_ = ax = drawing.forest_axes(ax, chosen)
+        self.figure_, self.shown_ = ax.figure, chosen.shown
+        shown, low, high = (values[chosen.shown] for values in (auc, *limits))
+        color = drawing.BLUE
+        self.intervals_ = ax.hlines(chosen.places, low, high, color=color, linewidth=1.5, zorder=2)
+        rows = n_rows[chosen.shown]
+        areas = _LEAST_AREA + _MORE_AREA * rows / max(rows.max(initial=0), 1)
+        self.markers_ = ax.scatter(shown, chosen.places, areas, color=color, zorder=3)
+        ends = drawing.limits_of_lines(chosen)
+        self.lines_ = {
+            name: self._line(name, value, ends)
+            for name, value in self._values.items()
+            if not np.isnan(value)
+        }
+        # Fixed limits do not enlarge small differences.
+        drawn = np.concatenate([shown, low, high, list(self._values.values())])
+        least = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
+        ax.set_xlim(least - 0.01, 1.01)
+        title = estimates_of(self.report).measure.title
+        level = f"{100 * float(self.confidence_level):g} %"
+        ax.set_xlabel(f"{title} and {level} interval, area: number of rows")
+        self.note_ = drawing.finish_forest(
+            ax,
+            self.groups,
+            chosen,
+            auc,
+            "an AUC",
+            [(line, f"{name} {self._values[name]:.3f}") for name, line in self.lines_.items()],
+            drawing.joined(drawing.named(self.groups, np.isnan(auc), "an AUC"), self._left_out),
+        )
+
+    def _line(self, name: str, value: float, ends: tuple[float, float]) -> Line2D:
+        color, style = _LINES.get(name, _OTHER_LINE)
+        # A wider broken line remains visible on a solid line at the same position.
+        width = 1.2 if style == "-" else 2.0
+        (line,) = self.ax_.plot(
+            [value] * 2, ends, color=color, linestyle=style, linewidth=width, zorder=1.5
+        )
+        return line
+
+
+def _check_lines(statistics: Iterable[str], measure: Measure) -> None:
+    if isinstance(statistics, str) or not isinstance(statistics, Iterable):
+        raise TypeError(f"statistics must be a list of names; got {_words.described(statistics)}.")
+    aucs = [name for name in statistics_of(measure) if STATISTICS[name].is_auc]
+    for name in statistics:
+        _input.check_option("statistics", name, aucs)
+
 
 # Distance of an observed AUC above its shrunken AUC, in rows
 _ABOVE = 0.3
