@@ -440,12 +440,9 @@ class Classes(NamedTuple):
     @classmethod
     def merged(cls, parts: Iterable[Classes]) -> Classes:
         """Merge several parts' class labels."""
-        seen: set[Any] = set()
-        positive: set[Any] = set()
-        for part in parts:
-            seen.update(part.seen)
-            if part.pos_label is not None:
-                positive.add(part.pos_label)
+        parts = list(parts)
+        seen = {label for part in parts for label in part.seen}
+        positive = {part.pos_label for part in parts if part.pos_label is not None}
         labels = sorted(seen, key=_order)
         of_rows = f"{all_shortened(labels[:4])}{', ...' if len(labels) > 4 else ''}"
         mend = (
@@ -601,19 +598,6 @@ def refuse_missing_labels(
         )
 
 
-def _refuse_infinite(
-    classes: Iterable[Any], y: NDArray[Any], n_rows: NDArray[np.int64] | None, name: str
-) -> None:
-    """Raise an error for infinite labels, which are results of a division, not classes."""
-    infinite = [label for label in classes if is_infinite(label)]
-    if infinite:
-        n_infinite = number_of_rows(np.isin(y, infinite), n_rows)
-        raise ValueError(
-            f"{name} has {n_infinite} infinite labels of {total_of_rows(y.size, n_rows)}; drop "
-            "these rows first."
-        )
-
-
 def is_infinite(label: Any) -> bool:
     """Return whether a label is an infinite number."""
     return isinstance(label, numbers.Number | Decimal) and label in (math.inf, -math.inf)
@@ -623,23 +607,25 @@ def classes_of(
     y: NDArray[Any], n_rows: NDArray[np.int64] | None = None, name: str = "y_true"
 ) -> list[Any]:
     """Return the sorted distinct class labels as Python objects."""
-    if y.dtype.kind in "iufb":
-        refuse_missing_labels(y, n_rows, name)
-        distinct = list(np.unique(y).tolist())
-        _refuse_infinite(distinct, y, n_rows, name)
-        return distinct
-    if y.dtype.kind not in "OUTS":
+    if y.dtype.kind not in "iufbOUTS":
         raise TypeError(
             f"{name} must hold labels of two classes (numbers, booleans or strings); got "
             f"an array of {y.dtype}."
         )
     refuse_missing_labels(y, n_rows, name)
     try:
-        classes = list(dict.fromkeys(y.tolist()))
+        is_numeric = y.dtype.kind in "iufb"
+        classes = list(np.unique(y).tolist() if is_numeric else dict.fromkeys(y.tolist()))
     except TypeError as error:
         raise not_single_values(y, name) from error
     check_text((label for label in classes if isinstance(label, str)), name)
-    _refuse_infinite(classes, y, n_rows, name)
+    infinite = [label for label in classes if is_infinite(label)]
+    if infinite:  # results of a division, not classes
+        n_infinite = number_of_rows(np.isin(y, infinite), n_rows)
+        raise ValueError(
+            f"{name} has {n_infinite} infinite labels of {total_of_rows(y.size, n_rows)}; drop "
+            "these rows first."
+        )
     try:
         return sorted(classes)
     except TypeError as error:

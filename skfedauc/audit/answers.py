@@ -248,7 +248,7 @@ def change(
         g, gap, pvalue = _clearest_change(found, alpha)
         (before, after), ends = values[:, g].tolist(), [groups[g], None]
     else:
-        *gap, pvalue = gap_change([found.values], 1.0 - alpha)
+        *gap, pvalue = gap_change(found.values, 1.0 - alpha)
         before, after = np.ptp(values, axis=1).tolist()
         ends = [groups[int(values[1].argmax())], groups[int(values[1].argmin())]]
     own, of_all = found.limits(LEVEL), found.limits(1.0 - alpha / len(groups))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -520,11 +520,10 @@ class GapChange(NamedTuple):
     pvalue: float
 
 
-def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> GapChange:
+def gap_change(of: GroupValues, confidence_level: float) -> GapChange:
     """Return the change of a gap, the largest minus the smallest value of at least two groups.
 
-    Of several quantities, such as the true and the false positive rates of equalized odds, it is
-    the largest gap. The limits follow from those of the two gaps, by all pairs of groups with
+    The limits follow from those of the two gaps, by all pairs of groups with
     Sidak's adjustment, and from their correlation (Zou and Donner 2008). The p value is the
     smallest error rate at which the interval excludes 0.
 
@@ -534,11 +533,11 @@ def gap_change(quantities: Sequence[GroupValues], confidence_level: float) -> Ga
     """
     from scipy.special import stdtr
 
-    before, after = (_Gap.of(quantities, model) for model in (0, 1))
+    before, after = (_Gap.of(of, model) for model in (0, 1))
     change = after.size - before.size
-    if all(of.is_same for of in quantities):
+    if of.is_same:
         return GapChange(change, change, change, 1.0)
-    correlation = np.asarray(_correlation(quantities, before, after))
+    correlation = np.asarray(_correlation(of, before, after))
     n_pairs, freedom = after.apart.size, min(before.freedom, after.freedom)
 
     def limits(deviate: float) -> tuple[float, float]:
@@ -560,7 +559,6 @@ class _Gap(NamedTuple):
     """A model's gap: all pairwise group differences, and the pair with the largest one."""
 
     size: float
-    quantity: int
     highest: int
     lowest: int
     apart: Floats
@@ -568,27 +566,19 @@ class _Gap(NamedTuple):
     freedom: float
 
     @classmethod
-    def of(cls, quantities: Sequence[GroupValues], model: int) -> _Gap:
-        found = [of.values[model] for of in quantities]
-        quantity = int(np.argmax([np.ptp(values) for values in found]))
-        values = found[quantity]
-        apart, variances = [], []
-        for of in quantities:
-            pairs = np.triu_indices(of.values.shape[1], 1)
-            apart.append(np.abs(np.subtract(*of.values[model][np.array(pairs)])))
-            variances.append(of.variance[model][np.array(pairs)].sum(axis=0))
-        variance = np.concatenate([of.variance[model] for of in quantities])
-        of_groups = np.concatenate([of.degrees_of_freedom[model] for of in quantities])
+    def of(cls, groups: GroupValues, model: int) -> _Gap:
+        values, variance = groups.values[model], groups.variance[model]
+        of_groups = groups.degrees_of_freedom[model]
+        pairs = np.array(np.triu_indices(values.size, 1))
         # Degrees of freedom of the difference of two groups with a typical variance
         imprecision = float((variance**2 / of_groups).sum())
         typical = 2.0 * float((variance**2).sum()) / imprecision if imprecision > 0 else np.inf
         return cls(
             float(np.ptp(values)),
-            quantity,
             int(np.argmax(values)),
             int(np.argmin(values)),
-            np.concatenate(apart),
-            np.sqrt(np.concatenate(variances)),
+            np.abs(np.subtract(*values[pairs])),
+            np.sqrt(variance[pairs].sum(axis=0)),
             max(typical, 1.0),
         )
 
@@ -601,15 +591,12 @@ class _Gap(NamedTuple):
         return float((self.apart - reach).max()), float((self.apart + reach).max())
 
 
-def _correlation(quantities: Sequence[GroupValues], before: _Gap, after: _Gap) -> float:
+def _correlation(of: GroupValues, before: _Gap, after: _Gap) -> float:
     """Return the gaps' correlation, as if each gap's groups were known before.
 
     If another group has nearly the same value, the sampling errors of the two gaps may come from
     different groups, and the group has no part in a positive correlation.
     """
-    if before.quantity != after.quantity:
-        return 0.0
-    of = quantities[before.quantity]
     covariance, product = 0.0, 1.0
     for model, gap in ((0, before), (1, after)):
         product *= float(of.variance[model, [gap.highest, gap.lowest]].sum())

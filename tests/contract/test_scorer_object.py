@@ -42,9 +42,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.fixes import parse_version
 
 from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer, pairs
+from skfedauc import scoring as scorers
 from skfedauc.counts import counts_of_rows
 from skfedauc.model_selection import cross_validation as folds
-from skfedauc.scoring import factories
 
 FEW_WAYS = ["routed", "pandas column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
@@ -201,7 +201,7 @@ def parts(monkeypatch):
         built.append(counts_of_rows(*args, **kwargs))
         return built[-1]
 
-    for module in (pairs, factories, folds):
+    for module in (pairs, scorers, folds):
         monkeypatch.setattr(module, "counts_of_rows", counted)
     return built
 
@@ -292,7 +292,7 @@ def test_nothing_is_kept_after_a_search(parts):
     way = counting_way("pandas column")
     cross_validation(way, group_auc_scoring(ALL, groups="site"))
     assert len(parts) == 3
-    assert len(factories._RESULTS) == 0
+    assert len(scorers._RESULTS) == 0
 
 
 def test_scorer_called_twice_looks_twice(data):
