@@ -91,9 +91,6 @@ def test_many_distinct_scores_are_merged_on_the_way(n_jobs):
         assert ScoreCounts.from_batches(batches, n_jobs=n_jobs) == whole(rows)
 
 
-# Tables --------------------------------------------------------------------------------------
-
-
 # Read lazily ---------------------------------------------------------------------------------
 
 
@@ -164,9 +161,6 @@ def failing(at, n_batches=10_000):
 def test_no_batches(batches):
     with pytest.raises(ValueError, match="batches is empty"):
         ScoreCounts.from_batches(batches)
-
-
-# Progress ------------------------------------------------------------------------------------
 
 
 # Checkpoints of runs that end early ------------------------------------------------------------

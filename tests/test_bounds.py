@@ -360,9 +360,6 @@ def test_equivalence_holds_for_every_difference_that_the_bins_permit():
         assert abs(exact.averages.loc[name, "difference"]) <= found.loc[name, "bound"]
 
 
-# In words ----------------------------------------------------------------------------------------
-
-
 # Audits, plots and the command line --------------------------------------------------------------
 
 

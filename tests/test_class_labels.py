@@ -79,6 +79,3 @@ def test_batches_of_one_class(backend, n_jobs):
         assert good.n_positives.sum() == 2
         with pytest.raises(ValueError, match=r"batch 3: .*pos_label='Yes' is not among the labels"):
             ScoreCounts.from_batches(batches, pos_label="Yes", n_jobs=n_jobs)
-
-
-# Reports ---------------------------------------------------------------------------------------

@@ -159,9 +159,6 @@ def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
     assert np.mean(paired > auc_critical_difference(center, m, n)) < 0.02
 
 
-# Invalid arguments -------------------------------------------------------------------------------
-
-
 # Candidates of a search --------------------------------------------------------------------------
 
 
@@ -358,6 +355,3 @@ def test_share_of_test_rows_has_to_be_given_where_it_is_not_certain(name):
 def test_reports_that_cannot_be(table, arguments, error, message):
     with pytest.raises(error, match=message):
         compare_candidates(results(table), **{"score": "score", "test_fraction": 0.2, **arguments})
-
-
-# Error rates with equally good pipelines ----------------------------------------------------------

@@ -332,12 +332,6 @@ def test_folds_of_one_class(data):
     check_fold_effect(result.fold_effect, cases)
 
 
-# Weights -----------------------------------------------------------------------------------------
-
-
-# Parameters of fit -------------------------------------------------------------------------------
-
-
 # Groups, X and y of every kind -------------------------------------------------------------------
 
 FRAMES = {
@@ -355,9 +349,6 @@ def expected(smooth):
     model = make_pipeline(StandardScaler(), LogisticRegression())
     splits = list(WithinGroupStratifiedKFold(3).split(X, y, site))
     return cross_validate_group_auc(model, X, y, groups=site, cv=splits), splits
-
-
-# The AUC of pooled out-of-fold scores ------------------------------------------------------------
 
 
 # Errors ------------------------------------------------------------------------------------------

@@ -89,9 +89,6 @@ def test_limits_for_few_rows_refuse_out_of_fold_scores():
         found.confidence_intervals(method="exact")
 
 
-# Error rates of several folds --------------------------------------------------------------------
-
-
 # Classifiers that learn from few rows ----------------------------------------------------------
 
 

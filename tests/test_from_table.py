@@ -56,9 +56,6 @@ def test_counts_that_are_merged_with_counts_of_rows():
     assert_same(merged, ScoreCounts.from_table(rows(), **BY_SITE))
 
 
-# Too many cells ---------------------------------------------------------------------------------
-
-
 # Columns without single values -----------------------------------------------------------------
 
 
@@ -90,6 +87,3 @@ def test_rows_in_arrays_of_lists_and_structs():
 def test_record_batch():
     (batch,) = rows().to_batches()
     assert_same(ScoreCounts.from_table(batch, **BY_SITE), EDGES["plain"].expected())
-
-
-# The query as text ------------------------------------------------------------------------------

@@ -16,12 +16,7 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts import view_of
-from skfedauc.inference import (
-    agreement,
-    differences,
-    limits,
-    ranking,
-)
+from skfedauc.inference import agreement, differences, limits, ranking
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -45,9 +40,7 @@ WEIGHTS = [1, 2, 1, 3, 1, 2, 2, 1, 1, 3, 1, 2, 1, 1, 2, 3, 1, 1, 2, 1]
 CLUSTERS = list("aabbccddeefaabcddeff")
 GROUPS = list("aaaabbbbcccaaabbbccc")
 S1_VARIANCE, S2_VARIANCE = 0.00950923375165799, 0.0127078869503112
-# Methods of intervals that accept unequal weights
 METHODS = ("logit", "delong", "exact")
-OF_WEIGHTED_ROWS = METHODS
 
 
 def report_of(y, scores, groups=None, weights=None, **options):
@@ -102,7 +95,7 @@ def test_clustered_variance_equals_obuchowski(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_delong_equals_statsmodels(seed):
+def test_delong_and_degrees_of_freedom_equal_statsmodels(seed):
     y, scores, groups, _ = simulated(seed, decimals=1 + seed % 3)
     found = variances_of(y, scores, groups)
     for g in range(6):
@@ -110,6 +103,7 @@ def test_delong_equals_statsmodels(seed):
         theirs = rank_compare_2indep(scores[mine & y], scores[mine & ~y])
         assert found.auc[g] == pytest.approx(theirs.prob1, rel=1e-12)
         assert found.delong[g] == pytest.approx(theirs.var_prob, rel=1e-10)
+        assert found.degrees_of_freedom[g] == pytest.approx(theirs.df, rel=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -313,13 +307,8 @@ def test_odd_groups_have_an_interval_or_a_reason(method):
     assert (statistics["value"] <= statistics["ci_high"]).all()
 
 
-@pytest.mark.parametrize(
-    ("method", "weighted"),
-    [
-        *((method, False) for method in METHODS),
-        *((m, True) for m in OF_WEIGHTED_ROWS),
-    ],
-)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("over", ["rows", "groups"])
 def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, weighted):
     for seed in range(2):
@@ -417,7 +406,7 @@ def test_many_groups_have_a_scaled_t_distribution(shape):
     assert OverGroups(np.r_[0.6, np.full(1000, 0.4 / 1000)])._student is None
 
 
-@pytest.mark.parametrize("method", ["logit", "delong", "exact"])
+@pytest.mark.parametrize("method", METHODS)
 def test_with_one_group_all_statistics_have_the_limits_of_the_group(method):
     rng = np.random.default_rng(0)
     y = np.arange(60) < 6
@@ -655,14 +644,10 @@ def test_exact_limits_are_where_the_divergence_is_allowed():
     low, high = limits.exact_limits(auc, fewest, 0.025)
     assert low[0] == 0
     assert high[-1] == 1
-    for a, k, end in [*zip(auc[1:], fewest[1:], low[1:], strict=True)]:
-        assert k * stats.entropy([a, 1 - a], [end, 1 - end]) == pytest.approx(
-            -np.log(0.025), rel=1e-6
-        )
-    for a, k, end in [*zip(auc[:-1], fewest[:-1], high[:-1], strict=True)]:
-        assert k * stats.entropy([a, 1 - a], [end, 1 - end]) == pytest.approx(
-            -np.log(0.025), rel=1e-6
-        )
+    for limit, inner in ((low, slice(1, None)), (high, slice(-1))):
+        for a, k, end in zip(auc[inner], fewest[inner], limit[inner], strict=True):
+            divergence = k * stats.entropy([a, 1 - a], [end, 1 - end])
+            assert divergence == pytest.approx(-np.log(0.025), rel=1e-6)
 
 
 # Tests of equal groups -----------------------------------------------------------------------
@@ -735,16 +720,6 @@ def test_equal_groups_without_any_variation(y, scores, groups, pvalue):
 # Comparisons of groups -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_degrees_of_freedom_equal_those_of_brunner_and_munzel(seed):
-    y, scores, groups, _ = simulated(seed, n=400)
-    found = variances_of(y, scores, groups)
-    for g in range(6):
-        mine = groups == g
-        theirs = rank_compare_2indep(scores[mine & y], scores[mine & ~y])
-        assert found.degrees_of_freedom[g] == pytest.approx(theirs.df, rel=1e-9)
-
-
 def test_pairs_are_compared_by_the_limits_of_both_groups():
     report = report_of(*simulated(6, n=600))
     table, v = report.compare_groups(), report._estimates.variances
@@ -777,13 +752,7 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
     with_one = report.compare_groups(3)
     assert with_one.index.tolist() == [0, 1, 2, 4, 5]
     assert with_one.loc[5, "statistic"] == pytest.approx(-table.loc[(3, 5), "statistic"], rel=1e-12)
-    assert_allclose(with_one["pvalue_adjusted"], 1 - (1 - with_one["pvalue"]) ** 5, rtol=1e-9)
     assert with_one["adjustment"].unique().tolist() == ["Sidak"]
-    for confidence_level in (0.5, 0.9, 0.999):
-        for reference in (None, 3):
-            found = report.compare_groups(reference, confidence_level=confidence_level)
-            leaves_out = (found["simultaneous_low"] > 0) | (found["simultaneous_high"] < 0)
-            assert leaves_out.tolist() == (found["pvalue_adjusted"] < 1 - confidence_level).tolist()
 
 
 def shared_variances(y, scores, groups):
@@ -922,7 +891,7 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
         report = GroupAUC.from_predictions(
             y, scores, groups=groups, sample_weight=weights, undefined="ignore"
         )
-        for confidence_level in (0.5, 0.9, 0.99) if n_groups < 60 else (0.9,):
+        for confidence_level in (0.5, 0.9, 0.999) if n_groups < 60 else (0.9,):
             table = report.compare_groups(reference, confidence_level=confidence_level).dropna(
                 subset="pvalue"
             )
@@ -980,15 +949,17 @@ def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
         list("aaaabbbb"),
         [1] * 4 + [1e9, 1e-9] * 2,
     )
+    reason = "two groups with two rows of each class"
     for rows in (one_row, drowned):
         report = report_of(*rows)
-        with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
-            assert np.isnan(report.tau)
-        with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
-            assert np.isnan(report._estimates.value_of(squared_tau))
-        with pytest.warns(UndefinedMetricWarning, match="two groups with two rows of each class"):
-            assert spread_of(report).isna().all()
-        with pytest.raises(ValueError, match="two groups with two rows of each class"):
+        for read in (
+            lambda report: report.tau,
+            lambda report: report._estimates.value_of(squared_tau),
+            spread_of,
+        ):
+            with pytest.warns(UndefinedMetricWarning, match=reason):
+                assert np.isnan(read(report)).all()
+        with pytest.raises(ValueError, match=reason):
             _ = report_of(*rows, undefined="raise").tau
 
 
@@ -1118,7 +1089,7 @@ def inference_of(report):
     tables = [report.compare_groups(reference) for reference in (None, "rest", 2)]
     # Exact limits need the scores of one model.
     is_of_folds = report._estimates.pairs.is_within_folds or report._estimates.pairs.is_over_folds
-    methods = [method for method in OF_WEIGHTED_ROWS if method != "exact" or not is_of_folds]
+    methods = [method for method in METHODS if method != "exact" or not is_of_folds]
     tables += [report.confidence_intervals(method=method) for method in methods]
     tables += [
         report.confidence_intervals(of="statistics", over=over, method=method)

@@ -230,9 +230,6 @@ def test_dates_of_every_resolution(unit):
     assert_groups(counts_of(groups=np.array(DATES, f"datetime64[{unit}]")), DATES)
 
 
-# Classes, scores and weights ---------------------------------------------------------------
-
-
 # Errors ------------------------------------------------------------------------------------
 
 MASKED = np.ma.masked_array([0, 1, 0, 1], mask=[0, 0, 0, 1])

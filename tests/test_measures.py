@@ -701,6 +701,3 @@ def test_reports_within_folds_have_whole_aucs_only():
     assert whole == pytest.approx(report.pooled, abs=1e-14)
     with pytest.raises(ValueError, match="not available within folds"):
         measured(report, AveragePrecision())
-
-
-# Many groups -----------------------------------------------------------------------------------

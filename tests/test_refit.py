@@ -83,12 +83,8 @@ def test_parameters_are_attributes():
     rule = RULES["gap"]
     assert (rule.score, rule.gap, rule.at_most) == ("pooled", "cross_difference", 0.05)
     rule = RULES["tied"]
-    assert (rule.score, rule.simplest, rule.test_fraction, rule.confidence_level) == (
-        "pooled",
-        "C",
-        0.2,
-        0.9,
-    )
+    found = rule.score, rule.simplest, rule.test_fraction, rule.confidence_level
+    assert found == ("pooled", "C", 0.2, 0.9)
 
 
 @each_rule
@@ -134,13 +130,16 @@ COPIES = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "clone": lambda x: clone(x, safe=False),
-    "skops": lambda x: through_skops(x),
+    "skops": through_skops,
 }
 
 
-def test_limit_has_to_be_given():
-    with pytest.raises(TypeError, match="at_most"):
-        SelectWithinGap("pooled")
+@pytest.mark.parametrize(
+    ("rule", "argument"), [(SelectWithinGap, "at_most"), (SelectSimplest, "simplest")]
+)
+def test_limit_and_what_is_simple_have_to_be_given(rule, argument):
+    with pytest.raises(TypeError, match=argument):
+        rule("pooled")
 
 
 def test_limit_of_numpy():
@@ -223,9 +222,6 @@ def test_all_candidates_failed():
     rule = SelectWithinGap("pooled", at_most=0.1)
     with pytest.raises(ValueError, match=r"every candidate is NaN; .*error_score='raise'"):
         rule(results([NAN, NAN], [NAN, NAN]))
-
-
-# Absent scores ---------------------------------------------------------------------------------
 
 
 # The front -------------------------------------------------------------------------------------
@@ -335,11 +331,6 @@ def test_copies_of_a_tie_rule_pick_alike(copied, key):
     assert other == rule == "pooled"
     table = split_results(TIED, [{"depth": value} for value in (1, 2, 3, 4)])
     assert other(table) == rule(table) == (3 if key == "-depth" else 0)
-
-
-def test_what_is_simple_has_to_be_given():
-    with pytest.raises(TypeError, match="simplest"):
-        SelectSimplest("pooled")
 
 
 @pytest.mark.parametrize(

@@ -685,9 +685,6 @@ def test_merge_takes_an_iterable_of_paths(parts, message):
         ScoreCounts.merge(parts)
 
 
-# Without pyarrow ---------------------------------------------------------------------------
-
-
 # Files of earlier versions -----------------------------------------------------------------
 
 # Contents of the files in tests/data: the group labels of all cells, and the counts
