@@ -396,6 +396,8 @@ def limits_of_lines(chosen: Choice) -> tuple[float, float]:
     return -0.7, max(chosen.n_lines, 1) - 0.3
 
 
+# Base class ---------------------------------------------------------------------------------------
+
 Kind: TypeAlias = Literal["auc", "rank"]
 
 

@@ -175,6 +175,8 @@ def margin_test(
     )
 
 
+# Ranks --------------------------------------------------------------------------------------------
+
 _OF_ALL = ("shrunken_auc", "ci_low", "ci_high", "reliability")
 _OF_RANKED = ("rank", "rank_low", "rank_high", "may_be_worst")
 
@@ -233,6 +235,8 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
             notes[g] = "; ".join(filter(None, ("not shrunken: fewer than four groups", notes[g])))
     return notes
 
+
+# Averages and the pooled AUC ----------------------------------------------------------------------
 
 # Level of the test: score distributions differ if the p value is below this level.
 _DIFFERENT = 0.01
@@ -421,6 +425,9 @@ def _verdict(
 
 
 Floats = NDArray[np.float64]
+
+
+# A group's rows and the rows of other groups ------------------------------------------------------
 
 
 def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:

@@ -1253,13 +1253,15 @@ def first_lines_of(report: GroupAUC) -> FirstLines:
     return first_lines(estimates_of(report), index_of(report), left_out)
 
 
+# Scores of an estimator ---------------------------------------------------------------------------
+
 # Largest difference of AUCs from rounding: a model's probabilities can be equal for rows with
 # different decision values. Reports print three digits.
 _ROUNDING = 5e-4
 
 
 class Responses(NamedTuple):
-    """Scores for AUCs, and scores for thresholds and calibration; one of both if AUCs are equal."""
+    """Scores for AUCs, and for thresholds and calibration; the same scores if AUCs are equal."""
 
     scores: ModelScores
     probabilities: ModelScores

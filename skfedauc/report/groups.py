@@ -80,6 +80,8 @@ def _places(column: Sequence[Any], order: Sequence[Any]) -> NDArray[np.intp]:
     return np.array([place[label] for label in column], np.intp)
 
 
+# Groups that are left out -------------------------------------------------------------------------
+
 # Largest number of groups that a message names
 _MOST_NAMED = 5
 
@@ -130,6 +132,8 @@ def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
     )
     return large, LeftOut(least, left_out)
 
+
+# Undefined AUCs -----------------------------------------------------------------------------------
 
 Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 
