@@ -247,6 +247,11 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         -------
         ndarray, shape (n_rows, 2)
             Probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not valid for `predict`.
         """
         check_is_fitted(self)
         probabilities: NDArray[np.float64] = self._strategy.predict_proba(*self._parts(X))
@@ -265,6 +270,11 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         -------
         ndarray, shape (n_rows, 2)
             Logarithms in the order of ``classes_``, -inf for the probability 0.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not valid for `predict`.
         """
         with np.errstate(divide="ignore"):
             logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
@@ -283,6 +293,11 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         -------
         ndarray, shape (n_rows,)
             Scores, which are higher for ``classes_[1]``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is not valid for `predict`.
         """
         check_is_fitted(self)
         scores: NDArray[np.float64] = self._strategy.decision_function(*self._parts(X))

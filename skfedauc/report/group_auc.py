@@ -268,6 +268,11 @@ class GroupAUC:
         -------
         GroupAUC
 
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described.
+
         Examples
         --------
         >>> from skfedauc import GroupAUC
@@ -343,6 +348,11 @@ class GroupAUC:
         -------
         GroupAUC
 
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described.
+
         Examples
         --------
         >>> import pandas as pd
@@ -392,6 +402,11 @@ class GroupAUC:
         -------
         float
             NaN if no group has a defined AUC.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the weights are not as described.
 
         Examples
         --------
@@ -764,6 +779,11 @@ class GroupAUC:
             there is no interval; `note` gives the reason, or a special case such as perfect
             separation.
 
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
+
         See Also
         --------
         GroupAUCDisplay : The AUCs and their intervals as a plot.
@@ -926,6 +946,11 @@ class GroupAUC:
             Result with `is_shown`, `pvalue`, `estimate` (the largest difference, or the smallest
             AUC), its one-sided confidence `limit`, and the `groups` with the limit. NaN if too few
             groups have an AUC.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described.
 
         See Also
         --------

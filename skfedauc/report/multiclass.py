@@ -185,6 +185,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Returns
         -------
         MulticlassGroupAUC
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described.
         """
         undefined = check_undefined(undefined)
         _input.check_groups_given(groups)
@@ -241,6 +246,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Returns
         -------
         MulticlassGroupAUC
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described.
 
         Examples
         --------
