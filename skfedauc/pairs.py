@@ -1,4 +1,7 @@
-"""Pairs with a positive and a negative: weights for all and for concordant pairs, by group."""
+"""Pairs with a positive and a negative: weights for all and for concordant pairs, by group.
+
+Below are ranks among the rows in all groups, and the memory that large tables of pairs may take.
+"""
 
 from __future__ import annotations
 
@@ -513,6 +516,9 @@ def sum_of_others(values: Floats) -> Floats:
     np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
     np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
     return before + after
+
+
+# Memory --------------------------------------------------------------------------------------
 
 
 def usable_memory() -> int:

@@ -228,23 +228,21 @@ default="pooled"
         if statistic == "pooled" and groups is not None:
             pooled = measure_values(measure, rows, [of.regroup(None) for of in counts])
     within = None if groups is None else joint_within(rows, own)
-    if statistic == "pooled" or within is None:
-        if over == "groups":
-            found = compare_over_groups(rows, pooled, None, pairs, confidence_level)
-        else:
-            found = compare_all(joint_pooled(rows, pooled), pairs, confidence_level)
-    else:
-        share = shares(estimates_of(reports[0]), statistic)
+    share, values = None, pooled
+    if statistic != "pooled":
+        share, values = shares(estimates_of(reports[0]), statistic), own
         share = np.zeros(rows.n_groups) if share is None else share
-        if over == "groups":
-            found = compare_over_groups(rows, own, share, pairs, confidence_level)
-        else:
-            bounded = np.array([estimates_of(report).variances.bounded for report in reports])
-            if measure is not None and not is_auc:
-                bounded = bounded_variances(measure, counts, own.auc)
-            found = compare_average(within, share, bounded, pairs, confidence_level)
-        if not has_valid_averages(measure):
-            found = found.without_tests()
+    if over == "groups":
+        found = compare_over_groups(rows, values, share, pairs, confidence_level)
+    elif share is None or within is None:
+        found = compare_all(joint_pooled(rows, pooled), pairs, confidence_level)
+    else:
+        bounded = np.array([estimates_of(report).variances.bounded for report in reports])
+        if measure is not None and not is_auc:
+            bounded = bounded_variances(measure, counts, own.auc)
+        found = compare_average(within, share, bounded, pairs, confidence_level)
+    if share is not None and not has_valid_averages(measure):
+        found = found.without_tests()
     table = _table(found, measure)
     table.index = _index(names, pairs)
     by_group = None
@@ -255,11 +253,8 @@ default="pooled"
     of_models = np.empty(len(names))
     for place, column in zip(pairs, ("value_a", "value_b"), strict=True):
         of_models[place] = table[column]
-    by_model = pd.Series(
-        of_models,
-        pd.Index(names, name="model", tupleize_cols=False),
-        name=f"{statistic} {'AUC' if measure is None else measure.name}",
-    )
+    title = f"{statistic} {'AUC' if measure is None else measure.name}"
+    by_model = pd.Series(of_models, pd.Index(names, name="model", tupleize_cols=False), name=title)
     columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue_adjusted"]
     estimate, low, high, t, pvalue = table[columns].iloc[_clearest(table)].tolist()
     n_missing = checked[0].n_missing
