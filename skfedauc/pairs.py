@@ -24,11 +24,6 @@ from skfedauc.counts.state import Need, needs
 
 Floats = NDArray[np.float64]
 
-_GROUPS = Path("/sys/fs/cgroup")
-_OF_PROCESS = Path("/proc/self/cgroup")
-# Files with the memory limit of a Linux control group (cgroup), in bytes: version 2 and version 1
-_LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
-
 
 class GroupPairs:
     """Pairs with a positive and a negative in a `ScoreCounts`, computed lazily.
@@ -519,6 +514,12 @@ def sum_of_others(values: Floats) -> Floats:
 
 
 # Memory --------------------------------------------------------------------------------------
+
+
+_GROUPS = Path("/sys/fs/cgroup")
+_OF_PROCESS = Path("/proc/self/cgroup")
+# Files with the memory limit of a Linux control group (cgroup), in bytes: version 2 and version 1
+_LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
 
 
 def usable_memory() -> int:

@@ -333,6 +333,9 @@ def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], fl
     return g, [float(change[g]), float(low[g]), float(high[g])], min(pvalue * n_claims, 1.0)
 
 
+# Tolerances ---------------------------------------------------------------------------------------
+
+
 def tolerance(found: Answer, limit: float) -> str:
     """Return "met", "not met" or "undecided", read from the answer's interval."""
     if found.missing:

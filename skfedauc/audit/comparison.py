@@ -10,8 +10,8 @@ import numpy as np
 
 from skfedauc import _words
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
+from skfedauc.audit.contents import document_of_comparison
 from skfedauc.audit.document import Document
-from skfedauc.audit.documents import document_of_comparison
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS, TwoModels
 from skfedauc.audit.samples import Sample, column_names, part_of

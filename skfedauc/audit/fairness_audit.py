@@ -26,8 +26,8 @@ from skfedauc.audit.answers import (
     tolerance,
 )
 from skfedauc.audit.comparison import AuditComparison
+from skfedauc.audit.contents import document_of_audit
 from skfedauc.audit.document import plain_label
-from skfedauc.audit.documents import document_of_audit
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import (
@@ -729,14 +729,13 @@ def _copied(audit: FairnessAudit) -> FairnessAudit:
 
 
 def joined(whole: FairnessAudit, audits: Sequence[FairnessAudit]) -> FairnessAudit:
-    """Return an audit of all rows with each audit's last column.
-
-    Each of them may leave out the rows that lack a label of its own column.
-    """
+    """Return an audit of all rows with the columns of each of the audits `within` a column."""
     found = _copied(whole)
     found.samples, found.n_audits = {}, audits[0].n_audits
-    for audit in audits:
-        within = "".join(f" within {k} {_words.label_text(v)}" for k, v in audit.control.items())
-        sample = replace(list(audit.samples.values())[-1], within=within)
-        found.samples[sample.column] = sample
+    for samples in zip(*(audit.samples.values() for audit in audits), strict=True):
+        for audit, sample in zip(audits, samples, strict=True):
+            control = audit.control.items()
+            within = "".join(f" within {k} {_words.label_text(v)}" for k, v in control)
+            one = replace(sample, within=within)
+            found.samples[one.column] = one
     return found

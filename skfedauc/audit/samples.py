@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _words
+from skfedauc import _input, _words
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.moments import ClassRows
@@ -80,6 +80,8 @@ class Sample:
     ----------
     names : tuple of str
         Column names.
+    pairs : GroupPairs
+        Rows of all groups.
     report : GroupAUC
         Report on the compared groups.
     decisions : ScoreCounts or ClusterCounts or None
@@ -95,6 +97,7 @@ class Sample:
     """
 
     names: tuple[str, ...]
+    pairs: GroupPairs
     report: GroupAUC
     decisions: Decisions | None
     least: int
@@ -113,7 +116,7 @@ class Sample:
         if decisions is not None and left_out.groups:
             decisions = _selected(decisions, kept)
         names = tuple(map(str, column))
-        return cls(names, report, decisions, least, left_out.groups, left_out.in_words())
+        return cls(names, pairs, report, decisions, least, left_out.groups, left_out.in_words())
 
     @property
     def column(self) -> str:
@@ -238,17 +241,15 @@ def levels_of(
     """Return the rows by the other columns, for each label of one column."""
     pairs = estimates_of(report).pairs
     labels = pairs.counts.groups or ()
-    numbers: dict[Any, list[int]] = {}
-    for g, label in enumerate(labels):
-        numbers.setdefault(label[place], []).append(g)
+    codes, _ = _input.encode_groups(_input.object_array(label[place] for label in labels))
     others = [other for other in range(len(labels[0])) if other != place]
     found = {}
-    for level, chosen in numbers.items():
-        kept = np.array(chosen, np.intp)
+    for number in range(int(codes.max()) + 1):
+        kept = np.flatnonzero(codes == number)
         clusters = None if pairs.clusters is None else pairs.clusters.select_groups(kept)
-        own = GroupPairs(select_groups(pairs.counts, chosen), clusters=clusters)
+        own = GroupPairs(select_groups(pairs.counts, kept), clusters=clusters)
         decided = None if decisions is None else _selected(decisions, kept)
-        found[level] = _regrouped(own, decided, others)
+        found[labels[kept[0]][place]] = _regrouped(own, decided, others)
     return found
 
 

@@ -71,27 +71,26 @@ def report_lines(report: GroupAUC) -> list[str]:
     return [lines.headline, *lines.answers, *lines.table_lines()]
 
 
-def _grouping(audit: FairnessAudit) -> dict[str, Any]:
+def _grouping(audit: FairnessAudit, sample: Sample) -> dict[str, Any]:
     """Return the sizes and AUCs of all groups, and the statistics of the groups that are compared.
 
     The answers of the audit are about the same groups.
     """
-    sample, report = _last(audit), audit.report
-    compared = sample.report if sample.report.n_groups > 1 else report
-    estimates = estimates_of(report)
-    test, clusters = None, estimates.pairs.clusters
+    pairs, compared = sample.pairs, sample.report
+    if compared.n_groups < 2:
+        compared = GroupAUC(pairs, undefined="ignore")
+    test, clusters, counts = None, pairs.clusters, pairs.counts
     if not estimates_of(compared).variances.shares_clusters:
         test = compared.test_equal_groups()
-    counts, auc = report.counts, estimates.pairs.auc
-    rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, auc, strict=True)
+    rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, pairs.auc, strict=True)
     return {
         "by": list(sample.names),
         "within": {name: plain_label(label) for name, label in audit.control.items()},
         **n_by_class(counts),
         "n_dropped": counts.n_missing,
         "withheld": _withheld(counts.disclosure.withheld),
-        "n_groups": report.n_groups,
-        "n_undefined": estimates.pairs.n_undefined,
+        "n_groups": pairs.n_groups,
+        "n_undefined": pairs.n_undefined,
         "n_compared": compared.n_groups,
         "n_clusters": None if clusters is None else clusters.n_clusters,
         "n_shared_clusters": None if clusters is None else clusters.n_shared,
@@ -170,23 +169,29 @@ def results(
         shown = large if large.n_groups > 1 else GroupAUC(counts, undefined="ignore")
         yield [*headlines, "", *report_lines(shown)]
         return
-    wholes = parts = list(_audits(counts, decisions, options))
+    audit = _audit(counts, decisions, options)
+    parts = [audit]
     if options.within is not None:
-        parts = [part for whole in wholes for part in whole.within(options.within).values()]
-    audit = joined(wholes[-1], parts)
+        parts = list(audit.within(options.within).values())
+        audit = joined(audit, parts)
     headlines += [
-        f"By {_last(part).column}: does each row have a group of its own? The labels in --group "
-        f"{shortened(_last(part).names[0])} should repeat"
-        for part in parts
-        if estimates_of(part.report).pairs.n_undefined == part.report.n_groups
+        f"By {sample.column}: does each row have a group of its own? The labels in --group "
+        f"{shortened(sample.names[0])} should repeat"
+        for sample in audit.samples.values()
+        if sample.pairs.n_undefined == sample.pairs.n_groups
     ]
 
     def document() -> dict[str, Any]:
         control = {}
         if options.within is not None:
             control["within"] = {"column": options.within, "n_dropped": counts.n_missing}
-        groupings = {"groupings": list(map(_grouping, parts))}
-        return {**facts, **control, **n_by_class(counts), **groupings, **audit.to_dict()}
+        groupings = [
+            _grouping(part, sample)
+            for samples in zip(*(part.samples.values() for part in parts), strict=True)
+            for part, sample in zip(parts, samples, strict=True)
+        ]
+        numbers = {**n_by_class(counts), "groupings": groupings}
+        return {**facts, **control, **numbers, **audit.to_dict()}
 
     yield from outputs(audit, [*headlines, ""], document, options)
     check_answers(audit, options)
@@ -225,43 +230,26 @@ def outputs(
         yield lines
 
 
-# Audits --------------------------------------------------------------------------------
-
-
-def _audits(
-    counts: ScoreCounts, decisions: ScoreCounts | None, options: Arguments
-) -> Iterator[FairnessAudit]:
-    """Yield an audit by each column and by all columns, whose last sample is by these columns.
-
-    The report also has the control column.
-    """
+def _audit(counts: ScoreCounts, decisions: ScoreCounts | None, options: Arguments) -> FairnessAudit:
+    """Return an audit by each column and by all columns; the report has the control column too."""
     columns = columns_of(counts)
     others = tuple(name for name in (options.clusters, options.within) if name is not None)
     compared = tuple(name for name in columns if name not in others)
-    for by in dict.fromkeys([*((name,) for name in compared), compared]):
-        report = GroupAUC(
-            _regrouped(counts, columns, (*by, *others)),
-            undefined="ignore",
-            group_names=(*by, *others),
-            clusters=options.clusters,
+    by = (*compared, *others)
+
+    def arranged(of: ScoreCounts) -> ScoreCounts:
+        return of if by == columns else of.regroup(itemgetter(*map(columns.index, by)))
+
+    report = GroupAUC(
+        arranged(counts), undefined="ignore", group_names=by, clusters=options.clusters
+    )
+    with refusals():
+        return FairnessAudit(
+            report,
+            decisions=None if decisions is None else arranged(decisions),
+            intersections=[compared] if len(compared) > 1 else [],
+            **options.of_audit,
         )
-        of_rows = None if decisions is None else _regrouped(decisions, columns, (*by, *others))
-        crossed = [by] if len(by) > 1 else []
-        with refusals():
-            audit = FairnessAudit(
-                report, decisions=of_rows, intersections=crossed, **options.of_audit
-            )
-        yield audit
-
-
-def _regrouped(counts: ScoreCounts, columns: tuple[str, ...], by: tuple[str, ...]) -> ScoreCounts:
-    """Return the counts by some of the columns."""
-    return counts if by == columns else counts.regroup(itemgetter(*map(columns.index, by)))
-
-
-def _last(audit: FairnessAudit) -> Sample:
-    """Return the sample by the columns of an audit of `_audits`."""
-    return list(audit.samples.values())[-1]
 
 
 def check_classes(counts: ScoreCounts, options: Arguments) -> None:

@@ -22,7 +22,6 @@ from skfedauc.counts.state import (
     State,
     Withheld,
     changed,
-    lacking,
     level_in_words,
     needs,
 )
@@ -320,19 +319,6 @@ def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) ->
         )
     codes = None if state.labels is None else cells.groups
     return changed(state, cells._replace(scores=scores[numbers]), codes)
-
-
-def check_for_release(state: State) -> None:
-    """Raise an error for counts that a secure sum or noise would not protect."""
-    needs(state.disclosure, Need.SCORES, "a release of counts by bin")
-    if state.cells.weights is not None:
-        raise ValueError(
-            "differential privacy and secure sums need counts that one row changes by 1, and these "
-            "counts have sample weights; count the rows again without sample_weight."
-        )
-    lacks = lacking(state.disclosure, Need.UNSUPPRESSED)
-    if lacks is not None:
-        raise DisclosureError(f"A release with differential privacy or by a secure sum {lacks}")
 
 
 # Joined bins of small counts ----------------------------------------------------------------

@@ -18,8 +18,17 @@ from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.files import entry_of
-from skfedauc.counts.reducing import at_level, check_for_release
-from skfedauc.counts.state import MOST_ROWS, Disclosure, State, added
+from skfedauc.counts.reducing import at_level
+from skfedauc.counts.state import (
+    MOST_ROWS,
+    Disclosure,
+    DisclosureError,
+    Need,
+    State,
+    added,
+    lacking,
+    needs,
+)
 
 # Largest exponent of a modulus; sums of 64-bit integers wrap around at this power of two
 _MOST_BITS = 64
@@ -118,6 +127,19 @@ def counts_by_bin(
     return found
 
 
+def _check_for_release(state: State) -> None:
+    """Raise an error for counts that a secure sum or noise would not protect."""
+    needs(state.disclosure, Need.SCORES, "a release of counts by bin")
+    if state.cells.weights is not None:
+        raise ValueError(
+            "differential privacy and secure sums need counts that one row changes by 1, and these "
+            "counts have sample weights; count the rows again without sample_weight."
+        )
+    lacks = lacking(state.disclosure, Need.UNSUPPRESSED)
+    if lacks is not None:
+        raise DisclosureError(f"A release with differential privacy or by a secure sum {lacks}")
+
+
 def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray[np.int64]:
     """Return the vector of score counts at the bins of the grid.
 
@@ -125,7 +147,7 @@ def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray
     """
     if max_count is not None:
         max_count = _input.check_whole_number(max_count, "max_count")
-    check_for_release(state)
+    _check_for_release(state)
     numbers = grid.numbers_of_groups(state.labels)
     vector = counts_by_bin(state, grid.bins, numbers, grid.n_groups).reshape(-1)
     if max_count is not None and vector.size and vector.max() > max_count:

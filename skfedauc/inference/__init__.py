@@ -43,7 +43,7 @@ Curves and calibration:
 * `calibration.py`: calibration of probabilities: mean scores, slopes and bins.
 
 Plans: `power.py` (critical differences, power of tests and width of intervals for given numbers of
-rows).
+rows); `skfedauc/planning.py` finds the number of rows.
 
 References, which docstrings name by author and year:
 

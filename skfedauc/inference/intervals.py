@@ -1,4 +1,4 @@
-"""Confidence intervals of the pooled AUC, averages, the worst group and the largest difference.
+"""Confidence intervals of the pooled AUC, averages and the worst group.
 
 The limits of an average come from the limits of its groups (Zou and Donner 2008), so an average of
 one group has the limits of that group.

@@ -156,18 +156,11 @@ def _cochran_q(values: Floats, weight: Floats) -> float:
     return float((weight * (values - mean) ** 2).sum())
 
 
+# Ranks and the worst group ------------------------------------------------------------------------
+
+
 Ints = NDArray[np.int64]
 
-# Shrinkage towards an estimated mean reduces the error only with at least four groups.
-LEAST_GROUPS = 4
-# The posterior of tau2 is negligible outside of the interval of tau2 at this confidence level.
-_NEARLY_SURE = 1.0 - 1e-6
-# Nodes of the integral over tau2. A posterior on a range of ``log(v + tau2)`` below `_NARROW` times
-# its distance from tau2 = 0 needs `_FEW_NODES` nodes only, for an error below 1e-12.
-_N_NODES, _FEW_NODES, _NARROW = 32, 6, 0.5
-# Steps to a quantile, the error of a deviate at which a last step follows, and numbers in memory
-_MOST_STEPS, _TOLERANCE = 30, 1e-4
-_NUMBERS_AT_ONCE = 1 << 15
 # Largest number of groups that each group is compared with, to rule it out as the worst
 _MOST_OTHERS = 256
 _AT_ONCE = 512
@@ -281,6 +274,18 @@ def _exceeds(below: Floats, auc: Floats, other: Floats, above: Floats) -> NDArra
 
 
 # Shrunken AUCs -------------------------------------------------------------------------------
+
+
+# Shrinkage towards an estimated mean reduces the error only with at least four groups.
+LEAST_GROUPS = 4
+# The posterior of tau2 is negligible outside of the interval of tau2 at this confidence level.
+_NEARLY_SURE = 1.0 - 1e-6
+# Nodes of the integral over tau2. A posterior on a range of ``log(v + tau2)`` below `_NARROW` times
+# its distance from tau2 = 0 needs `_FEW_NODES` nodes only, for an error below 1e-12.
+_N_NODES, _FEW_NODES, _NARROW = 32, 6, 0.5
+# Steps to a quantile, the error of a deviate at which a last step follows, and numbers in memory
+_MOST_STEPS, _TOLERANCE = 30, 1e-4
+_NUMBERS_AT_ONCE = 1 << 15
 
 
 def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:

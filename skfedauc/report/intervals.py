@@ -9,6 +9,8 @@ gaps follow from those of the AUCs by interval arithmetic.
 The certain intervals can also cover the rows of withheld groups. The order of a withheld row and
 any other row is unknown, so each such pair can be concordant or discordant. Where the number of
 withheld rows is unknown, the intervals use its upper limit: they widen with the number.
+
+Confidence intervals of groups and of named statistics follow, for the AUC and for other measures.
 """
 
 from __future__ import annotations
@@ -189,6 +191,9 @@ def binned_note(estimates: GroupEstimates) -> str:
     )
 
 
+# Rows of withheld groups --------------------------------------------------------------------------
+
+
 # Largest rounding error of an end of an interval, which is a ratio of sums of few products
 _REACH = 1e-14
 
@@ -249,6 +254,9 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     return table
 
 
+# Confidence intervals of groups -------------------------------------------------------------------
+
+
 NO_GROUP = "needs a group with both classes"
 
 
@@ -283,14 +291,14 @@ def group_intervals(
     if estimates.pairs.is_binned:
         (low, _, note_low), (_, high, note_high) = map(of, estimates.extremes)
         bounds = map(Bounds, *group_bounds(estimates))
-        note = np.array(list(map(_binned_note, bounds, note_low, note_high)), dtype=object)
+        note = np.array(list(map(_note_of_binned, bounds, note_low, note_high)), dtype=object)
     else:
         low, high, note = of(estimates)
     columns = {"ci_low": low, "ci_high": high, "method": method, "note": note}
     return pd.DataFrame({estimates.measure.name: estimates.by_group, **columns}, index=index)
 
 
-def _binned_note(bounds: Bounds, of_low: str, of_high: str) -> str:
+def _note_of_binned(bounds: Bounds, of_low: str, of_high: str) -> str:
     """Return the note of an interval of binned scores, whose limits can have different notes."""
     notes = [of_low] if of_low == of_high else []
     if not notes:
@@ -452,7 +460,7 @@ def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> in
     lowest = highest = found
     if of_statistic.is_monotone:
         lowest, highest = (of_statistic.compute(end, sampling) for end in estimates.extremes)
-    note = _binned_note(statistic_bounds(estimates, name), lowest.note, highest.note)
+    note = _note_of_binned(statistic_bounds(estimates, name), lowest.note, highest.note)
     return intervals.Interval(found.estimate, lowest.low, highest.high, note)
 
 

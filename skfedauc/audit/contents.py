@@ -1,4 +1,4 @@
-"""An audit's and a comparison's documents, from their answers."""
+"""The contents of an audit's and a comparison's documents, from their answers: text and plots."""
 
 from __future__ import annotations
 
@@ -481,6 +481,9 @@ def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[s
     answers = [case["answer"] for case in cases]
     counts = {answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS}
     return {"total": len(cases), **counts, "cases": cases}
+
+
+# Plots --------------------------------------------------------------------------------------------
 
 
 # Largest numbers of groups in a plot, of points of a curve, and of bins of a group
