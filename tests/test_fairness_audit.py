@@ -525,3 +525,12 @@ def test_what_cannot_be_audited_is_said():
     ):
         with pytest.raises(error, match="names"):
             audit_of(y, score, groups, names=names)
+
+
+def test_equal_rates_name_two_groups():
+    y = np.tile([0, 1], 40)
+    audit = FairnessAudit.from_predictions(
+        y, y + np.linspace(0, 0.1, 80), groups=np.repeat(["f", "m"], 40), threshold=3.0
+    )
+    found = audit.answers["group"]["demographic_parity_difference"]
+    assert (found.estimate, {found.highest, found.lowest}) == (0.0, {"f", "m"})

@@ -407,7 +407,7 @@ def test_the_first_lines_tell_a_pooled_auc_outside_the_groups(shift, side):
     got = GroupAUC.from_predictions(y, rng.normal(size=1000) + y + shift * group, groups=group)
     aucs = got.by_group["auc"]
     assert (got.pooled > aucs.max(), got.pooled < aucs.min()) == (side == "above", side == "below")
-    said = f"every group's, because pairs across groups have {got.statistic('cross'):.3f}"
+    said = f"every group's, because pairs across groups have an AUC of {got.statistic('cross'):.3f}"
     assert (f"pooled is {side} {said}" in repr(got)) == ("every group's" in repr(got)) == bool(side)
 
 

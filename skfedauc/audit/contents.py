@@ -163,7 +163,8 @@ def _document(
         for table in [voice.table(found)]
     ]
     if "calibration_difference" in also and len(audits) == 1:
-        tables += [_table_of_slopes(of, name) for name, of in audits[0].samples.items()]
+        slopes = (_table_of_slopes(of, name) for name, of in audits[0].samples.items())
+        tables += [table for table in slopes if table.rows]
     asked = dict.fromkeys(name for of in answers.values() for name in of if name != "within")
     samples = audits[0].samples
     data = {

@@ -87,7 +87,8 @@ class Between:
     @property
     def ends(self) -> tuple[int, int]:
         """Groups with the largest and the smallest value."""
-        return int(self.values.argmax()), int(self.values.argmin())
+        highest, lowest = int(self.values.argmax()), int(self.values.argmin())
+        return highest, lowest if lowest != highest else self.n_groups - 1
 
     def size(self, highest: int, lowest: int) -> float:
         """Return the gap between two groups."""

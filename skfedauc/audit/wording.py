@@ -263,11 +263,17 @@ def promise(primary: Question, level: float, also: str, n_audits: int) -> str:
     said = "makes" if n_audits == 1 else "make"
     return (
         f"If no group differs, {alone} {said} a false claim on {primary.noun} in at most 5 % of "
-        f"cases, and on anything else in at most 5 %. Intervals are {level_text(level)} "
-        f"({primary.title}){also and f' and {also} (also asked)'}; groups differ exactly where an "
+        f"cases, and on anything else in at most 5 %. Intervals of differences are "
+        f"{_levels(level, primary.title, also)}; groups differ exactly where an "
         "interval excludes 0, and p values are adjusted in the same way. Differences are taken "
         "before rounding. An undecided difference may exist: read its interval."
     )
+
+
+def _levels(level: float, of: str, also: str) -> str:
+    """Return the levels of the primary question's intervals and of the other ones."""
+    text = level_text(level)
+    return text if also in ("", text) else f"{text} ({of}) and {also} (also asked)"
 
 
 def promise_of_changes(level: float, also: str) -> str:
@@ -275,8 +281,8 @@ def promise_of_changes(level: float, also: str) -> str:
     return (
         "If nothing changed, a comparison by a column makes a false claim on AUCs (the gap between "
         "groups, or the AUC within groups) in at most 5 % of cases, and on anything else in at "
-        f"most 5 %. Intervals are {level_text(level)} (AUCs){also and f' and {also} (also asked)'}."
-        " An undecided change may exist: read its interval."
+        f"most 5 %. Intervals of changes are {_levels(level, 'AUCs', also)}. Differences are taken "
+        "before rounding. An undecided change may exist: read its interval."
     )
 
 

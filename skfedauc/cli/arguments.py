@@ -25,7 +25,8 @@ selects on a group statistic, and a report on held-out rows."""
 _EXIT_CODES = """\
 exit codes:
   0    success
-  2    an error in the arguments or in a file that is read
+  2    an error in the arguments, such as a path where nothing can be written, or in a file
+       that is read
   3    standard output or a file could not be written; everything else was
   4    not enough memory
   5    a tolerance is not met or undecided, see --fail-if; everything was written
@@ -168,7 +169,8 @@ def _program() -> _Parser:
             name, help=command.about, description=command.about, epilog=_epilog([command.example])
         )
         for option in _options_of(name):
-            parser.add_argument(*option.flags, **option.settings)
+            once = {"action": _Once} if option.flags[0].startswith("-") else {}
+            parser.add_argument(*option.flags, **once | option.settings)
     return program
 
 
@@ -176,6 +178,19 @@ def _epilog(examples: Iterable[str]) -> str:
     listed = [f"  {example}" for example in examples]
     title = "example:" if len(listed) == 1 else "examples:"
     return "\n".join([title, *listed, "", _EXIT_CODES])
+
+
+class _Once(argparse.Action):
+    """Option with one value, which argparse would replace without a word."""
+
+    is_given = False
+
+    def __call__(self, parser: Any, namespace: Any, value: Any, *_: Any) -> None:
+        if self.is_given:
+            other = ", or use compare for two models" if self.dest == "score" else ""
+            parser.error(f"{self.option_strings[-1]} is passed twice; pass it once{other}")
+        self.is_given = True
+        setattr(namespace, self.dest, value)
 
 
 class _Version(argparse.Action):
@@ -237,6 +252,11 @@ def _check(arguments: Arguments) -> None:
         raise CommandError(
             "--decisions and --threshold both define the decisions; pass one of them"
         )
+    for name in arguments.group or []:
+        if name == arguments.label:
+            raise CommandError(
+                f"--group {shortened(name)} is also the column of --label; pass a column of groups"
+            )
     limited = [name for name, _ in arguments.tolerance or []]
     if len(set(limited)) < len(limited):
         repeated = max(limited, key=limited.count)
@@ -264,7 +284,7 @@ def _check_needs(arguments: Arguments, option: Option) -> None:
     if not needed or getattr(arguments, _name(option.flags[-1])) is None:
         return
     found = getattr(arguments, _name(needed))
-    if not found or (values and found not in values.split(" or ")):
+    if found is None or found == [] or (values and found not in values.split(" or ")):
         raise CommandError(f"{option.flags[-1]} needs {option.needs}; pass it as well")
 
 
@@ -304,6 +324,8 @@ def _check_targets(arguments: Arguments) -> None:
     for option, path in outputs.items():
         if any(_are_same(path, read) for read in arguments.inputs):
             raise CommandError(f"{option} {path} would overwrite {_inputs_of(arguments)}")
+        if path == STDIN:
+            raise CommandError(f"{option} needs the name of a file; only --json is printed by -")
         try:
             check_target(path)
         except OSError as error:

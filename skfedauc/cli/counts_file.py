@@ -119,7 +119,7 @@ def groups_in_words(counts: ScoreCounts) -> str:
     """Return a phrase with the number of groups and the group columns."""
     if counts.groups is None:
         return "no groups"
-    columns = " x ".join(map(shortened_label, columns_of(counts)))
+    columns = " \N{MULTIPLICATION SIGN} ".join(map(shortened_label, columns_of(counts)))
     return f"{counted(len(counts), 'group')} by {columns}"
 
 

@@ -171,11 +171,11 @@ OPTIONS = {
             "1, or false and true)",
         ),
         _option(
-            "--missing error|drop|group",
-            "what to do with rows that lack a group in any --group column: stop (error), drop "
+            "--missing raise|drop|group",
+            "what to do with rows that lack a group in any --group column: stop (raise), drop "
             "them (drop), or give them the label '(missing)' there (group) (default: "
             "%(default)s)",
-            default="error",
+            default="raise",
         ),
         _option(
             "--encoding NAME",
@@ -288,9 +288,8 @@ OPTIONS = {
         ),
         _option(
             "--min-per-class N",
-            "least number of positives and of negatives of a group whose AUC is compared, and "
-            "least number of rows for a comparison of rates; smaller groups are shown without "
-            "comparing them (default: %(default)s)",
+            "least number of positives and of negatives of a group that is compared; smaller "
+            "groups are listed and count for the AUC over all rows only (default: %(default)s)",
             type=_at_least(1),
             default=10,
         ),
@@ -317,8 +316,8 @@ OPTIONS = {
         _option(
             "--fail-if not-met|undecided",
             "exit with code 5 if a tolerance is not met (not-met), or if a tolerance is not met "
-            "or undecided (undecided), after everything is written; compare asks the second "
-            "model",
+            "or undecided or not asked (undecided), after everything is written; compare asks "
+            "the second model",
             needs="--tolerance",
         ),
         _option(

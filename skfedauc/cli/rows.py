@@ -299,7 +299,7 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
 
 def groups_of(table: pd.DataFrame, columns: Sequence[str], missing: str) -> pd.DataFrame:
     """Return the group labels as text, with None for missing labels."""
-    if missing == "error":
+    if missing == "raise":
         for name in columns:
             mend = "drop to drop these rows, or --missing group to make them a group of their own"
             refuse(table[name], table[name].isna(), "empty", f"; pass --missing {mend}")

@@ -389,7 +389,7 @@ def _private_lines(path: str) -> list[str]:
 def _agreed_line(counts: PrivateCounts) -> str:
     if counts.groups is None:
         return "Groups: none"
-    columns = " x ".join(map(shortened_label, counts.group_names)) or "group"
+    columns = " \N{MULTIPLICATION SIGN} ".join(map(shortened_label, counts.group_names)) or "group"
     labels = labels_in_words(counts.groups)
     return f"Groups: {counted(len(counts), 'agreed group')} by {columns}: {labels}"
 

@@ -39,7 +39,8 @@ _OPTIONS = {
     "min_count and max_cells": "--min-count",
     "pos_label=": "--pos-label",
     "threshold=None": "--threshold none",
-    r"threshold=([-+.e\d]*)": r"--threshold \1",
+    r"threshold=([-+.e\d]+)": r"--threshold \1",
+    "threshold=": "--threshold",
     "(favorable|missing)='(.*?)'": r"--\1 \2",
 }
 

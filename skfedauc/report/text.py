@@ -142,7 +142,8 @@ def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str) -> Fi
 def _headline(estimates: GroupEstimates, index: pd.Index) -> str:
     pairs, counts = estimates.pairs, estimates.pairs.counts
     names = [str(name) for name in index.names if name not in (None, "group")]
-    by = f" by {' x '.join(map(_words.shortened_label, names))}" if names else ""
+    columns = " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, names))
+    by = f" by {columns}" if columns else ""
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     n_undefined, note = int((~pairs.defined).sum()), binned_note(estimates)
     return (
@@ -215,7 +216,8 @@ def _across(estimates: GroupEstimates) -> Iterator[str]:
     is_above, is_below = pooled > auc[used].max(), pooled < auc[used].min()
     if is_above or is_below:
         side = "above" if is_above else "below"
-        yield f"pooled is {side} every group's, because pairs across groups have {_number(cross)}"
+        why = f"because pairs across groups have an AUC of {_number(cross)}"
+        yield f"pooled is {side} every group's, {why}"
 
 
 def _intervals(estimates: GroupEstimates, names: Sequence[str]) -> pd.DataFrame:

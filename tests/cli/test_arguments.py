@@ -21,7 +21,7 @@ from skfedauc.report.statistics import MATRIX_GROUPS
     [
         (["--version"], f"skfedauc {skfedauc.__version__} ({kernel.name()} kernel)\n"),
         (["--help"], "skfedauc audit predictions.csv"),
-        (["audit", "--help"], "--missing {error,drop,group}"),
+        (["audit", "--help"], "--missing {raise,drop,group}"),
         (["audit", "--help"], f"above {MATRIX_GROUPS} groups"),
     ],
 )
@@ -30,6 +30,10 @@ def test_help_and_version(capsys, arguments, shown):
         main(arguments)
     assert stopped.value.code == 0
     assert shown in capsys.readouterr().out
+
+
+NOISE = ["count", "absent.csv", *COLUMNS, "-o", "a.skfa", "--disclosure", "bins"]
+NOISE += ["--agreed-groups", "a"]
 
 
 @pytest.mark.parametrize(
@@ -46,6 +50,10 @@ def test_help_and_version(capsys, arguments, shown):
         (["audit", "p.csv", *COLUMNS, "--encoding", "klingon"], "unknown encoding 'klingon'"),
         (["audit", "p.csv", *COLUMNS, "--encoding", "hex"], "unknown encoding 'hex'"),
         (["audit", "p.csv", *COLUMNS, "--encoding", "rot13"], "unknown encoding 'rot13'"),
+        (["audit", "p.csv", *COLUMNS, "--score", "t"], "twice; pass it once, or use compare"),
+        (["audit", "p.csv", *COLUMNS, "--group", "y"], "--group 'y' is also the column of --label"),
+        (["count", "p.csv", *COLUMNS, "-o", "-"], "--output needs the name of a file"),
+        ([*NOISE, "--epsilon", "0"], "absent.csv: no such file"),
     ],
 )
 def test_usage_errors(error_of, arguments, message):

@@ -109,7 +109,7 @@ def test_merged_sites_are_all_rows(frame, sites, written, tmp_path, capsys, audi
     of_all = f"400 rows, {positives} positives and {400 - positives} negatives"
     assert printed[0].startswith(f"{sites[0]}: 'oslo': 150 rows, ")
     assert printed[2:] == [
-        f"sum: 'bern' and 'oslo': {of_all}, {n_groups} groups by g x sex",
+        f"sum: 'bern' and 'oslo': {of_all}, {n_groups} groups by g \N{MULTIPLICATION SIGN} sex",
         f"The sum is in {path}.",
     ]
     merged = ScoreCounts.load(path)
@@ -452,7 +452,7 @@ def test_show_says_what_is_in_the_file(frame, counted, printed_by):
     assert f"Scores: {found['n_distinct']} distinct scores from " in printed
     assert f"{os.path.getsize(path):,} bytes" in printed
     assert f", has {found['smallest']} rows: " in printed
-    assert "Groups: 12 groups by g x sex: 007 \N{MIDDLE DOT} f; " in printed
+    assert "Groups: 12 groups by g \N{MULTIPLICATION SIGN} sex: 007 \N{MIDDLE DOT} f; " in printed
     assert "; ...; " in printed
     assert "does not hold features, identifiers of rows, or the order of the rows" in printed
 
