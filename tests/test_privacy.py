@@ -902,7 +902,8 @@ def count_with_noise(folder, rows, *options):
     """Run ``skfedauc count --epsilon``; return its exit code."""
     pd.DataFrame(rows, columns=["died", "risk", "sex"]).to_csv(folder / "rows.csv", index=False)
     command = ["count", folder / "rows.csv", "--label", "died", "--score", "risk", "--group", "sex"]
-    command += ["--disclosure", "bins", "--edges", "0.5", "--output", folder / "p.skfa"]
+    command += [] if "--disclosure" in options else ["--disclosure", "bins"]
+    command += ["--edges", "0.5", "--output", folder / "p.skfa"]
     return main([str(argument) for argument in (*command, *options)])
 
 
