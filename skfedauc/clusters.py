@@ -12,6 +12,7 @@ from skfedauc import _input
 from skfedauc._input.groups import number_integers
 from skfedauc._words import all_shortened, described
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.score_counts import (
     counts_of_rows,
     extremes_of,
@@ -19,7 +20,6 @@ from skfedauc.counts.score_counts import (
     view_of,
     with_weights_over,
 )
-from skfedauc.counts.state import Need, needs
 
 Numbers = NDArray[np.intp]
 

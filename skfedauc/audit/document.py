@@ -224,11 +224,6 @@ def plain_label(label: Any) -> str | int | list[str | int]:
     return _plain_part(label)
 
 
-def plain_labels(labels: Sequence[Any]) -> list[Any]:
-    """Return group labels for JSON."""
-    return [plain_label(label) for label in labels]
-
-
 def plain_number(value: Any) -> float | None:
     """Return a number for JSON, and None for an undefined number."""
     return float(value) if math.isfinite(value) else None

@@ -272,9 +272,16 @@ def _ratio(of: Question, name: str, title: str, definition: str) -> Question:
         assert isinstance(found, Between)
         return Ratios(found.values, found.estimates, found.correlation, n_rows=found.n_rows)
 
-    words = {"name": name, "title": title, "definition": definition}
-    ratio = {"ask": ask, "changes": None, "is_ratio": True, "is_for_tolerance": True}
-    return replace(of, **words, **ratio)  # type: ignore[arg-type]
+    return replace(
+        of,
+        name=name,
+        title=title,
+        definition=definition,
+        ask=ask,
+        changes=None,
+        is_ratio=True,
+        is_for_tolerance=True,
+    )
 
 
 _AUC = Question(

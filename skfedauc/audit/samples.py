@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
+from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ClassRows
 from skfedauc.counts.score_counts import extremes_of, select_groups, view_of, with_weights_over
-from skfedauc.counts.state import Need, needs
 from skfedauc.inference.calibration import (
     ClusterCells,
     Slopes,

@@ -16,7 +16,7 @@ from skfedauc._words import counted, listed, shortened
 from skfedauc.audit import AuditComparison, FairnessAudit
 from skfedauc.audit.answers import Audited
 from skfedauc.audit.arguments import check_tolerances
-from skfedauc.audit.document import plain_label, plain_labels, plain_number
+from skfedauc.audit.document import plain_label, plain_number
 from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.output import Output, as_json, check_installed, page_of
 from skfedauc.audit.samples import Sample
@@ -39,8 +39,8 @@ from skfedauc.cli.rows import (
 )
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
 from skfedauc.counts import ScoreCounts, Withheld
+from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.score_counts import select_groups, view_of, with_n_missing
-from skfedauc.counts.state import Need, lacking
 from skfedauc.report import estimates_of, first_lines_of
 
 
@@ -123,7 +123,7 @@ def _withheld(withheld: Withheld) -> dict[str, Any]:
     """Return the numbers, limits and labels of withheld groups, with null for unknown entries."""
     known = withheld._asdict()
     known["is_n_dropped_low"] = known.pop("is_n_missing_low")
-    known["labels"] = None if withheld.labels is None else plain_labels(withheld.labels)
+    known["labels"] = None if withheld.labels is None else [*map(plain_label, withheld.labels)]
     return known
 
 

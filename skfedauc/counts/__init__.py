@@ -2,6 +2,7 @@
 
 from skfedauc._kernel import Cells, Concordance
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import Disclosure, DisclosureError, Need, Withheld, needs
 from skfedauc.counts.files import LimitError, Limits, version_of_package
 from skfedauc.counts.merging import MergeError
 from skfedauc.counts.multiclass import (
@@ -18,7 +19,7 @@ from skfedauc.counts.score_counts import (
     left_out,
     view_of,
 )
-from skfedauc.counts.state import Disclosure, DisclosureError, Need, Source, Withheld, needs
+from skfedauc.counts.state import Source
 
 __all__ = [
     "Bins",

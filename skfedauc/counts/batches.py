@@ -23,11 +23,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skfedauc import _input, _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.files import content_of, entry_of, read_content
 from skfedauc.counts.merging import Agreement, sum_of
 from skfedauc.counts.parquet import pyarrow_parquet, read_file
 from skfedauc.counts.reducing import at_level, reduced, within
-from skfedauc.counts.state import Disclosure, State, check_rule
+from skfedauc.counts.state import State
 from skfedauc.counts.tables import Columns, arguments_of, check_columns, counted_rows
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")

@@ -31,17 +31,9 @@ from skfedauc._kernel import Cells, compact_counts
 from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import Disclosure, Withheld
 from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
-from skfedauc.counts.state import (
-    MOST_ROWS,
-    Disclosure,
-    Source,
-    State,
-    Withheld,
-    changed,
-    checked,
-    in_order,
-)
+from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
 
 # Columns of counts, after the columns of the group labels
 COUNT_COLUMNS = ("score", "n_negatives", "n_positives")

@@ -12,21 +12,11 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._kernel import Cells, compact_counts, merge_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
+from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
 from skfedauc.counts.files import default_names
 from skfedauc.counts.moments import merged_summaries, unit_weights
 from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
-from skfedauc.counts.state import (
-    Disclosure,
-    DisclosureError,
-    Source,
-    State,
-    check_n_rows,
-    check_weight_sums,
-    hull,
-    in_order,
-    level_in_words,
-    merged_rules,
-)
+from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums, hull, in_order
 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
 # Each part takes as much memory as its cells and another _CELLS_PER_PART cells.

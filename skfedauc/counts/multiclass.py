@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.score_counts import ScoreCounts, counts_of_rows
-from skfedauc.counts.state import Disclosure
 
 MultiClass: TypeAlias = Literal["ovr", "ovo"]
 

@@ -12,19 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.moments import Summary, check_exponent, pair_sums
-from skfedauc.counts.state import (
-    MOST_ROWS,
+from skfedauc.counts.disclosure import (
     Disclosure,
     DisclosureError,
     Need,
-    Ranges,
-    State,
     Withheld,
-    changed,
     level_in_words,
     needs,
 )
+from skfedauc.counts.moments import Summary, check_exponent, pair_sums
+from skfedauc.counts.state import MOST_ROWS, Ranges, State, changed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

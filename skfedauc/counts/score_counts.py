@@ -16,20 +16,17 @@ from skfedauc._kernel import Cells, PlacementSums
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins, Immutable
+from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
 from skfedauc.counts.files import Limits, check_limits, content_of, read_content, read_sources
 from skfedauc.counts.merging import Part, Register, difference, merged
 from skfedauc.counts.parquet import check_bytes, read_file
 from skfedauc.counts.state import (
-    Disclosure,
-    Need,
     Source,
     State,
-    check_rule,
     checked,
     identifier_of_sources,
     in_order,
     n_distinct,
-    needs,
     new_source,
     state_of_rows,
 )

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins
+from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.files import (
     COUNT_COLUMNS,
     RANGE_COLUMNS,
@@ -33,14 +34,7 @@ from skfedauc.counts.files import (
     stacked,
 )
 from skfedauc.counts.reducing import reduced
-from skfedauc.counts.state import (
-    Disclosure,
-    State,
-    added,
-    check_rule,
-    check_weight_sums,
-    state_of_rows,
-)
+from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw

@@ -17,18 +17,10 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import Disclosure, DisclosureError, Need, lacking, needs
 from skfedauc.counts.files import entry_of
 from skfedauc.counts.reducing import at_level
-from skfedauc.counts.state import (
-    MOST_ROWS,
-    Disclosure,
-    DisclosureError,
-    Need,
-    State,
-    added,
-    lacking,
-    needs,
-)
+from skfedauc.counts.state import MOST_ROWS, State, added
 
 # Largest exponent of a modulus; sums of 64-bit integers wrap around at this power of two
 _MOST_BITS = 64

@@ -19,10 +19,10 @@ from skfedauc.counts import (
     ScoreCounts,
     Withheld,
 )
+from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.merging import Part, Register
 from skfedauc.counts.score_counts import view_of
-from skfedauc.counts.state import check_rule
 
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
+from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
-from skfedauc.counts.state import Need, needs
 from skfedauc.inference.quantiles import normal_quantile, t_quantile
 from skfedauc.inference.rates import ClusterSums, Limits, wilson
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from skfedauc import _input
 from skfedauc._words import all_shortened, counted, described, listed, shortened
 from skfedauc.counts import Bins, ScoreCounts
+from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.score_counts import identified_sources, view_of
-from skfedauc.counts.state import Need, Source, in_order, needs, new_source
+from skfedauc.counts.state import Source, in_order, new_source
 from skfedauc.counts.vectors import Grid, counts_by_bin
 from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
 from skfedauc.privacy.state import Release, State, wrong_total

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
-from skfedauc.counts.state import Need, lacking
+from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.inference import ranking
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure, check_measure
