@@ -206,7 +206,7 @@ TESTED = [
     Tested(
         Mutant(
             "a summary passes the door for scores",
-            "counts/state.py",
+            "counts/disclosure.py",
             'if Need.SCORES in need and rule.level == "summary":',
             'if Need.SCORES in need and rule.level == "none":',
         ),
