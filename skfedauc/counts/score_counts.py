@@ -342,10 +342,7 @@ default=None
         pos_label: Any = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
-        verbose: int = 0,
-        checkpoint: str | os.PathLike[str] | None = None,
         disclosure: str | Bins | Disclosure = "exact",
-        max_cells: int | None = None,
     ) -> ScoreCounts:
         """Count rows in batches, for data that do not fit in memory.
 
@@ -373,44 +370,29 @@ default=None
         n_jobs : int, default=None
             Workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. ``joblib.parallel_config("threading")`` sends no batches to processes.
-        verbose : int, default=0
-            If 1 or more, print how many batches are finished to stderr after each round.
-        checkpoint : str or os.PathLike, default=None
-            File that keeps the counts if a batch fails, a worker dies or the process ends. To
-            resume, call again with the same batches in the same order. Remove the file only after
-            you have saved the result.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
             As in `from_predictions`. Workers count by bins, so that no scores leave them; a summary
-            and `min_count` are applied to the sum, and the checkpoint holds the counts before.
-        max_cells : int, default=None
-            Most cells to keep, for streams without end; see `reduced`.
+            and `min_count` are applied to the sum.
 
         Returns
         -------
         ScoreCounts
-            Equal to the counts of all rows from a single call, except for rounding with weights and
-            for joined cells.
+            Equal to the counts of all rows from a single call, except for rounding with weights.
 
         Raises
         ------
         ValueError, TypeError
-            If there is no batch, or a batch is not as described; the message names the batch. If
-            the checkpoint is damaged, or comes from other batches or arguments.
+            If there is no batch, or a batch is not as described; the message names the batch.
         RuntimeError
             If reading a batch fails for another reason, or a worker dies.
-        OSError
-            If writing the checkpoint fails before the last batch; a warning after it.
         ImportError
             If pyarrow is missing and needed.
 
         Notes
         -----
         In CSV files, columns are separated by commas, semicolons or tabs, group labels are text,
-        and only empty cells are missing values.
-
-        A checkpoint has `save`'s format. A later call compares a checksum of the scores (or
-        bins) of the batches before, the absolute path and size of files, and the name and arguments
-        of functions.
+        and only empty cells are missing values. To keep what is counted if a batch fails, save the
+        counts of each batch, and `merge` the files.
 
         Examples
         --------
@@ -420,23 +402,12 @@ default=None
         ...     yield [1, 0], [0.8, 0.3], ["va", "oslo"]
         >>> ScoreCounts.from_batches(days())
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
-        >>> ScoreCounts.from_batches(days(), max_cells=3)
-        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 3 ranges)
         """
         # The import is local because counting arrays does not need joblib.
         from skfedauc.counts.batches import count_batches
 
-        state = count_batches(
-            batches,
-            Columns(label, score, group, weight),
-            pos_label=pos_label,
-            missing=missing,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            disclosure=disclosure,
-            max_cells=max_cells,
-        )
+        columns = Columns(label, score, group, weight)
+        state = count_batches(batches, columns, pos_label, missing, n_jobs, disclosure)
         return cls._of(state)
 
     # Provenance and merging ------------------------------------------------------------
@@ -885,7 +856,7 @@ default=None
             If `data` is not bytes-like.
         """
         check_bytes(data)
-        return cls._of(_read(data, "data", check_limits(limits)))
+        return cls._of(read_content(data, "data", check_limits(limits)))
 
     def _identified(self) -> State:
         """Give rows without a source a random identifier, which these counts keep."""
@@ -1246,17 +1217,7 @@ def _wrong_part(part: Any) -> TypeError:
 def _state_in(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
     """Return the state in a file; messages have `of` before its name."""
     data = read_file(path, most=limits.max_bytes)
-    return _read(data, f"{of}{os.fspath(path)!r}", limits)
-
-
-def _read(data: Any, name: str, limits: Limits) -> State:
-    state, checkpoint = read_content(data, name, limits)
-    if checkpoint is not None:
-        raise ValueError(
-            f"{name} is a checkpoint of from_batches, which has counted only a part of the rows; "
-            "pass it as checkpoint= with the same batches."
-        )
-    return state
+    return read_content(data, f"{of}{os.fspath(path)!r}", limits)
 
 
 # Internal derived counts -------------------------------------------------------------------------
