@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -419,7 +419,6 @@ default=None
         model: str | None = None,
         period: str | None = None,
         metadata: Mapping[str, str] | None = None,
-        secret: bytes | None = None,
     ) -> ScoreCounts:
         """Say where the counts come from; the source stays with them through files and merges.
 
@@ -434,10 +433,6 @@ default=None
             once.
         metadata : mapping of str to str, default=None
             Further facts.
-        secret : bytes, default=None
-            Key of the sender, of 16 bytes or more. The identifier of the source is then a keyed
-            hash of the counts instead of random: counting the same rows again gives the same
-            identifier, and nobody else can test guesses of the counts.
 
         Returns
         -------
@@ -464,8 +459,8 @@ default=None
                 f"{len(state.sources)} countings that were named or saved before and keep their "
                 "names. Name the parts before merging."
             )
-        source = new_source(name, model, period, metadata, secret, state.digest)
-        if state.sources and secret is None:  # the same rows under a new name
+        source = new_source(name, model, period, metadata)
+        if state.sources:  # the same rows under a new name
             source = source._replace(identifier=state.sources[0].identifier)
         return self._with(state._replace(sources=(source,), is_complete=True))
 
@@ -484,7 +479,6 @@ default=None
         *,
         repeated: Literal["raise", "replace"] = "raise",
         models: Literal["same", "any"] = "same",
-        on_invalid: Literal["raise", "skip"] = "raise",
         disclosure: str | Bins | Disclosure | None = None,
         by_period: bool = False,
         limits: Limits | None = None,
@@ -497,17 +491,13 @@ default=None
         Parameters
         ----------
         parts : iterable of ScoreCounts, str or os.PathLike, or mapping to these
-            Counts or paths; either all have groups or none has. Files are read one at a time, and
-            the counts of a generator are not kept: there, a sum must come before its parts.
+            Counts or paths; either all have groups or none has. Large files are read one at a time.
             Messages show the keys of a mapping as the names of the parts.
         repeated : {"raise", "replace"}, default="raise"
             The same source, model and period with other counts is an error, or replaces the earlier
             part.
         models : {"same", "any"}, default="same"
             Whether parts that name different models are an error.
-        on_invalid : {"raise", "skip"}, default="raise"
-            A file that is damaged, absent or beyond the limits is an error, or left out with one
-            warning that names each such file and the reason.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default=None
             Level to which all parts are reduced first; None if they have one level. Ranges over
             several of the `Bins` become their unions, so that certain intervals remain certain.
@@ -540,8 +530,8 @@ default=None
         Warns
         -----
         UserWarning
-            If all group columns have different names, if two countings without names have equal
-            counts, or if files are skipped.
+            If all group columns have different names, or if two countings without names have equal
+            counts.
 
         Examples
         --------
@@ -556,15 +546,7 @@ default=None
         >>> ScoreCounts.merge([north, shops[1], north])
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
         """
-        counts, _ = merge_named(
-            parts,
-            repeated=repeated,
-            models=models,
-            on_invalid=on_invalid,
-            disclosure=disclosure,
-            by_period=by_period,
-            limits=limits,
-        )
+        counts, _ = merge_named(parts, repeated, models, disclosure, by_period, limits)
         return counts
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
@@ -1127,36 +1109,30 @@ def left_out(n_missing: int) -> str:
 
 # Parts of a merge --------------------------------------------------------------------------------
 
+# Bytes of files that are read once, and the cells of these files that are kept
+_SMALL_FILE, _MOST_KEPT = 1 << 16, 1 << 22
+
 
 def merge_named(
     parts: Any,
-    *,
     repeated: str = "raise",
     models: str = "same",
-    on_invalid: str = "raise",
     disclosure: Any = None,
     by_period: bool = False,
     limits: Limits | None = None,
 ) -> tuple[ScoreCounts, list[str]]:
     """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
     _check_iterable(parts)
-    limits = check_limits(limits)
     rule = None if disclosure is None else check_rule(disclosure)
     if rule is not None and rule.min_count is not None:
         raise ValueError(
             "merge takes no min_count: each site applies it once, before it sends counts."
         )
-    register = Register(repeated, models, on_invalid)
-    state = merged(
-        _parts_of(parts, limits),
-        register,
-        rule,
-        with_periods=_input.check_flag(by_period, "by_period"),
-        is_stream=not isinstance(parts, Collection),
-    )
-    if register.invalid:
-        _input.warn(register.invalid_in_words(), UserWarning)
-    return ScoreCounts._of(state), register.repeated  # noqa: SLF001
+    register = Register(repeated, models)
+    with_periods = _input.check_flag(by_period, "by_period")
+    found = list(_parts_of(parts, check_limits(limits)))
+    counts = ScoreCounts._of(merged(found, register, rule, with_periods))  # noqa: SLF001
+    return counts, [part.name for n, part in enumerate(found) if n not in register.kept]
 
 
 def _check_iterable(parts: Any) -> None:
@@ -1188,16 +1164,21 @@ def _check_iterable(parts: Any) -> None:
 
 def _parts_of(parts: Any, limits: Limits) -> Iterator[Part]:
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
+    n_kept = 0
     for number, (name, part) in enumerate(named):
-        if isinstance(part, str | os.PathLike):
-            load = functools.partial(_state_in, part, limits)
-            sources = functools.partial(read_sources, part)
-            n_bytes = os.path.getsize(part) if os.path.isfile(part) else 0
-            yield Part(name or repr(os.fspath(part)), None, load, sources, n_bytes)
-        elif isinstance(part, ScoreCounts):
+        if isinstance(part, ScoreCounts):
             yield Part(name or f"part {number}", part._state)  # noqa: SLF001
-        else:
+        elif not isinstance(part, str | os.PathLike):
             raise _wrong_part(part)
+        else:
+            name = name or repr(os.fspath(part))
+            if n_kept <= _MOST_KEPT and os.path.getsize(part) <= _SMALL_FILE:
+                state = _state_in(part, limits)
+                n_kept += state.n_cells
+                yield Part(name, state)
+            else:
+                load = functools.partial(_state_in, part, limits)
+                yield Part(name, None, load, read_sources(part))
 
 
 def _wrong_part(part: Any) -> TypeError:

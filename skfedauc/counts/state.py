@@ -6,11 +6,10 @@ import dataclasses
 import enum
 import functools
 import hashlib
-import hmac
 import math
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -67,7 +66,7 @@ class Source(NamedTuple):
     metadata : tuple of (str, str)
         Further facts, sorted by key.
     identifier : str
-        32 hexadecimal digits: random, or a keyed hash of the counts (``with_source(secret=)``).
+        32 random hexadecimal digits.
     """
 
     name: str | None = None
@@ -108,8 +107,6 @@ def new_source(
     model: Any = None,
     period: Any = None,
     metadata: Mapping[str, str] | None = None,
-    secret: bytes | None = None,
-    digest: Callable[[], bytes] | None = None,
 ) -> Source:
     """Check `ScoreCounts.with_source`'s arguments, and return a source."""
     for argument, value in {"name": name, "model": model, "period": period}.items():
@@ -122,16 +119,7 @@ def new_source(
         if not all(isinstance(text, str) for text in pair):
             raise TypeError(f"metadata must map text to text; got {described(pair)}.")
         _input.check_text(pair, "metadata")
-    identifier = secrets.token_hex(16)
-    if secret is not None:
-        if not isinstance(secret, bytes) or len(secret) < 16:
-            raise TypeError(
-                "secret must be at least 16 random bytes that only the sender knows, such as "
-                "secrets.token_bytes(32)."
-            )
-        content = (b"" if digest is None else digest()) + repr((name, model, period)).encode()
-        identifier = hmac.new(secret, content, hashlib.sha256).hexdigest()[:32]
-    return Source(name, model, period, pairs, identifier)
+    return Source(name, model, period, pairs, secrets.token_hex(16))
 
 
 def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
