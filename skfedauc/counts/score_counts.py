@@ -202,13 +202,7 @@ class ScoreCounts(Immutable):
         score: Any = None,
         n_negatives: Any = None,
         n_positives: Any = None,
-        weight_negatives: Any = None,
-        weight_positives: Any = None,
-        squared_weight_negatives: Any = None,
-        squared_weight_positives: Any = None,
-        score_low: Any = None,
-        score_high: Any = None,
-        **group_columns: Any,
+        **columns: Any,
     ) -> ScoreCounts:
         """Make score counts from counts by group and score, such as the result of a query.
 
@@ -224,16 +218,13 @@ class ScoreCounts(Immutable):
             Finite scores; required.
         n_negatives, n_positives : int array-like, shape (n_counts,), default=None
             Required row counts, 0 or more.
-        weight_negatives, weight_positives : array-like, shape (n_counts,), default=None
-            Summed sample weights by class. None means that each row has weight 1.
-        squared_weight_negatives, squared_weight_positives : array-like, shape (n_counts,), \
-default=None
-            Summed squared weights; required with summed weights.
-        score_low, score_high : array-like, shape (n_counts,), default=None
-            Lowest and highest possible score of the rows, for counts by ranges of scores. `score`
-            lies in the range, and represents it.
-        **group_columns : array-like, shape (n_counts,)
-            Group label columns by name, instead of `group`. Reports show the names.
+        **columns : array-like, shape (n_counts,)
+            Further columns by name. Of weighted rows, all of `weight_negatives`, `weight_positives`
+            (summed sample weights by class), `squared_weight_negatives` and
+            `squared_weight_positives` (summed squared weights). Of ranges of scores, `score_low`
+            and `score_high`, the lowest and highest possible score; `score` lies in the range, and
+            represents it. Others are columns of group labels, instead of `group`, whose names
+            reports show.
 
         Returns
         -------
@@ -254,14 +245,7 @@ default=None
         (('va', 1), ('va', 2))
         """
         counts = {"score": score, "n_negatives": n_negatives, "n_positives": n_positives}
-        sums = {
-            "weight_negatives": weight_negatives,
-            "weight_positives": weight_positives,
-            "squared_weight_negatives": squared_weight_negatives,
-            "squared_weight_positives": squared_weight_positives,
-        }
-        ends = {"score_low": score_low, "score_high": score_high}
-        return cls._of(state_of_table(group, counts, sums, ends, group_columns))
+        return cls._of(state_of_table(group, counts, columns))
 
     @classmethod
     def from_table(
