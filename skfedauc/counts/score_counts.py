@@ -42,14 +42,15 @@ _IDENTIFYING = threading.Lock()
 class ScoreCounts(Immutable):
     """Score counts by group, which determine every AUC over groups exactly.
 
-    For each group, the counts hold how many negatives and positives have each distinct score.
-    Counts of disjoint rows add up in any order; without sample weights the sums are exact integers.
-    Build them with `from_predictions`, `from_table`, `from_batches` or `from_counts`, and pass them
-    to `GroupAUC`. All attributes are read-only, and ``==`` compares only the counts.
+    For each group, the counts hold how many negatives and positives have each distinct score: the
+    AUC is the share of concordant pairs, with ties as one half [1]_. Counts of disjoint rows add up
+    in any order; without sample weights the sums are exact integers. Build them with
+    `from_predictions`, `from_table`, `from_batches` or `from_counts`, and pass them to `GroupAUC`.
+    All attributes are read-only, and ``==`` compares only the counts.
 
-    Counts are not anonymous: floats are mostly distinct, and counts of distinct scores disclose
-    the group, the score and the class of every row. They hold no features, no identifiers and no
-    order of rows. A `Disclosure` says what a site coarsens or withholds.
+    Counts are not anonymous: counts of distinct scores disclose the group, the score and the class
+    of every row, but no features, identifiers or order of rows. A `Disclosure` says what a site
+    coarsens or withholds.
 
     See Also
     --------
@@ -60,11 +61,7 @@ class ScoreCounts(Immutable):
 
     Notes
     -----
-    Counts take 16 bytes per distinct score and group (48 with weights, and 16 more with bins), and
-    about 50 bytes per group.
-
-    The AUC is the share of concordant pairs of a positive and a negative, with ties as one half
-    [1]_, so that counts by score determine it for any split of the rows.
+    Counts take 16 bytes per distinct score and group (48 with weights, and 16 more with bins).
 
     References
     ----------
@@ -141,6 +138,8 @@ class ScoreCounts(Immutable):
     ) -> ScoreCounts:
         """Count predictions.
 
+        Peak memory is at most about 45 bytes per row (90 with weights) besides the input.
+
         Parameters
         ----------
         y_true : array-like, shape (n_rows,)
@@ -163,9 +162,9 @@ class ScoreCounts(Immutable):
             Rows without a group label (None, NaN, NaT or NA in one of the columns) are a
             ValueError, left out and counted in `n_missing`, or get the label ``"(missing)"``.
         n_jobs : int, default=None
-            Number of threads, which also add up placement values in reports. None means 1 unless
-            in a `joblib.parallel_config` context; -1 means all processors. The result does not
-            depend on it.
+            Number of threads, also of reports from these counts. None means 1 unless in a
+            `joblib.parallel_config` context; -1 means all processors. The result does not depend on
+            it.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
             What is coarsened or withheld.
 
@@ -177,11 +176,6 @@ class ScoreCounts(Immutable):
         ------
         ValueError, TypeError
             If an argument is not as described; the message says what to pass instead.
-
-        Notes
-        -----
-        Peak memory is at most about 45 bytes per row (90 with weights) besides the input, for
-        numpy arrays with integer labels and groups.
 
         Examples
         --------
@@ -295,11 +289,9 @@ class ScoreCounts(Immutable):
 
         Raises
         ------
-        TypeError
-            If narwhals does not read `table`, or a column is not as `from_predictions` requires.
-        ValueError
-            If a column is absent, or is not as `from_predictions` requires. If the query returns
-            more than `max_cells` rows; the message lists remedies.
+        ValueError, TypeError
+            If narwhals does not read `table`, if a column is absent or not as `from_predictions`
+            requires, or if the query returns more than `max_cells` rows.
 
         Examples
         --------
@@ -369,8 +361,6 @@ class ScoreCounts(Immutable):
             If there is no batch, or a batch is not as described; the message names the batch.
         RuntimeError
             If reading a batch fails for another reason, or a worker dies.
-        ImportError
-            If pyarrow is missing and needed.
 
         Notes
         -----
@@ -432,8 +422,7 @@ class ScoreCounts(Immutable):
         --------
         >>> from skfedauc import ScoreCounts
         >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7])
-        >>> october = counts.with_source("oslo", model="risk 2.1", period="2026-10")
-        >>> october.sources[0].period
+        >>> counts.with_source("oslo", model="risk 2.1", period="2026-10").sources[0].period
         '2026-10'
         """
         state = self._state
@@ -486,9 +475,8 @@ class ScoreCounts(Immutable):
             Level to which all parts are reduced first; None if they have one level. Ranges over
             several of the `Bins` become their unions, so that certain intervals remain certain.
         by_period : bool, default=False
-            Whether the period of each part, of `with_source`, becomes the last group column, so
-            that reports have AUCs by group and period. Parts that have the column ``period`` keep
-            it, so that new periods can be added to a sum.
+            Whether the period of each part, of `with_source`, becomes the last group column. Parts
+            that have the column ``period`` keep it, so that new periods can be added to a sum.
         limits : Limits, default=None
             What is accepted of a file.
 
@@ -501,15 +489,11 @@ class ScoreCounts(Immutable):
         Raises
         ------
         MergeError
-            If parts contradict each other: other positive labels, groups, levels or models, or rows
-            that would count twice. If a part has no period, or several, with `by_period`. The
-            message names the parts and the remedy.
-        ValueError
-            If there are no parts, or a file is damaged.
-        TypeError
-            If an item is not a `ScoreCounts` or a path, or labels have different types.
-        OSError
-            If a file cannot be read.
+            If parts contradict each other: other positive labels, groups, levels, models or
+            periods, or rows that would count twice. The message names the parts and the remedy.
+        ValueError, TypeError, OSError
+            If there are no parts, if an item is no counts or path, or if a file is absent or
+            damaged.
 
         Warns
         -----
@@ -571,10 +555,6 @@ class ScoreCounts(Immutable):
         DisclosureError
             If groups of a summary would be combined.
 
-        See Also
-        --------
-        GroupAUC : Its argument `min_per_class` leaves small groups out.
-
         Examples
         --------
         >>> from skfedauc import ScoreCounts
@@ -583,24 +563,19 @@ class ScoreCounts(Immutable):
         ... )
         >>> both.regroup(lambda label: label[0]).groups
         ('f', 'm')
-        >>> both.regroup(None)
-        ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 3 distinct scores)
         >>> both.regroup(None).regroup({None: "device 7"}).groups
         ('device 7',)
         """
         return self._with(reducing.regrouped(self._state, to))
 
     def map_scores(self, function: Callable[[NDArray[np.float64]], Any]) -> ScoreCounts:
-        """Replace the scores by a function of the scores, and add up the counts of equal results.
-
-        Use it to round scores, or to replace them by the decisions at a threshold. The function
-        need not be monotonic.
+        """Replace scores by a function of them, such as rounding or the decision at a threshold.
 
         Parameters
         ----------
         function : callable
             Called once with the sorted distinct scores, a float64 array, shape (n_scores,). It
-            returns a finite number for each.
+            returns a finite number for each; it need not be monotonic.
 
         Returns
         -------
@@ -653,11 +628,9 @@ class ScoreCounts(Immutable):
         ------
         DisclosureError
             If the counts disclose less than the rule asks for, or are a summary with `max_cells`.
-        ValueError
-            If a score is outside the domain of the bins, or `max_cells` is less than the number of
-            groups.
-        TypeError
-            If there is no argument.
+        ValueError, TypeError
+            If there is no argument, if a score is outside the domain of the bins, or if `max_cells`
+            is less than the number of groups.
 
         See Also
         --------
@@ -670,9 +643,9 @@ class ScoreCounts(Immutable):
         Results that compare rows in different groups, such as the pooled AUC, raise a
         `DisclosureError`, and `merge` accepts summaries only if no group is in two of them.
 
-        With `max_cells`, the result takes 32 bytes per cell (64 with weights), and holds ranges of
-        scores even without joins. One reduction to n cells makes the certain interval of the pooled
-        AUC about ``.6 / n`` wide; repeated reductions widen it.
+        With `max_cells`, the result holds ranges of scores even without joins. One reduction to n
+        cells makes the certain interval of the pooled AUC about ``.6 / n`` wide; repeated ones
+        widen it.
 
         Examples
         --------
@@ -682,8 +655,6 @@ class ScoreCounts(Immutable):
         ... )
         >>> counts.reduced("summary")
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, summary by group)
-        >>> GroupAUC(counts.reduced("summary")).average("macro")
-        0.5
         >>> counts.reduced(max_cells=3)
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 3 ranges)
         """
@@ -696,12 +667,7 @@ class ScoreCounts(Immutable):
 
     @property
     def disclosure(self) -> Disclosure:
-        """What was coarsened and withheld: level, bins, `min_count` and withheld groups.
-
-        See Also
-        --------
-        GroupAUC.bounds : AUCs that the bins and the withheld groups permit.
-        """
+        """What was coarsened and withheld: level, bins, `min_count` and withheld groups."""
         return self._state.disclosure
 
     # Files, messages and secure sums -------------------------------------------------------
@@ -710,7 +676,8 @@ class ScoreCounts(Immutable):
         """Write the counts to a file, completely or not at all.
 
         The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
-        other tools read. The page "File format" defines it.
+        other tools read. The page "File format" defines it. The first `save` or `to_bytes` gives
+        counts without a source a random identifier, so that `merge` adds them only once.
 
         Parameters
         ----------
@@ -725,15 +692,6 @@ class ScoreCounts(Immutable):
             If group labels are members of an `enum.Enum`, or dates whose time zone has no name.
         ImportError
             If pyarrow is not installed: ``pip install "skfedauc[files]"``.
-
-        See Also
-        --------
-        with_source : Name the counts before they are saved.
-
-        Notes
-        -----
-        The first `save` or `to_bytes` gives counts without a source a random identifier, which this
-        object keeps, so that `merge` adds them only once.
 
         Examples
         --------
@@ -773,12 +731,8 @@ class ScoreCounts(Immutable):
         ValueError
             If the file is damaged, is no file of counts, comes from a newer version of skfedauc, or
             is above a limit. The message names the file and the place.
-        OSError
-            If the file cannot be read.
-        TypeError
-            If `path` is not a path, such as bytes, which `from_bytes` reads.
-        ImportError
-            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+        OSError, TypeError, ImportError
+            If the file cannot be read, if `path` is not a path, or if pyarrow is not installed.
         """
         return cls._of(_state_in(path, check_limits(limits), "path "))
 
@@ -841,7 +795,8 @@ class ScoreCounts(Immutable):
         """Return the counts on an agreed grid of several sites as a vector, for a secure sum.
 
         The sum of the vectors of all sites has the counts of all rows; `from_vector` reads it.
-        Sites can add masks that cancel in the sum, so that a server does not see their counts.
+        Sites can add masks that cancel in the sum, so that a server does not see their counts. This
+        hides them only among three or more sites with rows in the same groups.
 
         Parameters
         ----------
@@ -860,20 +815,14 @@ class ScoreCounts(Immutable):
 
         Raises
         ------
-        ValueError
-            If the counts have a group that is not among `groups`, have weights, or went through
-            `min_count` or `min_per_class`. If a count is above `max_count`.
-        TypeError
-            If an argument is not as described.
+        ValueError, TypeError
+            If an argument is not as described, if the counts have a group that is not among
+            `groups`, have weights, or went through `min_count` or `min_per_class`, or if a count is
+            above `max_count`.
 
         See Also
         --------
         skfedauc.flower.secure_reply : Vectors in Flower's protocol SecAgg+.
-
-        Notes
-        -----
-        A secure sum hides the counts of a site only among three or more sites with rows in the same
-        groups: each of two sites reads the counts of the other in their sum.
 
         Examples
         --------
@@ -919,18 +868,15 @@ class ScoreCounts(Immutable):
         --------
         >>> import numpy as np
         >>> from skfedauc import Bins, ScoreCounts
-        >>> bins, groups = Bins.at([0.3, 0.5]), ["<50", "50+"]
+        >>> bins = Bins.at([0.3, 0.5])
         >>> sites = [
-        ...     ScoreCounts.from_predictions([0, 1, 1], scores, groups=["<50", "50+", "50+"])
+        ...     ScoreCounts.from_predictions([0, 1, 1], scores)
         ...     for scores in ([0.2, 0.4, 0.7], [0.1, 0.4, 0.4], [0.3, 0.2, 0.6])
         ... ]
-        >>> masks = np.random.default_rng(0).integers(2**32, size=(3, 12))
+        >>> masks = np.random.default_rng(0).integers(2**32, size=(3, 6))
         >>> masks -= np.roll(masks, 1, axis=0)  # each pair of sites shares a mask
-        >>> sent = [
-        ...     (counts.to_vector(bins, groups) + mask) % 2**32
-        ...     for counts, mask in zip(sites, masks)
-        ... ]
-        >>> counts = ScoreCounts.from_vector(sum(sent), bins, groups, modulus=2**32)
+        >>> sent = [(site.to_vector(bins) + mask) % 2**32 for site, mask in zip(sites, masks)]
+        >>> counts = ScoreCounts.from_vector(sum(sent), bins, modulus=2**32)
         >>> counts == ScoreCounts.merge([of_site.reduced(bins) for of_site in sites])
         True
         """
@@ -992,6 +938,8 @@ class ScoreCounts(Immutable):
     def to_counts(self) -> pd.DataFrame:
         """Return the counts as a table that `from_counts` reads.
 
+        The table lacks `n_missing`, `sources` and what was withheld.
+
         Returns
         -------
         pandas.DataFrame
@@ -1004,10 +952,6 @@ class ScoreCounts(Immutable):
         ------
         DisclosureError
             If the counts are a summary.
-
-        Notes
-        -----
-        The table lacks `n_missing`, `sources` and what was withheld.
 
         Examples
         --------
