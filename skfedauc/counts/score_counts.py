@@ -23,7 +23,6 @@ from skfedauc.counts.parquet import check_bytes, read_file
 from skfedauc.counts.state import (
     Source,
     State,
-    checked,
     identifier_of_sources,
     in_order,
     n_distinct,
@@ -106,14 +105,17 @@ class ScoreCounts(Immutable):
         return counts
 
     @classmethod
-    def _restored(cls, checksum: bytes | None, *pickled: Any) -> ScoreCounts:
-        """Make score counts from a pickle, after checking them."""
-        name = "the pickled ScoreCounts"
-        state = checked(State(*pickled), name)
-        if checksum not in (None, state.checksum()):
+    def _restored(cls, checksum: bytes, *pickled: Any) -> ScoreCounts:
+        """Make score counts from a pickle, after comparing its checksum."""
+        try:
+            state = State(*pickled)
+            is_whole = checksum == state.checksum()
+        except Exception:  # damaged values may raise any exception
+            is_whole = False
+        if not is_whole:
             raise ValueError(
-                f"{name} is damaged: its checksum is another one. Make it again, or ask for "
-                "another copy."
+                "the pickled ScoreCounts is damaged: its checksum is another one. Make it again, "
+                "or ask for another copy."
             )
         return cls._of(state)
 
