@@ -22,7 +22,6 @@ rows, the variance was 24 % too small.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -103,25 +102,8 @@ class PairMoments(NamedTuple):
 
     def variance(self, m: float, n: float) -> float:
         """Variance of the AUC with m positives and n negatives."""
-        return self.covariance(m, n, 1.0)
-
-    def covariance(self, m: float, n: float, same: float) -> float:
-        """Covariance between two models' AUCs if a share `same` of rows has equal scores.
-
-        Two comparisons correlate if they share a row with the same score in both models.
-        """
-        of_a_negative = same * (m - same) * self.same_negative
-        of_a_positive = same * (n - same) * self.same_positive
-        return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
-
-    def share_of_same_scores(self, m: float, n: float, correlation: float) -> float:
-        """Share of rows with equal scores that gives two models' AUCs this correlation."""
-        squared = self.pair - self.same_negative - self.same_positive
-        linear = m * self.same_negative + n * self.same_positive
-        wanted = correlation * self.variance(m, n) * m * n
-        # Return the root of squared * x^2 + linear * x = wanted between 0 and 1, without
-        # cancellation.
-        return 2 * wanted / (linear + math.sqrt(linear**2 + 4 * squared * wanted))
+        shared = (m - 1.0) * self.same_negative + (n - 1.0) * self.same_positive
+        return (self.pair + shared) / (m * n)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
