@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 from oracles import comparisons, restricted_deviance
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import roc_curve
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
@@ -1145,43 +1144,6 @@ def test_the_scale_of_weights_changes_nothing():
 
 
 # Many rows in few cells, and a group with nearly all the weight -----------------------------------
-
-
-@pytest.mark.parametrize("decimals", [1, 8])
-def test_null_areas_are_those_of_drawn_rows(decimals):
-    """Rows drawn one by one, in one group after the other, have the same areas on average."""
-    y, scores, groups, _ = simulated(3, n=600)
-    groups = np.where(groups == 0, 0, 1 + groups % 2)
-    scores = (scores + np.arange(600) * 1e-6).round(decimals)
-    report = report_of(y, scores, groups)
-    expected = report.abroca(0, n_resamples=150, random_state=0)["expected"]
-    rng = np.random.default_rng(0)
-    for group in (1, 2):
-        sides = [[(groups == g) & (y == c) for c in (0, 1)] for g in (0, group)]
-        ends, rises = [], []
-        for negatives, positives in sides:
-            # The range of placement values of each positive, from the negatives above it
-            s, t = scores[positives][:, None], scores[negatives]
-            ends.append(np.column_stack([(t > s).mean(axis=1), (t >= s).mean(axis=1)]))
-            distinct = np.unique(t)
-            both = distinct[np.isin(distinct, s)]
-            rises.append([((t > x).mean(), (t >= x).mean()) for x in both])
-        pool, areas = np.concatenate(ends), []
-        for _ in range(150):
-            drawn = []
-            for (negatives, positives), ties in zip(sides, rises, strict=True):
-                low, high = pool[rng.integers(0, len(pool), positives.sum())].T
-                placement = [rng.random(negatives.sum()), rng.uniform(low, high)]
-                for begin, end in ties:
-                    for of_class in placement:
-                        of_class[(begin <= of_class) & (of_class < end)] = begin
-                label = np.repeat([0, 1], [placement[0].size, placement[1].size])
-                fpr, tpr, _ = roc_curve(label, 1 - np.concatenate(placement))
-                drawn.append((fpr, tpr))
-            rates = np.linspace(0, 1, 4001)
-            one, other = (np.interp(rates, *curve) for curve in drawn)
-            areas.append(np.trapezoid(np.abs(one - other), rates))
-        assert expected.loc[group] == pytest.approx(np.mean(areas), rel=0.15)
 
 
 def test_the_cross_auc_beside_a_dominating_group():

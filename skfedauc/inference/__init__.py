@@ -135,8 +135,6 @@ References, which docstrings name by author and year:
   https://doi.org/10.2307/2533958
 * Owen, D. B. (1956). Tables for computing bivariate normal probabilities. Annals of Mathematical
   Statistics 27(4). https://doi.org/10.1214/aoms/1177728074
-* Pepe, M. S. and Cai, T. (2004). The analysis of placement values for evaluating discriminatory
-  measures. Biometrics 60(2). https://doi.org/10.1111/j.0006-341X.2004.00200.x
 * Rao, J. N. K. and Scott, A. J. (1992). A simple method for the analysis of clustered binary data.
   Biometrics 48(2). https://doi.org/10.2307/2532311
 * Scholz, F. W. and Stephens, M. A. (1987). K-sample Anderson-Darling tests. Journal of the American
