@@ -6,6 +6,7 @@ import warnings
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from oracles import comparisons, restricted_deviance
@@ -15,7 +16,7 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts import view_of
-from skfedauc.inference import agreement, differences, limits, ranking
+from skfedauc.inference import agreement, differences, limits, ranking, variances
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -494,6 +495,24 @@ def test_newcombes_limits_are_found_anywhere():
             inside = (middle - auc) ** 2 <= deviate**2 * variance
             near, far = np.where(inside, middle, near), np.where(inside, far, middle)
         assert_allclose(spread._newcombe(end, deviate), far, rtol=0, atol=1e-14)
+
+
+def test_groups_that_are_alike_have_the_results_of_each(monkeypatch):
+    rng, n = np.random.default_rng(0), 1_200
+    y, scores, groups = rng.random(n) < 0.4, rng.integers(0, 4, n), rng.integers(0, 200, n)
+
+    def tables():
+        report = report_of(y, scores, groups, undefined="ignore")
+        yield report.confidence_intervals()
+        yield report.confidence_intervals(of="statistics")
+        yield report.ranking()
+
+    monkeypatch.setattr(limits, "_BLOCK", 16)
+    found = list(tables())
+    for module in (variances, ranking):
+        monkeypatch.setattr(module, "numbered", lambda *columns: np.arange(columns[0].size))
+    for table, expected in zip(found, tables(), strict=True):
+        pd.testing.assert_frame_equal(table, expected, rtol=1e-12)
 
 
 # The largest difference ------------------------------------------------------------------------

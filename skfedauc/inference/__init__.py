@@ -113,8 +113,6 @@ References, which docstrings name by author and year:
   Biometrika 73(1). https://doi.org/10.1093/biomet/73.1.13
 * McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
   https://doi.org/10.1017/CBO9781107359949.008
-* McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or
-  percentages. Psychometrika 12(2). https://doi.org/10.1007/BF02295996
 * Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks with
   applications to mobility across neighbourhoods and academic achievement across countries. Review
   of Economic Studies 91(1). https://doi.org/10.1093/restud/rdad006
