@@ -6,17 +6,17 @@ import warnings
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from oracles import comparisons, restricted_deviance
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import roc_curve
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts import view_of
-from skfedauc.inference import agreement, differences, limits, ranking
+from skfedauc.inference import agreement, differences, limits, ranking, variances
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -495,6 +495,24 @@ def test_newcombes_limits_are_found_anywhere():
             inside = (middle - auc) ** 2 <= deviate**2 * variance
             near, far = np.where(inside, middle, near), np.where(inside, far, middle)
         assert_allclose(spread._newcombe(end, deviate), far, rtol=0, atol=1e-14)
+
+
+def test_groups_that_are_alike_have_the_results_of_each(monkeypatch):
+    rng, n = np.random.default_rng(0), 1_200
+    y, scores, groups = rng.random(n) < 0.4, rng.integers(0, 4, n), rng.integers(0, 200, n)
+
+    def tables():
+        report = report_of(y, scores, groups, undefined="ignore")
+        yield report.confidence_intervals()
+        yield report.confidence_intervals(of="statistics")
+        yield report.ranking()
+
+    monkeypatch.setattr(limits, "_BLOCK", 16)
+    found = list(tables())
+    for module in (variances, ranking):
+        monkeypatch.setattr(module, "numbered", lambda *columns: np.arange(columns[0].size))
+    for table, expected in zip(found, tables(), strict=True):
+        pd.testing.assert_frame_equal(table, expected, rtol=1e-12)
 
 
 # The largest difference ------------------------------------------------------------------------
@@ -1145,43 +1163,6 @@ def test_the_scale_of_weights_changes_nothing():
 
 
 # Many rows in few cells, and a group with nearly all the weight -----------------------------------
-
-
-@pytest.mark.parametrize("decimals", [1, 8])
-def test_null_areas_are_those_of_drawn_rows(decimals):
-    """Rows drawn one by one, in one group after the other, have the same areas on average."""
-    y, scores, groups, _ = simulated(3, n=600)
-    groups = np.where(groups == 0, 0, 1 + groups % 2)
-    scores = (scores + np.arange(600) * 1e-6).round(decimals)
-    report = report_of(y, scores, groups)
-    expected = report.abroca(0, n_resamples=150, random_state=0)["expected"]
-    rng = np.random.default_rng(0)
-    for group in (1, 2):
-        sides = [[(groups == g) & (y == c) for c in (0, 1)] for g in (0, group)]
-        ends, rises = [], []
-        for negatives, positives in sides:
-            # The range of placement values of each positive, from the negatives above it
-            s, t = scores[positives][:, None], scores[negatives]
-            ends.append(np.column_stack([(t > s).mean(axis=1), (t >= s).mean(axis=1)]))
-            distinct = np.unique(t)
-            both = distinct[np.isin(distinct, s)]
-            rises.append([((t > x).mean(), (t >= x).mean()) for x in both])
-        pool, areas = np.concatenate(ends), []
-        for _ in range(150):
-            drawn = []
-            for (negatives, positives), ties in zip(sides, rises, strict=True):
-                low, high = pool[rng.integers(0, len(pool), positives.sum())].T
-                placement = [rng.random(negatives.sum()), rng.uniform(low, high)]
-                for begin, end in ties:
-                    for of_class in placement:
-                        of_class[(begin <= of_class) & (of_class < end)] = begin
-                label = np.repeat([0, 1], [placement[0].size, placement[1].size])
-                fpr, tpr, _ = roc_curve(label, 1 - np.concatenate(placement))
-                drawn.append((fpr, tpr))
-            rates = np.linspace(0, 1, 4001)
-            one, other = (np.interp(rates, *curve) for curve in drawn)
-            areas.append(np.trapezoid(np.abs(one - other), rates))
-        assert expected.loc[group] == pytest.approx(np.mean(areas), rel=0.15)
 
 
 def test_the_cross_auc_beside_a_dominating_group():

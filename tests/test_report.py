@@ -28,7 +28,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.inference.intervals import THESE_GROUPS, Interval
-from skfedauc.pairs import GroupPairs
 from skfedauc.plotting import GroupAUCDisplay
 from skfedauc.report import STATISTICS as TABLE
 from skfedauc.report import NotDefined, Statistic, null_difference_of
@@ -636,20 +635,6 @@ def test_small_groups_are_left_out_and_named():
             assert f" with {n_rows} rows." in repr(kept)
     with pytest.raises(ValueError, match="min_per_class must be a whole number of at least 1"):
         GroupAUC(report.counts, min_per_class=0)
-
-
-def test_rows_that_are_tested_several_times_give_areas_without_p_values():
-    counts = ScoreCounts.from_predictions(
-        [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
-    )
-    once, twice = (
-        GroupAUC(GroupPairs(of, rows_repeat=repeat), undefined="ignore")
-        for of, repeat in ((counts, False), (counts + counts, True))
-    )
-    assert "pvalue" in once.abroca("a", n_resamples=10, random_state=0)
-    pd.testing.assert_frame_equal(twice.abroca("a"), once.abroca("a"))
-    with pytest.raises(ValueError, match="n_resamples must be 0: rows are in several test sets"):
-        twice.abroca("a", n_resamples=10, random_state=0)
 
 
 @pytest.mark.parametrize("name", ["pooled", "worst", "difference", "tau"])

@@ -113,8 +113,6 @@ References, which docstrings name by author and year:
   Biometrika 73(1). https://doi.org/10.1093/biomet/73.1.13
 * McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
   https://doi.org/10.1017/CBO9781107359949.008
-* McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or
-  percentages. Psychometrika 12(2). https://doi.org/10.1007/BF02295996
 * Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks with
   applications to mobility across neighbourhoods and academic achievement across countries. Review
   of Economic Studies 91(1). https://doi.org/10.1093/restud/rdad006
@@ -135,8 +133,6 @@ References, which docstrings name by author and year:
   https://doi.org/10.2307/2533958
 * Owen, D. B. (1956). Tables for computing bivariate normal probabilities. Annals of Mathematical
   Statistics 27(4). https://doi.org/10.1214/aoms/1177728074
-* Pepe, M. S. and Cai, T. (2004). The analysis of placement values for evaluating discriminatory
-  measures. Biometrics 60(2). https://doi.org/10.1111/j.0006-341X.2004.00200.x
 * Rao, J. N. K. and Scott, A. J. (1992). A simple method for the analysis of clustered binary data.
   Biometrics 48(2). https://doi.org/10.2307/2532311
 * Scholz, F. W. and Stephens, M. A. (1987). K-sample Anderson-Darling tests. Journal of the American

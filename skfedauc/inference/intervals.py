@@ -140,8 +140,8 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
     total = np.bincount(group, share).astype(np.float64)
     part = ratio(share, total[group], 0.0)
     used = part > 0
-    columns = zip(*(AUCSpread.of(fold.variances) for fold in folds), strict=True)
-    auc, variance, pairs, once, often, _ = map(np.concatenate, columns)
+    columns = zip(*(AUCSpread.of(fold.variances)[:5] for fold in folds), strict=True)
+    auc, variance, pairs, once, often = map(np.concatenate, columns)
     varies = used & (variance > 0)
 
     def added(values: Floats, counted: NDArray[np.bool_]) -> Floats:

@@ -611,9 +611,7 @@ class GroupAUC:
         """
         return listed(self.counts, bias_table(self._of_auc("bias_by_group").pairs, self._index()))
 
-    def abroca(
-        self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
-    ) -> pd.DataFrame:
+    def abroca(self, reference: Any = "rest") -> pd.DataFrame:
         """Return the area between each group's ROC curve and a reference curve (ABROCA).
 
         Parameters
@@ -621,39 +619,28 @@ class GroupAUC:
         reference : "rest" or a group's label, default="rest"
             "rest" compares each group with the rows in all other groups, and a label with the group
             of this label. Pass the label of a group named "rest" in a list.
-        n_resamples : int, default=0
-            How many areas to draw under the null hypothesis that both curves are equal. 0
-            leaves out `expected` and the p values.
-        random_state : int, RandomState instance or None, default=None
-            Seed for the draws.
 
         Returns
         -------
         pandas.DataFrame
             A row for each group, with `auc`, `reference_auc`, and `abroca` [1]_, the exact area
-            between the two curves, which is at least the absolute difference of the AUCs. With
-            `n_resamples`, also `expected` (the mean area under the null hypothesis), `pvalue`,
-            `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and Hochberg's for more
-            than 50 groups. NaN if a class is absent.
+            between the two curves, which is at least the absolute difference of the AUCs. NaN if a
+            class is absent.
 
         Raises
         ------
         ValueError
-            If an argument is not as described, or if `n_resamples` is above 0, and rows have
-            weights or belong to several test sets.
+            If there is no such group.
 
         Notes
         -----
-        Sampling error alone makes the area positive: compare it with `expected`. A draw takes the
-        placement values of the positives from those of both curves together [2]_. For binned
-        scores, the area differs from that of the exact scores by at most the summed widths of the
-        certain intervals of both AUCs.
+        Sampling error alone makes the area positive: compare it with areas of reports whose group
+        labels are permuted within each class. For binned scores, the area differs from that of the
+        exact scores by at most the summed widths of the certain intervals of both AUCs.
 
         References
         ----------
         .. [1] Gardner, Brooks and Baker (2019). LAK 9. https://doi.org/10.1145/3303772.3303791
-        .. [2] Pepe and Cai (2004). Biometrics 60(2).
-           https://doi.org/10.1111/j.0006-341X.2004.00200.x
 
         Examples
         --------
@@ -667,7 +654,7 @@ class GroupAUC:
         b      0.0            1.0     1.0
         """
         pairs = self._of_auc("abroca").pairs
-        return abroca_table(pairs, self._index(), reference, n_resamples, random_state)
+        return abroca_table(pairs, self._index(), reference)
 
     # Intervals -------------------------------------------------------------------------
 

@@ -543,7 +543,7 @@ class ClassIntervals:
         self._is_known = np.zeros((n_groups, len(parts)), np.bool_)
         for k, (of, place) in enumerate(zip(parts.values(), places, strict=True)):
             own = place[of.defined]
-            for table, values in zip(tables, AUCSpread.of(of).take(of.defined), strict=True):
+            for table, values in zip(tables, AUCSpread.of(of).take(of.defined), strict=False):
                 table[own, k] = values
             self._is_known[own, k] = of.delong[of.defined] > 0
         self._spread = AUCSpread(*tables)
