@@ -17,7 +17,11 @@ from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.counts.score_counts import counts_of_rows, select_groups, with_n_missing
 from skfedauc.inference import intervals, limits
-from skfedauc.model_selection.splitter import SplitsByGroups, WithinGroupStratifiedKFold
+from skfedauc.model_selection.splitter import (
+    SplitsByGroups,
+    WithinGroupStratifiedKFold,
+    with_warning,
+)
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     AVERAGES,
@@ -391,7 +395,7 @@ def _splits(
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
     if isinstance(splitter, SplitsByGroups):
-        splitter = splitter.with_warning(label_of if wanted else None, is_quiet)
+        splitter = with_warning(splitter, label_of if wanted else None, is_quiet=is_quiet)
     splits = list(splitter.split(X, y, **wanted))
     if not splits:
         raise ValueError("cv gave no folds.")
