@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skfedauc import _input, _sklearn
 from skfedauc._sklearn import ModelScores
@@ -349,7 +349,7 @@ class GroupAUC:
         """AUC of all rows together."""
         return self.statistic("pooled")
 
-    def average(self, weights: str | Mapping[Any, float] | ArrayLike) -> float:
+    def average(self, weights: str | Mapping[Any, float]) -> float:
         """Return a weighted average of group AUCs.
 
         Parameters
