@@ -24,7 +24,7 @@ from skfedauc.inference import limits
 from skfedauc.inference.effects import Rows, cluster_effects
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.measures import PartialAUC
-from skfedauc.report import AVERAGES, null_difference_of, spread_of
+from skfedauc.report import AVERAGES, null_difference_of
 
 NAMES = ["site", "patient"]
 
@@ -492,7 +492,6 @@ REFUSED_IF_SHARED = {
     "equal": (lambda r: r.test_equal_groups(), r"Use test_difference\(\)"),
     "rest": (lambda r: r.compare_groups("rest"), "Compare all pairs of groups"),
     "ranking": (lambda r: r.ranking(), "ranking assumes independent groups"),
-    "heterogeneity": (lambda r: spread_of(r), "heterogeneity assumes independent groups"),
     "null": (lambda r: null_difference_of(r), "null_difference assumes independent groups"),
     "over": (
         lambda r: r.confidence_intervals(of="statistics", over="groups"),

@@ -27,7 +27,7 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.variances import strata_of
 from skfedauc.pairs import GroupPairs, ranks_among_all
-from skfedauc.report import null_difference_of, spread_of
+from skfedauc.report import null_difference_of
 from skfedauc.report.statistics import squared_tau
 
 # Reference values of pROC 1.18.0 and metafor 3.8.1, on 20 rows.
@@ -191,7 +191,6 @@ def test_merged_parts_give_the_same_digits():
         lambda r: r.confidence_intervals(of="statistics", over="groups"),
         lambda r: r.compare_groups(),
         lambda r: r.compare_groups("rest"),
-        lambda r: spread_of(r),
         lambda r: r.agreement().averages,
         lambda r: r.agreement().scores,
     ):
@@ -861,32 +860,27 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
 AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 0.0015]
 
 
-def test_meta_analysis_equals_metafor():
-    found = ranking.meta_analysis(np.array(AUCS), np.array(VARIANCES), 0.95)
-    assert found.mean == pytest.approx(0.823092577122, rel=1e-6)
-    assert found.tau**2 == pytest.approx(0.004319256836, rel=1e-6)
-    assert found.standard_error == pytest.approx(0.034772512511, rel=1e-6)
-    # metafor's default standard error, without Knapp and Hartung's factor
-    plain = np.sum(1 / (np.array(VARIANCES) + found.tau**2)) ** -0.5
-    assert plain == pytest.approx(0.034236542768, rel=1e-6)
+def test_reml_equals_metafor():
+    tau2 = ranking.reml(np.array(AUCS), np.array(VARIANCES))
+    assert tau2 == pytest.approx(0.004319256836, rel=1e-6)
 
 
 def test_tau_is_of_largest_restricted_likelihood_and_within_its_interval():
     zeros = 0
     for seed in range(6):
         report = report_of(*simulated(seed, n=400))
-        row = spread_of(report)
-        assert report.tau == report.statistic("tau") == report.statistics()["tau"] == row.tau
-        assert row.ci_low <= row.tau <= row.ci_high
         auc, v = report._estimates.variances.auc, report._estimates.variances.shared
+        tau, limits = report.tau, ranking.reml_limits(auc, v, 0.95)
+        assert tau == report.statistic("tau") == report.statistics()["tau"]
+        assert limits[0] <= tau <= limits[1]
         grid = np.linspace(0, 0.5, 200)
-        (least,) = restricted_deviance([row.tau], auc, v)
+        (least,) = restricted_deviance([tau], auc, v)
         assert least <= restricted_deviance(grid, auc, v).min() + 1e-9
-        for limit in (row.ci_low, row.ci_high):
+        for limit in limits:
             if 0 < limit < 0.5:
                 (deviance,) = restricted_deviance([limit], auc, v) - least
                 assert deviance == pytest.approx(stats.chi2.ppf(0.95, 1), rel=1e-5)
-        zeros += row.tau == 0
+        zeros += tau == 0
     assert 0 < zeros < 6
 
 
@@ -905,10 +899,9 @@ def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
         for read in (
             lambda report: report.tau,
             lambda report: report._estimates.value_of(squared_tau),
-            spread_of,
         ):
             with pytest.warns(UndefinedMetricWarning, match=reason):
-                assert np.isnan(read(report)).all()
+                assert np.isnan(read(report))
         with pytest.raises(ValueError, match=reason):
             _ = report_of(*rows, undefined="raise").tau
 
@@ -1046,7 +1039,6 @@ def inference_of(report):
         for over in ("rows", "groups")
         for method in methods
     ]
-    tables.append(spread_of(report).to_frame().T)
     numbers = [test.statistic, test.pvalue, difference.ci_low, difference.ci_high]
     numbers += [difference.pvalue, report.tau]
     for table in tables:

@@ -22,7 +22,6 @@ from skfedauc.inference.differences import (
     equal_groups_test,
     null_difference,
 )
-from skfedauc.inference.ranking import heterogeneity
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import (
@@ -38,7 +37,6 @@ from skfedauc.report.comparisons import (
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import (
     LeftOut,
-    NotDefined,
     Undefined,
     UndefinedPolicy,
     check_undefined,
@@ -54,7 +52,6 @@ from skfedauc.report.intervals import (
     statistic_intervals,
 )
 from skfedauc.report.statistics import (
-    NO_SPREAD,
     STATISTICS,
     Decomposition,
     StatisticName,
@@ -1245,17 +1242,6 @@ def group_names_of(report: GroupAUC) -> tuple[str, ...]:
 def null_difference_of(report: GroupAUC) -> float:
     """Return the expected difference from sampling error alone, if all true AUCs are equal."""
     return null_difference(report._of_auc("null_difference").variances)  # noqa: SLF001
-
-
-def spread_of(report: GroupAUC, *, confidence_level: float = 0.95) -> pd.Series:
-    """Return tau with its limits, the mean AUC, the share of variance `i2`, and Cochran's Q."""
-    import pandas as pd
-
-    estimates = report._of_auc("heterogeneity")  # noqa: SLF001
-    found = heterogeneity(estimates.variances, limits.check_confidence_level(confidence_level))
-    if np.isnan(found.tau):
-        estimates.policy.nan(NotDefined(NO_SPREAD), estimates.pairs)
-    return pd.Series(found._asdict())
 
 
 def first_lines_of(report: GroupAUC) -> FirstLines:
