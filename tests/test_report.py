@@ -31,7 +31,7 @@ from skfedauc.inference.intervals import THESE_GROUPS, Interval
 from skfedauc.plotting import GroupAUCDisplay
 from skfedauc.report import STATISTICS as TABLE
 from skfedauc.report import NotDefined, Statistic, null_difference_of
-from skfedauc.report.intervals import INTERVALS, StatisticInterval
+from skfedauc.report.intervals import INTERVALS
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
 
@@ -666,7 +666,7 @@ def test_a_new_statistic_has_a_line_in_displays_and_a_row_of_intervals(monkeypat
         return report, found.loc["median"].tolist()
 
     monkeypatch.setitem(TABLE, "median", Statistic(median, is_auc=True))
-    monkeypatch.setitem(INTERVALS, "median", StatisticInterval(limits))
+    monkeypatch.setitem(INTERVALS, "median", limits)
     report, row = table(list("aabbcc"))
     assert row == [1.0, 0.1, 0.9, "delong", THESE_GROUPS, "as a test"]
     _, row = table(list("aabbaa"))

@@ -54,6 +54,7 @@ def comparison_table(
     confidence_level = check_confidence_level(confidence_level)
     counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
     n_groups, order = len(labels), order_of(counts)
+    order = np.arange(n_groups) if order is None else order
     if isinstance(reference, str) and reference == "rest":
         return listed(
             counts, _comparison_table(compare_with_rest(extremes, confidence_level), labels)
@@ -62,19 +63,14 @@ def comparison_table(
         number = number_of_group(reference, counts)
         found = compare_with_reference(extremes, number, confidence_level)
         table = _comparison_table(found, labels.delete(number))
-        if order is None:
-            return table
         others = order[order != number]
-        ordered: pd.DataFrame = table.iloc[others - (others > number)]
-        return ordered
+        return table.take(others - (others > number))
     if n_groups > _MOST_IN_PAIRS:
         raise ValueError(
             f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
             f"{n_groups:,} groups. Pass reference='rest', or the label of one group."
         )
-    first, second = np.triu_indices(n_groups, 1)
-    if order is not None:
-        first, second = order[first], order[second]
+    first, second = (order[numbers] for numbers in np.triu_indices(n_groups, 1))
     flat = labels.to_flat_index()
     index = pd.MultiIndex.from_arrays([flat[first], flat[second]], names=["group", "reference"])
     return _comparison_table(compare_pairs(extremes, first, second, confidence_level), index)

@@ -213,7 +213,7 @@ TESTED = [
         Mutant(
             "counts sent again are added again",
             "counts/merging.py",
-            "            return None\n        for n in earlier:\n",
+            "            return\n        for n in earlier:\n",
             "            earlier = []\n        for n in earlier:\n",
         ),
         "tests/test_score_counts.py tests/test_saved_counts.py",

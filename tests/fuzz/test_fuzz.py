@@ -14,6 +14,7 @@ import warnings
 import numpy as np
 import pytest
 from cases import GROUPS, ROUNDED, SCORES, WEIGHTS, Case, draw
+from mutants import COMPILED, FEW, OTHERS, REPOSITORY, TESTED
 from oracles import counts_by_search, plain_label
 from rules import restored
 
@@ -29,6 +30,11 @@ MOST_CROSSED = 9
 
 def test_there_are_as_many_kinds_as_the_guide_says():
     assert (len(SCORES), len(GROUPS), len(WEIGHTS)) == (29, 44, 15)
+
+
+def test_each_planted_bug_has_its_place():
+    for mutant in [*FEW, *OTHERS, *COMPILED, *(planted for planted, _ in TESTED)]:
+        assert (REPOSITORY / "skfedauc" / mutant.file).read_text().count(mutant.old) == 1, mutant
 
 
 @pytest.mark.parametrize("worker", range(2))
