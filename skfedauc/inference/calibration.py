@@ -56,35 +56,25 @@ def cells_of_probabilities(counts: ScoreCounts, result: str) -> Cells:
 
 
 class Amounts(NamedTuple):
-    """Weights and squared weights by cell, for negatives and positives."""
+    """Weights by cell, of negatives, positives and both classes, and squared weights of both."""
 
     negatives: Floats
     positives: Floats
-    squared_negatives: Floats
-    squared_positives: Floats
+    rows: Floats
+    squares: Floats
 
     @classmethod
     def of(cls, cells: Cells) -> Amounts:
-        """Return the cells' row weights, over a power of two near their mean.
-
-        Products of their sums do not overflow.
-        """
-        if cells.weights is not None:
-            mean = cells.weights[:2].sum() / (cells.negatives.sum() + cells.positives.sum())
-            exponent = int(np.rint(np.log2(mean))) if mean > 0 else 0
-            return cls(*np.ldexp(cells.weights, -exponent * np.array([[1], [1], [2], [2]])))
+        """Return the cells' row weights over a power of two, so that no product overflows."""
         negatives, positives = (a.astype(np.float64) for a in (cells.negatives, cells.positives))
-        return cls(negatives, positives, negatives, positives)
-
-    @property
-    def rows(self) -> Floats:
-        """Row weight over both classes."""
-        return self.negatives + self.positives
-
-    @property
-    def squares(self) -> Floats:
-        """Squared row weight over both classes."""
-        return self.squared_negatives + self.squared_positives
+        rows = squares = negatives + positives
+        if cells.weights is not None:
+            mean = cells.weights[:2].sum() / rows.sum()
+            exponent = int(np.rint(np.log2(mean))) if mean > 0 else 0
+            scaled = np.ldexp(cells.weights, -exponent * np.array([[1], [1], [2], [2]]))
+            negatives, positives = scaled[:2]
+            rows, squares = scaled[:2].sum(axis=0), scaled[2:].sum(axis=0)
+        return cls(negatives, positives, rows, squares)
 
 
 def effective_rows(cells: Cells) -> Floats:
@@ -125,10 +115,9 @@ class ClusterCells:
 
     def sums(self, events: Floats, weight: Floats) -> ClusterSums:
         """Sum a numerator's and a denominator's parts by cell over each unit."""
-        found, unit = self.clusters, self.cells.groups
-        columns = (events, weight, self.amounts.squares)
-        numbers = found.group_of, found.cluster_of, found.n_groups, found.n_clusters
-        return _sums_of_units(unit, found.group_of.size, columns, numbers)
+        of = self.clusters
+        columns, numbers = (events, weight, self.amounts.squares), (of.n_groups, of.n_clusters)
+        return ClusterSums.of(self.cells.groups, columns, of.group_of, of.cluster_of, *numbers)
 
     def limits_of_bins(self, bins: Bins, tail: float) -> Limits:
         """Return the bins' shares of positives by group, with Wilson's limits."""
@@ -138,20 +127,9 @@ class ClusterCells:
         distinct, unit = np.unique(keys, return_inverse=True)
         of_bin, of_cluster = np.divmod(distinct.astype(np.intp), n_clusters)
         columns = (amounts.positives, amounts.rows, amounts.squares)
-        numbers = of_bin, of_cluster, bins.share.size, n_clusters
-        sums = _sums_of_units(unit, distinct.size, columns, numbers)
+        numbers = bins.share.size, n_clusters
+        sums = ClusterSums.of(unit, columns, of_bin, of_cluster, *numbers)
         return wilson(bins.share, sums.shares, tail)
-
-
-def _sums_of_units(
-    unit: NDArray[np.intp],
-    n_units: int,
-    columns: tuple[Floats, Floats, Floats],
-    numbers: tuple[NDArray[np.intp], NDArray[np.intp], int, int],
-) -> ClusterSums:
-    events, weight, squares = (np.bincount(unit, c, n_units).astype(np.float64) for c in columns)
-    group, cluster, n_groups, n_clusters = numbers
-    return ClusterSums(group, cluster, events, weight, squares, n_groups, n_clusters)
 
 
 # Mean score --------------------------------------------------------------------------------------

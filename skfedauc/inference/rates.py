@@ -348,6 +348,22 @@ class ClusterSums:
     n_groups: int
     n_clusters: int
 
+    @classmethod
+    def of(
+        cls,
+        unit: Numbers,
+        columns: tuple[Floats, Floats, Floats],
+        group: Numbers,
+        cluster: Numbers,
+        n_groups: int,
+        n_clusters: int,
+    ) -> ClusterSums:
+        """Sum events, weights and squared weights of rows or cells with these units."""
+        events, weight, squares = (
+            np.bincount(unit, column, group.size).astype(np.float64) for column in columns
+        )
+        return cls(group, cluster, events, weight, squares, n_groups, n_clusters)
+
     def _by_group(self, values: Floats) -> Floats:
         return np.bincount(self.group, values, self.n_groups).astype(np.float64)
 
