@@ -78,22 +78,6 @@ def test_delong_of_weighted_rows_equals_its_formula():
     assert_allclose(variances_of(Y, S1, None, WEIGHTS).delong, [0.01157996763520223], rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_clustered_variance_equals_obuchowski(seed):
-    """Groups of equal size need no correction."""
-    rng = np.random.default_rng(seed)
-    groups, y = np.repeat(np.arange(7), 12), np.tile(np.arange(12) < 5, 7)
-    scores = (rng.normal(size=7)[groups] + rng.normal(size=84) + y).round(1)
-    h = comparisons(scores[y], scores[~y])
-    of_positives, of_negatives = (
-        np.bincount(groups[of], (h.mean(axis=axis) - h.mean()) / of.sum())
-        for of, axis in ((y, 1), (~y, 0))
-    )
-    expected = 7 / 6 * ((of_positives + of_negatives) ** 2).sum()
-    found = report_of(y, scores, groups)._estimates.pooled
-    assert found.random == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_delong_and_degrees_of_freedom_equal_statsmodels(seed):
     y, scores, groups, _ = simulated(seed, decimals=1 + seed % 3)
@@ -328,14 +312,6 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, wei
         assert narrow.loc[~known, "note"].str.len().gt(0).all()
         named = wide.loc[["pooled", "macro"], "estimand"].unique().tolist()
         assert named == ["new groups like these" if over == "groups" else "these groups, new rows"]
-
-
-def test_averages_of_fixed_groups_add_up_the_variances_of_the_groups():
-    report = report_of(*simulated(2, n=2000))
-    table = report.confidence_intervals(method="delong", of="statistics", over="rows")
-    expected = np.sqrt(report._estimates.variances.delong.sum()) / 6
-    row = table.loc["macro"]
-    assert (row.ci_high - row.ci_low) / 2 == pytest.approx(1.959963984540054 * expected, rel=1e-9)
 
 
 def test_averages_over_new_groups_are_a_t_interval_of_the_group_aucs():
@@ -579,16 +555,6 @@ def test_the_difference_of_very_many_groups_compares_limits():
     table = report.confidence_intervals(confidence_level=1 - 0.05 / n_groups)
     assert test.ci_low == max(table["ci_low"].max() - table["ci_high"].min(), 0.0)
     assert (test.ci_low > 0) == (test.pvalue < 0.05)
-    inside, outside = (
-        (
-            report.test_difference(confidence_level=1 - test.pvalue * factor)
-            for factor in (1 - 1e-6, 1 + 1e-6)
-        )
-        if test.pvalue < 0.999
-        else (test, test)
-    )
-    assert inside.ci_low == 0.0
-    assert outside.ci_low >= 0.0
 
 
 def test_statistics_that_cannot_be_are_nan_with_a_reason():
