@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.pipeline import Pipeline
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.rates import upper_limit
 
 if TYPE_CHECKING:

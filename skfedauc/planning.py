@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.differences import MOST_GROUPS
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.power import REACHED, Design, binormal_moments
 from skfedauc.inference.variances import PairMoments
 from skfedauc.report import GroupAUC, estimates_of

@@ -19,7 +19,7 @@ from skfedauc import (
     rows_needed,
 )
 from skfedauc.counts import extremes_of
-from skfedauc.inference import limits
+from skfedauc.inference import intervals
 from skfedauc.inference.effects import Rows, cluster_effects
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.measures import PartialAUC
@@ -224,7 +224,9 @@ def test_limits_of_averages_add_the_correlations_of_shared_clusters(weighted):
     covariances = covariances_of(rows)
     deviations = np.sqrt(np.diag(covariances))
     freedom = report._estimates.variances.average_freedom(np.full(4, 0.25))
-    spread = limits.AUCSpread.of(report._estimates.variances)._replace(degrees_of_freedom=freedom)
+    spread = intervals.AUCSpread.of(report._estimates.variances)._replace(
+        degrees_of_freedom=freedom
+    )
     low, high = spread.limits(normal_quantile(0.025), "logit")
     found = report.confidence_intervals(of="statistics", over="rows").loc["macro"]
     below, above = (

@@ -16,7 +16,7 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts import view_of
-from skfedauc.inference import agreement, differences, limits, ranking, variances
+from skfedauc.inference import agreement, differences, intervals, ranking, variances
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -426,7 +426,7 @@ def test_limits_are_the_hull_of_logit_and_newcombe(confidence_level):
         low, high = hull(row.auc, delong, m, n, deviate)
         assert row.ci_low == pytest.approx(low, abs=1e-12)
         assert row.ci_high == pytest.approx(high, abs=1e-12)
-        plain, _ = limits.limits(row.auc, delong, deviate, "logit")
+        plain, _ = intervals.limits(row.auc, delong, deviate, "logit")
         widened += row.ci_low < plain - 1e-6
     assert 0 < widened < len(table)
 
@@ -438,7 +438,7 @@ def test_newcombes_limits_are_found_anywhere():
     deviate = np.exp(rng.uniform(-3, 3.6, n))
     once = 1 / (positives * negatives)
     often = once * ((positives + negatives) / 2 - 1)
-    spread = limits.AUCSpread(auc, auc, positives, once, often)
+    spread = intervals.AUCSpread(auc, auc, positives, once, often)
     for end in (0.0, 1.0):
         near, far = auc.copy(), np.full(n, end)
         for _ in range(70):
@@ -460,7 +460,7 @@ def test_groups_that_are_alike_have_the_results_of_each(monkeypatch):
         yield report.confidence_intervals(of="statistics")
         yield report.ranking()
 
-    monkeypatch.setattr(limits, "_BLOCK", 16)
+    monkeypatch.setattr(intervals, "_BLOCK", 16)
     found = list(tables())
     for module in (variances, ranking):
         monkeypatch.setattr(module, "numbered", lambda *columns: np.arange(columns[0].size))
@@ -572,7 +572,7 @@ def test_statistics_that_cannot_be_are_nan_with_a_reason():
 
 def test_exact_limits_are_where_the_divergence_is_allowed():
     auc, fewest = np.array([0.0, 0.2, 0.5, 0.9, 1.0]), np.array([5.0, 1.0, 40.0, 300.0, 7.0])
-    low, high = limits.exact_limits(auc, fewest, 0.025)
+    low, high = intervals.exact_limits(auc, fewest, 0.025)
     assert low[0] == 0
     assert high[-1] == 1
     for limit, inner in ((low, slice(1, None)), (high, slice(-1))):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.calibration.simulation import Floats, draw_rows, groups, percent, report
-from benchmarks.calibration.table import Table
+from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC
 from skfedauc.report.statistics import squared_tau
 
@@ -131,6 +131,7 @@ TABLES = [
             for g, m, n in ((10, 50, 200), (40, 50, 200), (40, 300, 700))
             for tau in (0.03, 0.05, 0.08)
         ],
+        others=[Plot("Estimates of tau", ["root of mean square", "REML", "error of REML"])],
     ),
     Table(
         "Shrunken AUCs and ranks",

@@ -19,7 +19,7 @@ from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.quantiles import normal_quantile, t_quantile
-from skfedauc.inference.rates import ClusterSums, Limits, wilson
+from skfedauc.inference.rates import ClusterSums, Limits, Shares, wilson
 
 # Notes on slopes without a value
 ONE_CLASS, CERTAIN, SEPARATED = "one class", "scores of 0 or 1", "separated classes"
@@ -138,9 +138,8 @@ class ClusterCells:
 class MeanScore(NamedTuple):
     """Each group's mean score and share of positives (prevalence).
 
-    `low` and `high` limit their difference, `deviation` is the difference over its
-    standard error under perfect calibration, and `pvalue` is below 5 % exactly if the limits at
-    95 % exclude 0.
+    `low` and `high` limit their difference, and `deviation` is the difference over its standard
+    error under perfect calibration.
     """
 
     mean: Floats
@@ -148,45 +147,33 @@ class MeanScore(NamedTuple):
     low: Floats
     high: Floats
     deviation: Floats
-    pvalue: Floats
 
 
 def mean_scores(
     cells: Cells, confidence_level: float, clusters: ClusterCells | None = None
 ) -> MeanScore:
-    """Return the mean score minus the share of positives in each group, with limits and p value.
+    """Return the mean score minus the share of positives in each group, with limits.
 
     The scores are given, and the labels are random. The limits are the mean score minus Wilson's
     limits (1927) of the share of positives, which are conservative, because rows with different
     probabilities have less than the binomial variance (Hoeffding 1956). With clusters, the variance
     is that of the labels minus the scores, and at least the binomial variance.
     """
-    from scipy.special import ndtr
-
     amounts, tail = Amounts.of(cells), (1.0 - confidence_level) / 2.0
     weight = _sums(cells, amounts.rows)
     mean = _sums(cells, amounts.rows * cells.scores) / weight
     prevalence = np.minimum(_sums(cells, amounts.positives) / weight, 1.0)
     difference = mean - prevalence
-    # Rounding error of weighted means is no difference.
-    apart = np.where(np.abs(difference) > 1e-12 * mean, np.abs(difference), 0.0)
-    binomial = np.maximum(mean * (1.0 - mean), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if clusters is None:
-            n_rows = effective_rows(cells)
-            _, low, high = wilson(prevalence, n_rows, tail)
-            standardized = np.where(apart > 0.0, apart / np.sqrt(binomial / n_rows), 0.0)
-            pvalue = 2.0 * ndtr(-standardized)
-        else:
-            own, scores = clusters.amounts, clusters.cells.scores
-            sums = clusters.sums(own.positives - own.rows * scores, own.rows)
-            shares = sums.precision_of(prevalence)
-            _, low, high = wilson(prevalence, shares, tail)
-            standardized = np.where(apart > 0.0, apart / np.sqrt(binomial / shares.effective), 0.0)
-            pvalue = np.where(shares.has_interval, 2.0 * shares.tail_of(standardized), np.nan)
+    rows: Floats | Shares = effective_rows(cells)
+    if clusters is not None:
+        own, scores = clusters.amounts, clusters.cells.scores
+        sums = clusters.sums(own.positives - own.rows * scores, own.rows)
+        rows = sums.precision_of(prevalence)
+    with np.errstate(invalid="ignore"):
+        _, low, high = wilson(prevalence, rows, tail)
     variance = _sums(cells, amounts.squares * cells.scores * (1.0 - cells.scores))
     deviation = ratio(difference * weight, np.sqrt(variance), 0.0)
-    return MeanScore(mean, prevalence, mean - high, mean - low, deviation, pvalue)
+    return MeanScore(mean, prevalence, mean - high, mean - low, deviation)
 
 
 # Slope -------------------------------------------------------------------------------------------

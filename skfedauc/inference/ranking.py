@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import MOST_GROUPS, all_pairs
-from skfedauc.inference.limits import Spreads, limits_of_groups
+from skfedauc.inference.intervals import Spreads, limits_of_groups
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances, examples_of, numbered
 

@@ -14,7 +14,7 @@ from skfedauc._sklearn import ModelScores
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference import intervals, limits
+from skfedauc.inference import intervals
 from skfedauc.inference.differences import (
     DifferenceTest,
     EqualGroupsTest,
@@ -659,7 +659,7 @@ class GroupAUC:
         self,
         *,
         confidence_level: float = 0.95,
-        method: limits.Method | None = None,
+        method: intervals.Method | None = None,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
     ) -> pd.DataFrame:
@@ -721,7 +721,7 @@ class GroupAUC:
         >>> report.confidence_intervals().columns.tolist()
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
-        confidence_level = limits.check_confidence_level(confidence_level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         methods = self._estimates.measure.methods
         way = methods[0] if method is None else _input.check_option("method", method, methods)
         _input.check_option("of", of, ("groups", "statistics"))
@@ -984,7 +984,7 @@ class GroupAUC:
         device 4         1          4         False
         device 5         1          4         False
         """
-        confidence_level = limits.check_confidence_level(confidence_level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         estimates = self._of_auc("ranking")
         if estimates.policy.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
