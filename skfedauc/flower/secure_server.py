@@ -79,9 +79,9 @@ def secure_group_auc(
 ) -> SecureReport:
     """Compute the AUCs of the rows of all clients from a sum of masked counts.
 
-    The function runs one round of Flower's protocol SecAgg+ [1]_ [2]_: the server receives masked
-    each client's counts, and only the sum of the counts. The clients answer by `secure_reply`.
-    Call it in the main function of a ServerApp, for instance after training a model.
+    The function runs one round of Flower's protocol SecAgg+ [1]_ [2]_: the server receives each
+    client's counts masked, and learns only their sum. The clients answer by `secure_reply`. Call it
+    in the main function of a ServerApp, for instance after training a model.
 
     Parameters
     ----------
@@ -92,8 +92,7 @@ def secure_group_auc(
     bins : Bins
         Bins of the scores, of a fixed number, equal to those of the clients.
     groups : array-like of labels, or None
-        Labels of the groups of all clients, or None for rows without groups. All clients should
-        have rows in all groups; see Notes.
+        Labels of the groups of all clients, or None for rows without groups.
     arrays : flwr.app.ArrayRecord, default=None
         Arrays of the model for the clients, or none.
     node_ids : iterable of int, default=None
@@ -129,21 +128,18 @@ def secure_group_auc(
     Notes
     -----
     Flower averages floats, clipped to [-8, 8] and rounded at random. Here, the settings make sums
-    of counts exact: each client has weight 1, the clipping range C is the largest power of two for
-    which ``2 * C`` times the number of clients is below 2**32 (at most 2**29), and the quantization
-    range is ``2 * C``. A client refuses other settings, and counts above C.
-
-    Each client shares masks with all others, or with 100, of which more than two thirds must remain
-    to the end. A client that fails while keys are shared stops the round before any counts are
-    sent. One that fails later is left out of the sum, unless it has sent its counts. Clients do not
-    remove masks if fewer than 3 of those that share masks are in the sum. Masks come from SHAKE-256
-    in place of the Mersenne Twister, from whose masks a server could compute counts; clients with
+    of counts exact, masks come from SHAKE-256 in place of the Mersenne Twister, and clients refuse
+    other settings: see the page "Federated evaluation with Flower and NVFlare". Clients with
     Flower's own mod can therefore not take part.
+
+    A client that fails while keys are shared stops the round before any counts are sent. One that
+    fails later is left out of the sum, unless it has sent its counts. More than two thirds of the
+    clients that share masks, and at least 3, must remain to the end.
 
     The sum discloses the counts of a client in a group that no other client has: use groups that
     all share, such as age bands, or None. Two rounds with almost the same clients disclose those of
     the difference: do not repeat a round without a client that was in it. The sum has no class
-    labels, so that the positive class must be agreed; a digest compares bins and groups.
+    labels, so that the positive class must be agreed.
 
     References
     ----------
@@ -247,7 +243,7 @@ def _averages(
         settings.threshold,
         max_weight=1.0,
         clipping_range=float(settings.max_count),
-        quantization_range=settings.quantization_range,
+        quantization_range=2 * settings.max_count,
         modulus_range=MODULUS,
         timeout=timeout,
     )(grid, state)

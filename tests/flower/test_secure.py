@@ -448,7 +448,7 @@ def test_clients_refuse_a_low_threshold(monkeypatch):
             super().__init__(num_shares, 2, **settings)
 
     monkeypatch.setattr(secure_client.server_module(), "SecAggPlusWorkflow", Other)
-    with pytest.raises(RuntimeError, match=r"not safe.*5 shares, threshold 2"):
+    with pytest.raises(RuntimeError, match=r"not safe for 5 clients: share_num 5, threshold 2,"):
         ask()
 
 
