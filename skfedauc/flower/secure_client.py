@@ -172,7 +172,7 @@ def is_secure_request(message: Message) -> bool:
     In the train function of a ClientApp::
 
         if is_secure_request(message):
-            return secure_reply(message, context, count, bins=BINS, groups=["<50", "50+"])
+            return secure_reply(message, context, count, bins=BINS, groups=None)
     """
     records = flwr("common.secure_aggregation.secaggplus_constants")
     return message.has_content() and records.RECORD_KEY_CONFIGS in message.content.config_records
