@@ -169,113 +169,96 @@ def secure_group_auc(
             f"min_clients is {min_clients}, and only {len(nodes)} clients are asked; wait until "
             "more clients are connected."
         )
-    watched = _WatchedGrid(grid)
-    averages = _averages(watched, context, nodes, arrays, settings, {GRID: agreed.digest}, timeout)
-    if averages is None:
+    common = flwr("common")
+    parameters = common.ndarrays_to_parameters([] if arrays is None else arrays.to_numpy_ndarrays())
+    asked = _Round(grid, nodes, common.FitIns(parameters, {GRID: agreed.digest}))
+    asked.run(context, settings, timeout)
+    if asked.average is None:
         raise RuntimeError(
             "secure aggregation stopped without a sum, because too many clients failed"
-            f"{watched.reasons}. At least {settings.threshold} of {settings.num_shares} clients "
+            f"{asked.reasons}. At least {settings.threshold} of {settings.num_shares} clients "
             "with common masks must remain until the end."
         )
-    average, n_clients = averages
-    if n_clients < min_clients:
+    if asked.n_clients < min_clients:
         raise ValueError(
-            f"the sum has the counts of {n_clients} of {len(nodes)} clients"
-            f"{watched.reasons}; at least {min_clients} are required. Pass min_clients= to accept "
+            f"the sum has the counts of {asked.n_clients} of {len(nodes)} clients"
+            f"{asked.reasons}; at least {min_clients} are required. Pass min_clients= to accept "
             "a smaller number, if the rows of the other clients may be left out."
         )
-    counts = ScoreCounts.from_vector(_sum_of(average, n_clients, settings, agreed), bins, groups)
-    return SecureReport(GroupAUC(counts), n_clients, len(nodes), watched.failures)
-
-
-def _averages(
-    grid: _WatchedGrid,
-    context: Context,
-    nodes: list[int],
-    arrays: ArrayRecord | None,
-    settings: Settings,
-    config: dict[str, Any],
-    timeout: float | None,
-) -> tuple[NDArray[np.float64], int] | None:
-    """Run the protocol, and return the average vector and the client count, or None."""
-    common = flwr("common")
-    constants = flwr("server.workflow.constant")
-    ndarrays = [] if arrays is None else arrays.to_numpy_ndarrays()
-    instructions = common.FitIns(common.ndarrays_to_parameters(ndarrays), config)
-    found: list[tuple[NDArray[np.float64], int]] = []
-
-    class Round:
-        """Strategy that asks all nodes in one round, and stores the average."""
-
-        def configure_fit(self, *_: Any) -> list[tuple[Any, Any]]:
-            # The workflow needs only the identifier of a client's proxy.
-            return [(SimpleNamespace(node_id=node, cid=str(node)), instructions) for node in nodes]
-
-        def aggregate_fit(
-            self, _: int, results: list[tuple[Any, Any]], failures: Any
-        ) -> tuple[None, dict[str, Any]]:
-            weights = {result.num_examples for _, result in results}
-            if weights != {1}:
-                raise ValueError(
-                    f"clients sent the weights {sorted(weights)} in place of 1; all clients must "
-                    "answer by skfedauc.flower.secure_reply."
-                )
-            (average,) = common.parameters_to_ndarrays(results[0][1].parameters)
-            found.append((average, len(results)))
-            return None, {}
-
-    # The workflow writes records to the context.
-    own = copy.copy(context)
-    own.state = flwr("app").RecordDict()
-    asked = SimpleNamespace(num_available=lambda: len(nodes))
-    state = flwr("server").LegacyContext(own, strategy=Round(), client_manager=asked)
-    state.state[constants.MAIN_CONFIGS_RECORD] = flwr("app").ConfigRecord(
-        {constants.Key.CURRENT_ROUND: 1}
-    )
-    state.state[constants.MAIN_PARAMS_RECORD] = flwr("app").ArrayRecord()
-    server_module().SecAggPlusWorkflow(
-        settings.num_shares,
-        settings.threshold,
-        max_weight=1.0,
-        clipping_range=float(settings.max_count),
-        quantization_range=2 * settings.max_count,
-        modulus_range=MODULUS,
-        timeout=timeout,
-    )(grid, state)
-    return found[0] if found else None
-
-
-def _sum_of(
-    average: NDArray[np.float64], n_clients: int, settings: Settings, grid: Grid
-) -> NDArray[np.int64]:
-    """Check the sum of the counts of all clients, and return the sum."""
-    sums = np.asarray(average, np.float64) * n_clients
-    whole = np.rint(sums)
-    most = n_clients * settings.max_count
+    sums = np.asarray(asked.average, np.float64) * asked.n_clients
+    whole, most = np.rint(sums), asked.n_clients * settings.max_count
     is_right = (np.abs(sums - whole) <= _MOST_ROUNDED) & (whole >= 0) & (whole <= most)
-    if sums.shape != (grid.size,) or not is_right.all():
+    if sums.shape != (agreed.size,) or not is_right.all():
         raise ValueError(
             "the result of secure aggregation is not a sum of counts: of "
-            f"{sums.size:,} entries (expected: {grid.size:,}), {int((~is_right).sum()):,} are not "
-            f"whole numbers from 0 to {most:,}. Masks remain in the sum, or a client sent other "
-            "numbers; all clients must answer by skfedauc.flower.secure_reply of this version."
+            f"{sums.size:,} entries (expected: {agreed.size:,}), {int((~is_right).sum()):,} are "
+            f"not whole numbers from 0 to {most:,}. Masks remain in the sum, or a client sent "
+            "other numbers; all clients must answer by skfedauc.flower.secure_reply of this "
+            "version."
         )
-    return whole.astype(np.int64)
+    counts = ScoreCounts.from_vector(whole.astype(np.int64), bins, groups)
+    return SecureReport(GroupAUC(counts), asked.n_clients, len(nodes), asked.failures)
 
 
-class _WatchedGrid:
-    """Grid of the protocol that records failing nodes, with the reason by the node's identifier."""
+class _Round:
+    """One round of the protocol, as Flower's grid, strategy and client manager.
 
-    def __init__(self, grid: Any) -> None:
-        self._grid = grid
+    It keeps the average, and the reason by the identifier of each node that failed.
+    """
+
+    def __init__(self, grid: Any, nodes: list[int], instructions: Any) -> None:
+        self._grid, self._nodes, self._instructions = grid, nodes, instructions
         self._key = flwr("common.secure_aggregation.secaggplus_constants").RECORD_KEY_CONFIGS
         self._n_requests = 0
         self.failures: dict[int, str] = {}
+        self.average: NDArray[np.float64] | None = None
+        self.n_clients = 0
+
+    def run(self, context: Context, settings: Settings, timeout: float | None) -> None:
+        """Run the protocol; there is no average if too many clients fail."""
+        app, constants = flwr("app"), flwr("server.workflow.constant")
+        # The workflow writes records to the context.
+        own = copy.copy(context)
+        own.state = app.RecordDict()
+        state = flwr("server").LegacyContext(own, strategy=self, client_manager=self)
+        number = app.ConfigRecord({constants.Key.CURRENT_ROUND: 1})
+        state.state[constants.MAIN_CONFIGS_RECORD] = number
+        state.state[constants.MAIN_PARAMS_RECORD] = app.ArrayRecord()
+        workflow = server_module().SecAggPlusWorkflow(
+            settings.num_shares,
+            settings.threshold,
+            max_weight=1.0,
+            clipping_range=float(settings.max_count),
+            quantization_range=2 * settings.max_count,
+            modulus_range=MODULUS,
+            timeout=timeout,
+        )
+        workflow(self, state)
+
+    def num_available(self) -> int:
+        return len(self._nodes)
+
+    def configure_fit(self, *_: Any) -> list[tuple[Any, Any]]:
+        # The workflow needs only the identifier of a client's proxy.
+        proxies = (SimpleNamespace(node_id=node, cid=str(node)) for node in self._nodes)
+        return [(proxy, self._instructions) for proxy in proxies]
+
+    def aggregate_fit(
+        self, _: int, results: list[tuple[Any, Any]], failures: Any
+    ) -> tuple[None, dict[str, Any]]:
+        weights = {result.num_examples for _, result in results}
+        if weights != {1}:
+            raise ValueError(
+                f"clients sent the weights {sorted(weights)} in place of 1; all clients must "
+                "answer by skfedauc.flower.secure_reply."
+            )
+        (self.average,) = flwr("common").parameters_to_ndarrays(results[0][1].parameters)
+        self.n_clients = len(results)
+        return None, {}
 
     def send_and_receive(
         self, messages: Iterable[Message], *, timeout: float | None = None
     ) -> list[Message]:
-        """Send requests to clients, and return the replies."""
         sent = list(messages)
         replies = list(self._grid.send_and_receive(sent, timeout=timeout))
         silent = {message.metadata.dst_node_id for message in sent}
@@ -302,7 +285,7 @@ class _WatchedGrid:
 
     @property
     def reasons(self) -> str:
-        """Text with the failed nodes and reasons in parentheses; empty without failed nodes."""
+        """The failed nodes and reasons in parentheses; empty without failed nodes."""
         if not self.failures:
             return ""
         named = [
