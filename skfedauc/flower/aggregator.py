@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _words
 from skfedauc.counts import (
-    Bins,
-    Disclosure,
     DisclosureError,
     LimitError,
     Limits,
@@ -19,7 +17,6 @@ from skfedauc.counts import (
     ScoreCounts,
     Withheld,
 )
-from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.merging import Part, Register
 from skfedauc.counts.score_counts import view_of
@@ -142,8 +139,6 @@ class GroupAUCAggregator:
     "within", "worst", "difference")
         Names as in `GroupAUC.statistic`. Those that the level of disclosure does not determine are
         left out.
-    disclosure : "exact", "bins", "summary", Bins or None, default=None
-        Level to which each reply is reduced first; None requires one level of all replies.
     limits : skfedauc.counts.Limits, default=None
         What is accepted of each reply. None accepts 2**28 bytes, also after decompression, 10**9
         rows in a class, and labels of 1,000 characters.
@@ -207,7 +202,6 @@ class GroupAUCAggregator:
         on_missing: Literal["warn", "raise", "ignore"] = "warn",
         on_invalid: Literal["raise", "skip"] = "raise",
         statistics: Sequence[StatisticName] = _STATISTICS,
-        disclosure: str | Bins | Disclosure | None = None,
         limits: Limits | None = None,
     ) -> None:
         # The import is local, because clients need this module without scikit-learn and scipy.
@@ -219,8 +213,6 @@ class GroupAUCAggregator:
             )
         for name in statistics:
             check_statistic(name)
-        if disclosure is not None:
-            check_rule(disclosure)
         self._groups_of: dict[str, tuple[Any, ...]] | None = None
         if isinstance(expected_groups, Mapping):
             for source in expected_groups:
@@ -234,7 +226,7 @@ class GroupAUCAggregator:
         self.expected_groups = None if expected_groups is None else _labels_in(expected_groups)
         self.on_missing = _input.check_option("on_missing", on_missing, ("warn", "raise", "ignore"))
         self.on_invalid = _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
-        self.statistics, self.disclosure = tuple(statistics), disclosure
+        self.statistics = tuple(statistics)
         self.limits = _LIMITS if limits is None else check_limits(limits)
         self.reports: dict[int, GroupAUC] = {}
         self.missing_groups: dict[int, tuple[Any, ...]] = {}
@@ -282,9 +274,7 @@ class GroupAUCAggregator:
         server_round = self._round_of(replies)
         self.invalid[server_round], self.repeated[server_round] = invalid, repeated
         try:
-            counts = ScoreCounts.merge(
-                {reply.name: reply.counts for reply in replies}, disclosure=self.disclosure
-            )
+            counts = ScoreCounts.merge({reply.name: reply.counts for reply in replies})
         except MergeError as error:
             raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
         missing = self._check_groups(counts, server_round)

@@ -409,18 +409,12 @@ class PrivateCounts(Immutable):
         """Group count, or 1 for rows without groups."""
         return len(self.negatives)
 
+    def _content(self) -> tuple[Any, ...]:
+        arrays = self.negatives.tobytes(), self.positives.tobytes()
+        return (*arrays, self.groups, self.bins, self.releases, self.exact_groups)
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PrivateCounts):
-            return NotImplemented
-        mine, yours = self._state, other._state
-        return (
-            mine.releases == yours.releases
-            and mine.bins == yours.bins
-            and self.groups == other.groups
-            and self.exact_groups == other.exact_groups
-            and np.array_equal(mine.negatives, yours.negatives)
-            and np.array_equal(mine.positives, yours.positives)
-        )
+        return isinstance(other, PrivateCounts) and self._content() == other._content()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PrivateCounts.from_bytes, (self.to_bytes(),)

@@ -178,9 +178,8 @@ def read_content(data: Any, name: str) -> State:
     version = facts.get("version")
     if type(version) is int and version > _VERSION:
         raise ValueError(
-            f"{name} has version {version} of the format of private counts, written by skfedauc "
-            f"{shortened(facts.get('package'))}; skfedauc {skfedauc.__version__} reads version "
-            f"{_VERSION}. Upgrade by: pip install --upgrade skfedauc"
+            f"{name} has version {version} of the format of private counts; skfedauc "
+            f"{skfedauc.__version__} reads {_VERSION}. Upgrade by: pip install --upgrade skfedauc"
         )
     try:
         return _read(file, facts, len(data))

@@ -523,49 +523,28 @@ def test_clients_send_bins():
         assert ends == (bounds.low[name], bounds.high[name])
 
 
-def test_levels_are_mixed_only_on_request():
+def test_levels_are_not_mixed():
     replies = at("exact", BINS, "exact")
     with pytest.raises(ValueError, match=r"cannot be merged: .*'kyiv'.*Bins\.of_scores\(parts=4\)"):
         GroupAUCAggregator()(replies)
-    aggregator = GroupAUCAggregator(disclosure=BINS)
-    aggregator(replies)
-    assert aggregator.reports[1].counts == exact(3).reduced(BINS)
-    with pytest.raises(ValueError, match=r"cannot be merged: .*'kyiv'"):
-        GroupAUCAggregator(disclosure="exact")(replies)
-
-
-def test_summaries_leave_the_pooled_auc_out():
-    aggregator = GroupAUCAggregator(expected_groups=SITES[:3], on_missing="raise")
-    metrics = aggregator([reply(site, counts_of(site)) for site in SITES[:3]])
-    summaries = GroupAUCAggregator(
-        expected_groups=SITES[:3], on_missing="raise", disclosure="summary"
-    )
-    found = summaries([reply(site, counts_of(site)) for site in SITES[:3]])
-    assert set(metrics) - set(found) == {"auc-pooled"}
-    assert all(metrics[name] == found[name] for name in found)
-    report = summaries.reports[1]
-    assert report.counts.disclosure.level == "summary"
-    assert report.by_group.equals(aggregator.reports[1].by_group)
 
 
 def test_clients_send_summaries():
-    aggregator = GroupAUCAggregator()
-    metrics = aggregator(at("summary", "summary"))
-    assert "auc-pooled" not in metrics
-    assert metrics["auc-worst"] == GroupAUC(exact(2)).worst
-    mixed = GroupAUCAggregator(disclosure="summary")
-    metrics = mixed(at("summary", BINS, "exact"))
-    assert mixed.reports[1].counts.groups == tuple(SITES[:3])
-    low, high = metrics["auc-macro-low"], metrics["auc-macro-high"]
-    assert low < GroupAUC(exact(3)).average("macro") < high
+    aggregator, exactly = GroupAUCAggregator(), GroupAUCAggregator()
+    metrics, found = exactly(at("exact", "exact")), aggregator(at("summary", "summary"))
+    assert set(metrics) - set(found) == {"auc-pooled"}
+    assert all(metrics[name] == found[name] for name in found)
+    report = aggregator.reports[1]
+    assert report.counts.disclosure.level == "summary"
+    assert report.by_group.equals(exactly.reports[1].by_group)
 
 
 def test_a_group_in_two_summaries_is_refused():
-    replies = [reply(site, counts_of("bern")) for site in ("bern", "oslo")]
+    replies = [reply(site, counts_of("bern").reduced("summary")) for site in ("bern", "oslo")]
     with pytest.raises(
         ValueError, match=r"'bern' and .* 'oslo' are summaries with rows of the group"
     ):
-        GroupAUCAggregator(disclosure="summary")(replies)
+        GroupAUCAggregator()(replies)
 
 
 # Arguments ---------------------------------------------------------------------------------------
@@ -588,7 +567,6 @@ def test_a_group_in_two_summaries_is_refused():
             "must be a list of names; got str 'pooled'",
         ),
         ({"statistics": ["auc"]}, ValueError, "auc"),
-        ({"disclosure": "bin"}, ValueError, "disclosure must be"),
     ],
 )
 def test_wrong_arguments_of_the_aggregator_are_named(arguments, error, message):
