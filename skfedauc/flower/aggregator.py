@@ -349,15 +349,14 @@ class GroupAUCAggregator:
 
     def _round_of(self, replies: list[_Reply]) -> int:
         """Return the round of the replies, or the number of calls for replies without a round."""
-        rounds = {number for reply in replies if (number := reply.server_round) is not None}
-        if len(rounds) > 1:
-            named = [reply for reply in replies if reply.server_round is not None]
-            shown = "; ".join(f"{reply.name}: round {reply.server_round}" for reply in named[:20])
+        rounds = {r.name: r.server_round for r in replies if r.server_round is not None}
+        if len(set(rounds.values())) > 1:
+            shown = "; ".join(f"{name}: round {number}" for name, number in [*rounds.items()][:20])
             raise ValueError(
                 f"the replies are from different server rounds ({shown}); leave out the replies to "
                 "earlier requests."
             )
-        return rounds.pop() if rounds else self._n_calls
+        return next(iter(rounds.values()), self._n_calls)
 
     def _check_own_groups(self, reply: _Reply) -> None:
         """Refuse a reply with rows of groups that its source does not have."""
