@@ -530,26 +530,6 @@ def test_exact_parts_without_groups():
     assert PrivateCounts.from_bytes(merged.to_bytes()).sources == merged.sources
 
 
-def test_pooled_auc_with_exact_parts_is_unbiased():
-    """Over draws of the noise, the mean is the AUC of the bins, with the stated standard error."""
-    site, exact = counts_of(1, 1_000, groups=("a",)), counts_of(2, 2_000, groups=("b",))
-    expected = GroupAUC(ScoreCounts.merge([site, exact], disclosure=BINS)).pooled
-    merged = PrivateCounts.merge([released(site), exact])
-    stated = merged.confidence_intervals(of="statistics").loc["pooled"]
-    negatives, positives = np.sum([grid_of(site), grid_of(exact)], axis=0)
-    rng, n_runs = np.random.default_rng(5), 4_000
-    runs = NoisyCounts(
-        negatives + geometric(rng, 1.0, (n_runs, BINS.n_bins)),
-        positives + geometric(rng, 1.0, (n_runs, BINS.n_bins)),
-        np.full(n_runs, merged.variance.sum()),
-    )
-    found = NoisyPairs(runs, np.full(BINS.n_bins, 0.5)).auc
-    assert abs(found.mean() - expected) < 4.0 * found.std() / n_runs**0.5
-    assert found.std() <= stated.se_noise < 1.3 * found.std()
-    assert abs(stated.value - expected) < 5.0 * found.std()
-    assert stated.ci_low < expected < stated.ci_high
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
