@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -318,9 +319,8 @@ class GroupAUCAggregator:
         for number, content in enumerate(contents, 1):
             name = f"reply {number} of {len(contents)}"
             try:
-                reply = _read_reply(content, name, self.limits)
+                reply = self._read(content, name)
                 _check_metrics(reply, weighted_by_key)
-                self._check_own_groups(reply)
                 register.add(number, Part(reply.name, view_of(reply.counts)))
             except ValueError as error:
                 reason = str(error)
@@ -358,26 +358,42 @@ class GroupAUCAggregator:
             )
         return next(iter(rounds.values()), self._n_calls)
 
-    def _check_own_groups(self, reply: _Reply) -> None:
-        """Refuse a reply with rows of groups that its source does not have."""
-        if self._groups_of is None:
-            return
-        names = [source.name for source in reply.counts.sources]
-        unknown = [name for name in names if name not in self._groups_of]
-        if unknown:
+    def _read(self, content: RecordDict, name: str) -> _Reply:
+        """Read the counts of a reply; a client has its own source name, and its own groups."""
+        found = [record for record in content.config_records.values() if _COUNTS in record]
+        if len(found) != 1:
+            held = "no counts" if not found else f"{len(found)} records of counts"
             raise ValueError(
-                f"{reply.name} has counts of the source {_words.listed(unknown)}, which is not in "
-                f"expected_groups ({_words.listed(self._groups_of)}). Pass the name of the client "
-                "by counts_record(counts, source=...)."
+                f"{name} has {held}; put one record of skfedauc.flower.counts_record(counts) into "
+                "the reply of each client."
             )
-        own = {label for name in names for label in self._groups_of[str(name)]}
-        others = [label for label in reply.counts.groups or () if label not in own]
-        if others:
-            raise ValueError(
-                f"{reply.name} has rows of {_words.counted(len(others), 'group')} that "
-                f"expected_groups does not give to {_words.listed(names)}: "
-                f"{_words.listed(others)}. Leave out this reply, or correct expected_groups."
-            )
+        (record,) = found
+        source, server_round, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
+        if not (
+            isinstance(data, bytes)
+            and isinstance(source, str | None)
+            and isinstance(server_round, int | None)
+        ):
+            raise ValueError(f"{name} has counts that skfedauc.flower.counts_record did not make.")
+        limits = self.limits
+        if source is not None:
+            name = f"{name}, from {_words.shortened(source)}"
+            limits = dataclasses.replace(limits, source=source)
+        if self._groups_of is not None:
+            if source not in self._groups_of:
+                raise ValueError(
+                    f"{name} has no source in expected_groups "
+                    f"({_words.listed(self._groups_of)}). Pass the name of the client by "
+                    "counts_record(counts, source=...)."
+                )
+            limits = dataclasses.replace(limits, groups=set(self._groups_of[source]))
+        try:
+            counts = ScoreCounts.from_bytes(data, limits=limits)
+        except LimitError as error:
+            raise ValueError(f"{name}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"{name} has damaged counts: {error}") from error
+        return _Reply(counts, name, server_round, content)
 
     def _check_groups(self, counts: ScoreCounts, server_round: int) -> tuple[Any, ...] | None:
         """Compare the groups with the expected groups, and return the missing groups."""
@@ -417,33 +433,6 @@ class _Reply(NamedTuple):
     name: str
     server_round: int | None
     content: Any
-
-
-def _read_reply(content: RecordDict, name: str, limits: Limits) -> _Reply:
-    """Read the counts of a reply."""
-    found = [record for record in content.config_records.values() if _COUNTS in record]
-    if len(found) != 1:
-        held = "no counts" if not found else f"{len(found)} records of counts"
-        raise ValueError(
-            f"{name} has {held}; put one record of skfedauc.flower.counts_record(counts) into the "
-            "reply of each client."
-        )
-    (record,) = found
-    source, server_round, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
-    if source is not None:
-        name = f"{name}, from {_words.shortened(source)}"
-    if not isinstance(data, bytes) or not isinstance(server_round, int | None):
-        raise ValueError(f"{name} has counts that are not made by skfedauc.flower.counts_record.")
-    try:
-        counts = ScoreCounts.from_bytes(data, limits=limits)
-    except LimitError as error:
-        raise ValueError(f"{name}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"{name} has damaged counts: {error}") from error
-    others = {found.name for found in counts.sources} - {source}
-    if source is not None and others:
-        raise ValueError(f"{name} has counts of another source, {_words.listed(others)}.")
-    return _Reply(counts, name, server_round, content)
 
 
 def _check_metrics(reply: _Reply, weighted_by_key: str) -> None:
