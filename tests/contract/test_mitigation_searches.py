@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -215,24 +214,6 @@ def test_mitigators_are_candidates_of_one_search(people):
     assert np.isfinite(nested["test_score"]).all()
 
 
-def test_correlation_remover_in_a_search(people):
-    X, y = people
-    search = GridSearchCV(
-        piped(CorrelationRemover(), estimator=LogisticRegression()),
-        {f"{STEP}estimator__C": [0.01, 10.0]},
-        scoring=make_group_auc_scorer("pooled", groups="sex"),
-        cv=FOLDS,
-        error_score="raise",
-    ).fit(X, y)
-    for i, penalty in enumerate([0.01, 10.0]):
-        for fold, ((Z, labels, sex), (Z_test, y_test, sex_test)) in enumerate(folds_by_hand(X, y)):
-            table, table_test = np.c_[sex == "m", Z], np.c_[sex_test == "m", Z_test]
-            remover = CorrelationRemover(sensitive_feature_ids=[0]).fit(table)
-            plain = LogisticRegression(C=penalty).fit(remover.transform(table), labels)
-            expected = roc_auc_score(y_test, plain.decision_function(remover.transform(table_test)))
-            assert scores_of(search, "score")[i, fold] == pytest.approx(expected, abs=1e-9)
-
-
 # Weights that scikit-learn routes ----------------------------------------------------
 
 
@@ -436,33 +417,3 @@ def test_inside_a_reduction_of_fairlearn_and_of_ours(people, routing_on):
 
 
 # Messages ---------------------------------------------------------------------------
-
-
-def test_arrays_between_the_steps(people):
-    X, y = people
-    lost = make_column_transformer((StandardScaler(), FEATURES), remainder="passthrough")
-    model = MitigatedClassifier(optimizer(), groups="sex")
-    with pytest.raises(
-        TypeError, match=r"X arrived as ndarray .*\.set_output\(transform='pandas'\)"
-    ):
-        make_pipeline(lost, model).fit(X, y)
-
-
-def test_scorer_that_ranks_meets_a_mitigator_that_does_not(people):
-    X, y = people
-    search = GridSearchCV(
-        piped(optimizer()),
-        {f"{STEP}mitigator__constraints": CONSTRAINTS},
-        scoring=make_group_auc_scorer("macro", groups="sex"),
-        cv=FOLDS,
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        search.fit(X, y)
-    assert np.isnan(search.cv_results_["mean_test_score"]).all()
-    told = [str(one.message) for one in caught]
-    assert any(
-        "none of the following attributes: decision_function, predict_proba" in t
-        and "an estimator without scores, pass response_method='predict'" in t
-        for t in told
-    )
