@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles import comparisons, restricted_deviance
+from oracles import comparisons, restricted_deviance, shared_variances
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_curve
@@ -72,10 +72,6 @@ def comparisons_of(y, scores, weights):
 @pytest.mark.parametrize(("scores", "expected"), [(S1, S1_VARIANCE), (S2, S2_VARIANCE)])
 def test_delong_equals_proc(scores, expected):
     assert_allclose(variances_of(Y, scores).delong, [expected], rtol=1e-12)
-
-
-def test_delong_of_weighted_rows_equals_its_formula():
-    assert_allclose(variances_of(Y, S1, None, WEIGHTS).delong, [0.01157996763520223], rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -534,42 +530,6 @@ def pair_deviate(v, first, second):
     return optimize.brentq(lower_limit, 0.0, 20.0, xtol=1e-13)
 
 
-@pytest.mark.parametrize("n_groups", [2, 3, 6])
-def test_interval_and_p_value_of_the_difference_compare_all_pairs(n_groups):
-    report = report_of(*simulated(3, n_groups=n_groups, n=100 * n_groups))
-    test, v = report.test_difference(), report._estimates.variances
-    quantile = stats.studentized_range.isf(0.05, n_groups, np.inf) / np.sqrt(2)
-    single, several = (
-        np.array(
-            [
-                hull(*values, deviate)
-                for values in zip(v.auc, v.delong, v.positives.n, v.negatives.n, strict=True)
-            ]
-        )
-        for deviate in (stats.norm.isf(0.025), quantile)
-    )
-    lows, highs = [], []
-    for g, h in itertools.permutations(range(n_groups), 2):
-        difference = v.auc[g] - v.auc[h]
-        lows.append(difference - np.hypot(v.auc[g] - several[g, 0], several[h, 1] - v.auc[h]))
-        highs.append(difference + np.hypot(single[g, 1] - v.auc[g], v.auc[h] - single[h, 0]))
-    assert test.ci_low == pytest.approx(max(*lows, 0.0), abs=1e-9)
-    assert test.ci_high == pytest.approx(max(highs), abs=1e-9)
-    deviates = [pair_deviate(v, g, h) for g, h in itertools.combinations(range(n_groups), 2)]
-    expected = stats.studentized_range.sf(np.sqrt(2) * max(deviates), n_groups, np.inf)
-    assert test.pvalue == pytest.approx(expected, rel=1e-9)
-    if n_groups == 2:
-        assert test.pvalue == pytest.approx(2 * stats.norm.sf(deviates[0]), rel=1e-9)
-    assert test.difference == np.ptp(v.auc)
-    assert (test.highest, test.lowest) == (v.auc.argmax(), v.auc.argmin())
-    row = report.confidence_intervals(of="statistics").loc["difference"]
-    assert (row["value"], row["ci_low"], row["ci_high"]) == (
-        test.difference,
-        test.ci_low,
-        test.ci_high,
-    )
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(weighted):
     seen = set()
@@ -614,16 +574,6 @@ def test_the_difference_of_very_many_groups_compares_limits():
     table = report.confidence_intervals(confidence_level=1 - 0.05 / n_groups)
     assert test.ci_low == max(table["ci_low"].max() - table["ci_high"].min(), 0.0)
     assert (test.ci_low > 0) == (test.pvalue < 0.05)
-    inside, outside = (
-        (
-            report.test_difference(confidence_level=1 - test.pvalue * factor)
-            for factor in (1 - 1e-6, 1 + 1e-6)
-        )
-        if test.pvalue < 0.999
-        else (test, test)
-    )
-    assert inside.ci_low == 0.0
-    assert outside.ci_low >= 0.0
 
 
 def test_statistics_that_cannot_be_are_nan_with_a_reason():
@@ -755,34 +705,17 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
     assert with_one["adjustment"].unique().tolist() == ["Sidak"]
 
 
-def shared_variances(y, scores, groups):
-    """Return variances of group AUCs from pooled covariances of comparisons."""
-    codes = np.unique(groups)
-    parts, sizes = [], []
-    for g in codes:
-        h = comparisons_of(y[groups == g], scores[groups == g], np.ones(np.sum(groups == g)))[0]
-        m, n = h.shape
-        # Covariances of two comparisons that share the positive, the negative, or no row
-        total, rows, columns = h.sum() ** 2, (h.sum(axis=1) ** 2).sum(), (h.sum(axis=0) ** 2).sum()
-        squares = (h**2).sum()
-        apart = (total - rows - columns + squares) / (m * (m - 1) * n * (n - 1))
-        same_positive = (rows - squares) / (m * n * (n - 1)) - apart
-        same_negative = (columns - squares) / (n * m * (m - 1)) - apart
-        itself = squares / (m * n) - apart
-        parts.append([same_positive, same_negative, itself - same_positive - same_negative])
-        sizes.append([m, n])
-    (m, n), parts = np.array(sizes, float).T, np.array(parts).T
-    weights = m - 1, n - 1, m * n / (m + n)
-    means = [np.average(p, weights=w) for p, w in zip(parts, weights, strict=True)]
-    return np.maximum(means[0] / m + means[1] / n + means[2] / (m * n), 0)
+def shared_of(y, scores, groups):
+    """Return the oracle's pooled variances of the group AUCs, for unweighted rows."""
+    mine = [groups == g for g in np.unique(groups)]
+    return shared_variances([comparisons_of(y[of], scores[of], np.ones(of.sum())) for of in mine])
 
 
-def test_shared_variances_pool_the_covariances_of_comparisons():
+def test_shared_variances_are_those_of_the_oracle():
     for seed in range(5):
         y, scores, groups, _ = simulated(seed, n=150)
-        assert_allclose(
-            variances_of(y, scores, groups).shared, shared_variances(y, scores, groups), rtol=1e-9
-        )
+        found = variances_of(y, scores, groups).shared
+        assert_allclose(found, shared_of(y, scores, groups), rtol=1e-9)
 
 
 def test_shared_variance_of_one_group_is_the_unbiased_one():
@@ -796,7 +729,7 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
     table, auc = report.compare_groups("rest"), report.by_group["auc"].to_numpy()
     m, n = (report.by_group[name].to_numpy() for name in ("n_positives", "n_negatives"))
     weight = m * n / (m + n)
-    variance = np.maximum(report._estimates.variances.delong, shared_variances(*rows[:3]))
+    variance = np.maximum(report._estimates.variances.delong, shared_of(*rows[:3]))
     for g, row in enumerate(table.itertuples()):
         share = np.where(np.arange(6) != g, weight, 0.0)
         share /= share.sum()
@@ -866,12 +799,7 @@ def test_comparisons_with_a_group_that_lacks_a_class_are_nan():
         assert table["pvalue_adjusted"].notna().tolist() == testable
 
 
-def test_bad_references():
-    report = report_of(Y, S1, GROUPS)
-    with pytest.raises(
-        ValueError, match=r"reference must be .* got 'd', and the groups are 'a', 'b'"
-    ):
-        report.compare_groups("d")
+def test_all_pairs_of_very_many_groups_are_refused():
     many = report_of(*simulated(0, n_groups=501, n=5000), undefined="ignore")
     with pytest.raises(
         ValueError, match=r"at most 500 groups; got 501 groups\. Pass reference='rest'"
@@ -1087,15 +1015,12 @@ def inference_of(report):
     """Return all numbers that depend on variances."""
     test, difference = report.test_equal_groups(), report.test_difference()
     tables = [report.compare_groups(reference) for reference in (None, "rest", 2)]
-    # Exact limits need the scores of one model.
-    is_of_folds = report._estimates.pairs.is_within_folds or report._estimates.pairs.is_over_folds
-    methods = [method for method in METHODS if method != "exact" or not is_of_folds]
-    tables += [report.confidence_intervals(method=method) for method in methods]
-    tables += [
-        report.confidence_intervals(of="statistics", over=over, method=method)
-        for over in ("rows", "groups")
-        for method in methods
-    ]
+    for method in ("logit", "delong"):
+        tables.append(report.confidence_intervals(method=method))
+        tables += [
+            report.confidence_intervals(of="statistics", over=over, method=method)
+            for over in ("rows", "groups")
+        ]
     tables.append(spread_of(report).to_frame().T)
     numbers = [test.statistic, test.pvalue, difference.ci_low, difference.ci_high]
     numbers += [difference.pvalue, report.tau]
@@ -1239,11 +1164,6 @@ def test_the_clearest_pair_carries_the_p_value():
     assert "clearest: 'b' minus 'a'" in repr(test)
     assert pairs["pvalue_adjusted"].idxmin() == ("a", "b")
     np.testing.assert_allclose(test.pvalue, pairs["pvalue_adjusted"].min(), rtol=1e-6)
-    # With two groups, the two groups are the clearest pair. Without any difference, there is no
-    # pair.
-    assert GroupAUC(report._estimates.pairs, min_per_class=50).test_difference().clearest == (
-        "b",
-        "a",
-    )
+    # Without any difference, there is no pair.
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None
