@@ -660,12 +660,13 @@ def test_rows_that_would_exhaust_the_memory_are_refused():
         }
     )
     facts = {**parts_of(CASES["no groups"].to_bytes())[1], "n_cells": 2 * n_rows}
-    data = file_of(table, facts, 2, use_dictionary=["score", "n_negatives", "n_positives"])
+    columns = ["score", "n_negatives", "n_positives"]
+    data = file_of(table, facts, 2, is_sealed=False, use_dictionary=columns)
     assert len(data) < 200_000
     match = r"^data .*would take .* bytes of memory, and the file has"
     assert_refused_in_little_memory(data, match)
     limits = Limits(max_bytes=1 << 20)
-    data = file_of(table, {**facts, "n_cells": n_rows}, use_dictionary=False)
+    data = file_of(table, {**facts, "n_cells": n_rows}, is_sealed=False, use_dictionary=False)
     with pytest.raises(ValueError, match=r"it has .* bytes or more|would take .* above the rec"):
         ScoreCounts.from_bytes(data, limits=limits)
 

@@ -11,14 +11,10 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     RandomizedSearchCV,
     RepeatedStratifiedKFold,
-    StratifiedKFold,
-    cross_val_score,
-    cross_validate,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -350,25 +346,6 @@ def search_of(kind, rule):
         return search
     settings = {"cv": search.cv, "scoring": scoring, "refit": rule, "random_state": 0}
     return RandomizedSearchCV(search.estimator, GRID, n_iter=2, **settings)
-
-
-@rules_and_searches
-def test_nested_search(kind, rule):
-    inner = search_of(kind, rule)
-    assert clone(inner).refit == rule
-    found = cross_validate(
-        inner, X, Y, cv=3, scoring="roc_auc", return_estimator=True, error_score="raise", n_jobs=2
-    )
-    assert (found["test_score"] > 0.5).all()
-    assert all(one.refit == rule for one in found["estimator"])
-    # Without scoring=, the search uses the score that the rule names.
-    scores = cross_val_score(inner, X, Y, cv=StratifiedKFold(3), error_score="raise")
-    splits = StratifiedKFold(3).split(X, Y)
-    pooled = [
-        roc_auc_score(Y.iloc[test], one.decision_function(X.iloc[test]))
-        for (_, test), one in zip(splits, found["estimator"], strict=True)
-    ]
-    np.testing.assert_allclose(scores, pooled, rtol=1e-12)
 
 
 @rules_and_searches

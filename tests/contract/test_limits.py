@@ -12,8 +12,6 @@ import sklearn
 from contract_oracle import Expected, decision, folds_of, rows_of
 from contract_tools import (
     CV,
-    PENALTIES,
-    PENALTY,
     TOOLS,
     TURN_X_INTO_NUMPY,
     Way,
@@ -155,22 +153,6 @@ def test_threshold_of_a_model_that_a_search_selected():
     score = make_group_auc_scorer("macro", groups="site")(tuned, way.X, way.y)
     # Thresholds do not change the ranking of rows.
     assert score == pytest.approx(search.score(way.X, way.y), abs=1e-12)
-
-
-def test_swallowed_error_becomes_a_warning_with_the_remedy():
-    way = make_way("aligned series")
-    search = GridSearchCV(
-        way.model,
-        {PENALTY: PENALTIES},
-        scoring=make_group_auc_scorer("macro", groups=way.groups),
-        cv=CV,
-    )
-    with (
-        pytest.warns(UserWarning, match="scores are non-finite"),
-        pytest.warns(UserWarning, match=ROUTE),
-    ):
-        search.fit(way.X.to_numpy(), way.y)
-    assert np.isnan(search.cv_results_["mean_test_score"]).all()
 
 
 # Invalid groups ----------------------------------------------------------------------

@@ -393,16 +393,6 @@ def searched(hospitals, limit):
     return hospital_search(SelectWithinGap("pooled", at_most=limit)).fit(X, y)
 
 
-def test_the_hospitals_are_a_case_where_the_rule_matters(truth, limit):
-    """Dose and marker have the best pooled AUC; within the limit, the dose has the best AUC."""
-    assert int(np.argmax(truth["pooled"])) == 0
-    within = -truth["neg_difference"] <= limit
-    assert not within[0]
-    assert int(np.argmax(np.where(within, truth["pooled"], 0))) == 1
-    # The selected candidate does not have the smallest gap.
-    assert int(np.argmin(-truth["neg_difference"])) != 1
-
-
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
     X, y = hospitals
