@@ -451,53 +451,6 @@ def test_presets(browser):
         assert marked_equal(browser) == equal.get(case, set())
 
 
-RECORD = """
-window.frames_seen = [];
-window.headlines_seen = [];
-const handles = [...document.querySelectorAll("#groups tr:not([hidden]) .handle.positive")];
-const mean = handle =>
-  SCORES.low + (SCORES.high - SCORES.low) * parseFloat(handle.style.left) / 100;
-const watch = () => {
-  frames_seen.push(handles.map(handle => Math.round(mean(handle) * 1e4) / 1e4));
-  headlines_seen.push(document.querySelector(".headline").innerText.replace(/\\s+/g, " "));
-  window.watching = requestAnimationFrame(watch);
-};
-watch();
-"""
-
-
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_presets_move_unless_the_reader_wants_no_motion(browser, motion):
-    set_media(browser, prefers_reduced_motion=motion)
-    load(browser, PAGE + fragment(0, 1.5))
-    browser.execute_script(RECORD)
-    browser.find_element(CSS, "[data-case=identical]").click()
-    wait_until(lambda: browser.execute_script("return frames_seen.at(-1).every(m => m === 1)"))
-    seen = np.array(browser.execute_script("return frames_seen"))
-    # The numbers and the sign are never those of a state between two cases.
-    headlines = list(dict.fromkeys(browser.execute_script("return headlines_seen")))
-    assert [("is not" in words, words.count("0.76")) for words in headlines] == [
-        (True, 0),
-        (False, 2),
-    ]
-    between = {tuple(means) for means in seen if np.ptp(means) not in (0, 1.5)}
-    if motion == "reduce":
-        assert not between
-        return
-    assert len(between) >= 3
-    assert np.all(np.diff(np.ptp(seen, axis=1)) <= 0)  # without a detour
-    # Select a second preset during the animation of the first preset: at the end, both presets have
-    # an effect.
-    browser.execute_script(
-        "document.querySelector('[data-case=different]').click();"
-        "setTimeout(() => document.querySelector('[data-counts=equal]').click(), 100)"
-    )
-    wait_until(lambda: "n_positives=500,500,500,500" in browser.current_url)
-    state, _ = check_numbers(browser)
-    assert state.mean_negatives == means_of(0, 1.5, 4)
-    assert state.mean_positives == means_of(1, 1.5, 4)
-
-
 def pixels_per_unit(browser):
     return browser.execute_script(
         "return document.querySelector('#groups .pane').getBoundingClientRect().width"
@@ -553,28 +506,6 @@ def test_drag_a_density_with_the_mouse(browser):
     assert browser.find_element(CSS, "[aria-pressed=true]").get_attribute("data-case") == "neither"
 
 
-def test_drag_a_density_by_touch(phone):
-    x, y = handle_at(phone, "mean-positives-3")
-    before = read_state(phone)
-    step = pixels_per_unit(phone)
-
-    def touch(kind, *points):
-        points = [{"x": px, "y": py} for px, py in points]
-        phone.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    touch("touchStart", (x, y))
-    for part in (0.25, 0.5, 0.75, 1):
-        touch("touchMove", (x + part * step, y))
-    touch("touchEnd")
-    state, _ = check_numbers(phone)
-    wanted = np.add(before.mean_positives, [0, 0, 1, 0])
-    assert_allclose(state.mean_positives, wanted, atol=0.051)
-    assert state.mean_negatives == before.mean_negatives
-    # A finger that moves up or down scrolls the page.
-    pane = phone.find_element(CSS, "#groups .pane")
-    assert pane.value_of_css_property("touch-action") == "pan-y"
-
-
 def test_keyboard(browser):
     from selenium.webdriver import Keys
 
@@ -626,19 +557,6 @@ def test_spread_keeps_the_pattern_and_the_middle(browser):
     state, _ = check_numbers(browser)
     assert np.mean(state.mean_positives) == pytest.approx(0.125, abs=1e-3)
     assert state.mean_negatives == [0, 0, 0.5, 0]
-
-
-def test_groups_come_back_with_their_counts(browser):
-    from selenium.webdriver import Keys
-
-    load(browser, PAGE + fragment(0, 1.5, ([10, 20, 30], [40, 50, 60])))
-    focus(browser, "n-groups")
-    press(browser, Keys.ARROW_LEFT)
-    state, _ = check_numbers(browser)
-    assert state.positives == [10, 20]
-    assert state.mean_positives == [0.25, 1.75]  # still evenly spaced, with the same ends
-    press(browser, Keys.ARROW_RIGHT)
-    assert check_numbers(browser)[0].positives == [10, 20, 30]
 
 
 def test_tab_reaches_every_control_in_the_order_of_the_page(browser):
@@ -715,34 +633,6 @@ def test_the_copied_link_restores_the_state(browser):
     assert browser.current_url == url
 
 
-def test_what_was_copied_is_said_until_the_numbers_change(browser):
-    load(browser)
-    by_id(browser, "sampled").click()
-    by_id(browser, "share").click()
-    # The spread of draws arrives some time after the change, and changes no number.
-    wait_until(lambda: browser.execute_script("return spread.limits !== null"))
-    wait_until(lambda: by_id(browser, "shared").text != "")
-    by_id(browser, "again").click()
-    assert by_id(browser, "shared").text == ""
-
-
-def test_copied_python_can_be_pasted(browser):
-    from selenium.webdriver import Keys
-
-    load(browser)
-    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-    by_id(browser, "copy").click()
-    wait_until(lambda: by_id(browser, "copied").text != "")
-    snippet = by_id(browser, "snippet").text
-    if by_id(browser, "copied").text != "Copied":  # without a copy, the page selects the text
-        browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
-    browser.execute_script(
-        "const area = document.createElement('textarea'); document.body.append(area); area.focus()"
-    )
-    browser.switch_to.active_element.send_keys(Keys.CONTROL, "v")
-    assert browser.switch_to.active_element.get_attribute("value") == snippet
-
-
 def test_what_the_link_has_wrong_is_left_out(browser):
     load(browser)
     usual = vars(read_state(browser))
@@ -763,23 +653,6 @@ def test_what_the_link_has_wrong_is_left_out(browser):
     assert state.mean_negatives == [-2.5, 4.5]
     assert state.mean_positives == [4.5, 0]
     assert (state.positives, state.negatives) == ([10, 1000], [10, 10])
-
-
-def test_a_link_is_followed_if_the_address_is_written_at_the_same_time(browser):
-    load(browser)
-    found = browser.execute_async_script(
-        """
-        const done = arguments[0];
-        const target = document.querySelector(".try a").hash;
-        addEventListener("hashchange", () => setTimeout(
-          () => done([target, hashOf(state)])), { once: true });
-        location.hash = target; // the event comes later
-        writeHash();
-        """
-    )
-    target, shown = found
-    assert shown == target
-    wait_until(lambda: browser.current_url.endswith(target))
 
 
 def test_suggestions_keep_their_promises(browser):
@@ -1035,30 +908,6 @@ def test_a_phone_needs_no_sideways_scrolling(phone):
         assert (beyond, parts) == (0, [])
 
 
-def test_every_control_can_be_touched_on_a_phone(phone):
-    open_details(phone)
-    # A label is a part of its checkbox; the plot of a group is the target of its two handles.
-    targets = phone.execute_script(
-        """
-        const targets = [...document.querySelectorAll(
-          ".explorer :is(button, select, summary, .pane.movable, p:has(> input), " +
-          "input[type=range]:not(.movable input))")].filter(target => target.checkVisibility());
-        const look = target => {
-          // Keyboard focus scrolls to a control; sticky elements must not cover the control.
-          target.scrollIntoView({ block: "nearest" });
-          const box = target.getBoundingClientRect();
-          const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
-          return [target.outerHTML, target.contains(top), box.width, box.height];
-        };
-        return [...targets.map(look), ...targets.reverse().map(look)];
-        """
-    )
-    assert len(targets) == 2 * (7 + 4 + 1 + 3 + 3 + 4 + 8 + 4)
-    for html, on_top, width, height in targets:
-        assert on_top, html
-        assert min(width, height) >= 44, html
-
-
 def test_contrast(browser, scheme):
     load(browser)
     browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
@@ -1089,26 +938,6 @@ def test_contrast(browser, scheme):
     # WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for text, 3 for graphics
     assert [html for html, colour, behind in texts if contrast(colour, behind) < 4.5] == []
     assert [html for html, colour, behind in lines if contrast(colour, behind) < 3] == []
-
-
-def test_structure(browser):
-    load(browser)
-    assert browser.execute_script("return document.compatMode") == "CSS1Compat"
-    assert browser.execute_script("return document.documentElement.lang") == "en"
-    levels = browser.execute_script(
-        "return [...document.querySelectorAll('h1, h2, h3, h4')].map(h => Number(h.tagName[1]))"
-    )
-    assert levels[0] == 1
-    assert set(levels[1:]) == {2}
-    unlabelled, identifiers = browser.execute_script(
-        "return [[...document.querySelectorAll('input, select')]"
-        ".filter(i => !i.labels[0]?.textContent && !i.ariaLabel)"
-        ".map(i => i.id), [...document.querySelectorAll('[id]')].map(part => part.id)]"
-    )
-    assert unlabelled == []
-    assert len(set(identifiers)) == len(identifiers)
-    back = browser.find_element(CSS, "header a").get_dom_attribute("href")
-    assert back == "../index.html"
 
 
 class Quiet(SimpleHTTPRequestHandler):
