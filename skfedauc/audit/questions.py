@@ -201,9 +201,8 @@ def _rate(
         mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         assert models.decisions is not None
         chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
-        return Changes(
-            rate_changes(*chosen, 0.95).values, lambda level: rate_changes(*chosen, level)[2:4]
-        )
+        values = rate_changes(*chosen, 0.95).values
+        return Changes(values, lambda level: rate_changes(*chosen, level)[:2])
 
     title = value.replace("_", " ").capitalize()
     of_classes = {_ALL: "rows", _POSITIVES: "positives", _NEGATIVES: "negatives"}
