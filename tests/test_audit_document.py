@@ -264,3 +264,13 @@ def test_skops_takes_the_model_card(tmp_path):
     card.add(Fairness=audit.to_markdown())
     card.save(tmp_path / "card.md")
     assert "AUC is not shown to differ" in (tmp_path / "card.md").read_text()
+
+
+def test_a_pooled_auc_above_that_of_every_group_is_explained():
+    rng = np.random.default_rng(0)
+    share = rng.choice([0.1, 0.9], 2000)
+    y = (rng.random(2000) < share).astype(int)
+    audit = audit_of(y, 3 * share + rng.normal(size=2000), share < 0.5)
+    cross = audit.report.statistic("cross")
+    why = f"above every group's, because pairs across groups have an AUC of {cross:.3f}."
+    assert f"The pooled AUC is {why}" in audit.document.cards[0].notes

@@ -28,6 +28,7 @@ from skfedauc.audit.samples import Sample
 from skfedauc.planning import rows_needed
 from skfedauc.report import estimates_of
 from skfedauc.report.intervals import binned_note
+from skfedauc.report.statistics import across_groups
 
 Answers = Mapping[str, Mapping[str, Answer]]
 
@@ -234,6 +235,9 @@ def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
 def _card(found: list[Answer], sample: Sample, center: float, favorable: str | None) -> Card:
     primary = found[0]
     notes = wording.on_groups(primary) + _plan(primary, sample)
+    if primary.question.name == "difference" and primary.reference is not None:
+        why = across_groups(estimates_of(sample.report))
+        notes += [f"{said.replace('pooled', 'The pooled AUC', 1)}." for said in why]
     notes += [sample.remark] * bool(sample.remark)
     marks = shown = [] if primary.table is None else _marks(primary, sample)
     if len(marks) > MOST_MARKS:

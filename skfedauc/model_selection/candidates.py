@@ -349,7 +349,6 @@ class SelectWithinGap(_RefitRule):
     See Also
     --------
     SelectSimplest : Select the simplest candidate tied with the best.
-    CandidatesDisplay : Plot the candidates and the front.
 
     Notes
     -----

@@ -296,6 +296,20 @@ def determined_statistics(estimates: GroupEstimates) -> list[str]:
     return [name for name in names if has_scores or not STATISTICS[name].needs_scores]
 
 
+def across_groups(estimates: GroupEstimates) -> list[str]:
+    """Return why the pooled AUC is above or below the AUC of every group, if it is."""
+    is_exact = estimates.measure.is_auc and not estimates.pairs.is_binned
+    if not is_exact or "cross" not in determined_statistics(estimates):
+        return []
+    auc, used = estimates.group_values
+    pooled, cross = (estimates.value_of(STATISTICS[of].compute) for of in ("pooled", "cross"))
+    is_above, is_below = pooled > auc[used].max(), pooled < auc[used].min()
+    if not (is_above or is_below):
+        return []
+    why = f"because pairs across groups have an AUC of {cross:.3f}"
+    return [f"pooled is {'above' if is_above else 'below'} every group's, {why}"]
+
+
 def check_determined(name: str, estimates: GroupEstimates) -> None:
     """Raise a `DisclosureError` if a statistic needs scores, and the counts are a summary."""
     if estimates.pairs.has_scores:
