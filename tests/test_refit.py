@@ -25,6 +25,7 @@ from skfedauc import (
     compare_candidates,
     group_auc_scoring,
 )
+from skfedauc.plotting.candidates import front_of
 
 NAN = np.nan
 
@@ -155,6 +156,37 @@ def fitted(table):
     search = GridSearchCV(LogisticRegression(), {"C": [1.0]})
     search.cv_results_ = table
     return search
+
+
+def unbeaten(scores, gaps):
+    """Return the Pareto front: the candidates that no other candidate dominates."""
+    kept = []
+    for i, (score, gap) in enumerate(zip(scores, gaps, strict=True)):
+        if np.isnan(score):
+            continue
+        if not any(
+            s >= score and g <= gap and (s > score or g < gap)
+            for s, g in zip(scores, gaps, strict=True)
+            if not np.isnan(s)
+        ):
+            kept.append(i)
+    return kept
+
+
+@pytest.mark.parametrize("steps", [2, 4, 8, 1000], ids=str)
+def test_front_of_random_tables(steps):
+    """With few distinct values, there are many ties and duplicates."""
+    rng = np.random.default_rng(steps)
+    for _ in range(100):
+        n = int(rng.integers(1, 25))
+        scores, gaps = rng.integers(0, steps, (2, n)) / steps
+        failed = rng.random(n) < 0.2
+        failed[rng.integers(n)] = False
+        scores[failed] = gaps[failed] = NAN
+        front = front_of(scores, gaps)
+        assert sorted(front) == unbeaten(scores, gaps)
+        assert (np.diff(scores[front]) <= 0).all()
+        assert (np.diff(gaps[front]) <= 0).all()
 
 
 # The simplest of the tied candidates -------------------------------------------------------------

@@ -349,6 +349,7 @@ class SelectWithinGap(_RefitRule):
     See Also
     --------
     SelectSimplest : Select the simplest candidate tied with the best.
+    CandidatesDisplay : Plot the candidates and the front.
 
     Notes
     -----
