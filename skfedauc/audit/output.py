@@ -5,6 +5,7 @@ All outputs render one `Document`; none of them computes, selects or words anyth
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import math
@@ -109,6 +110,12 @@ def _glyph(cell: Cell, row: Row) -> dict[str, Any] | None:
     }
 
 
+def _download(document: Document) -> str:
+    """Return the JSON document as an address that a link can save."""
+    text = json.dumps(document.data, allow_nan=False, separators=(",", ":"))
+    return f"data:application/json;base64,{base64.b64encode(text.encode()).decode()}"
+
+
 @functools.lru_cache(maxsize=1)
 def _templates() -> Any:
     check_installed()
@@ -124,7 +131,7 @@ def _templates() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.globals |= {"glyph": _glyph, "plot": _plot}
+    found.globals |= {"glyph": _glyph, "plot": _plot, "download": _download}
     found.globals["style"] = Markup((folder / "style.css").read_text("utf-8"))
     found.filters["unbroken"] = unbroken
     return found

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import json
 import re
 import zlib
 
@@ -161,6 +162,13 @@ def test_the_appendix_folds(sites, audits):
     for table, shown in zip(audits["sites"].document.tables, tables, strict=True):
         cells = [cell.text for cell in shown.find_elements(CSS, "tbody tr:first-child > *")]
         assert cells == [" ".join(text.split()) for text in table.rows[0]]
+
+
+def test_all_numbers_are_downloaded(sites, audits):
+    address = sites.find_element(CSS, "a[download]").get_attribute("href")
+    assert address.startswith("data:application/json;base64,")
+    document = json.loads(base64.b64decode(address.partition(",")[2]))
+    assert document == json.loads(audits["sites"].to_json())
 
 
 @pytest.mark.parametrize("width", [1280, 390])
