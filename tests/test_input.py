@@ -240,10 +240,10 @@ SCORE_ERRORS = [
     (
         [1, 2, 3, 2**53 + 1],
         ValueError,
-        r"beyond 2\*\*53 \(1 to 9007199254740993\).*; subtract one constant that all batches an",
+        r"1 of 4 numbers, such as .*9007199254740993.*; subtract one constant that all",
     ),
-    (np.array([1, 2, 3, -(2**53) - 1], object), ValueError, r"beyond 2\*\*53.*; subtract one"),
-    ([1, -(2**60), 3, 2**62], ValueError, r"beyond 2\*\*53.*; divide them \(//\) by one const"),
+    (np.array([1, 2, 3, -(2**53) - 1], object), ValueError, "1 of 4 numbers.*; subtract one"),
+    (np.array([1, 2, 3, 2**64 - 1], "u8"), ValueError, "1 of 4 numbers.*; subtract one"),
     ([1, 2, 3, 10**400], ValueError, "y_score holds integers beyond the largest float"),
     (pd.DataFrame({"a": [0.1] * 4, "b": [0.2] * 4}), ValueError, r"shape \(4, 2\).*\[:, 1\]"),
 ]

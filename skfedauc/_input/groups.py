@@ -111,7 +111,7 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
         raise not_single_values(column, name) from error
     if kind in ("floating", "decimal") or kind.startswith("mixed"):
         labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
-    if kind == "string" and not _pandas_distinguishes_strings():
+    if kind == "string":  # Before pandas 3.1, NUL or a surrogate ends a string.
         labels = np.asarray(labels, object)
         has_label = codes >= 0
         text = column[has_label]
@@ -142,17 +142,6 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
     if len(types) > 1:
         raise mixed_kinds([t.__name__ for t in types], name)
     return labels
-
-
-@functools.cache
-def _pandas_distinguishes_strings() -> bool:
-    """Return whether pandas distinguishes all strings.
-
-    Before pandas 3.1, NUL or a surrogate ends a string.
-    """
-    import pandas as pd
-
-    return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2
 
 
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -323,12 +312,7 @@ Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 def check_missing(missing: Any) -> Missing:
     """Return `missing` after checking it."""
-    options = {
-        "raise": "an error",
-        "drop": "leave rows without a group label out",
-        "group": f"make them the group {MISSING!r}",
-    }
-    return check_option("missing", missing, options)  # type: ignore[no-any-return]
+    return check_option("missing", missing, ("raise", "drop", "group"))  # type: ignore[no-any-return]
 
 
 def check_groups_given(groups: Any) -> None:
@@ -480,12 +464,7 @@ def _encode_all(
 def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
     mend = "drop these rows, or give them a label of their own such as 'missing'"
     if name == "groups":
-        mend = (
-            "pass missing='drop' to leave these rows out, or missing='group' to give them a "
-            f"label of their own, {MISSING!r}"
-        )
-    if name == "clusters":
-        mend = "drop these rows, or give each of them a label of its own"
+        mend = f"pass missing='drop', or missing='group' for a label of their own, {MISSING!r}"
     raise ValueError(f"{name} has {n_missing} missing labels of {n_rows}; {mend}.")
 
 
