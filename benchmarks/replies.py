@@ -25,27 +25,15 @@ from pathlib import Path
 from skfedauc import ScoreCounts
 from skfedauc.counts import Limits
 
-way, folder = sys.argv[1:]
-paths = sorted(Path(folder).iterdir())
+paths = sorted(Path(sys.argv[1]).iterdir())
 limits = Limits(max_bytes=10**7, max_rows=10**6)
 begun, cpu = time.perf_counter(), time.process_time()
-if way == "files":
-    counts = ScoreCounts.merge(paths, limits=limits)
-elif way == "skip":
-    counts = ScoreCounts.merge(paths, on_invalid="skip", limits=limits)
-else:
-    replies = (ScoreCounts.from_bytes(path.read_bytes(), limits=limits) for path in paths)
-    counts = ScoreCounts.merge(replies)
+counts = ScoreCounts.merge(paths, limits=limits)
 seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 rows = counts.n_positives.sum() + counts.n_negatives.sum()
 print(len(counts.sources), rows, seconds, cpu, peak)
 """
-WAYS = {
-    "files": "`merge(paths)`",
-    "skip": "`merge(paths, on_invalid='skip')`",
-    "stream": "`merge(from_bytes(reply) for reply in replies)`",
-}
 
 
 def write_replies(folder: Path) -> None:
@@ -73,13 +61,11 @@ def main() -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         write_replies(Path(folder))
-        for way, title in WAYS.items():
-            command = [sys.executable, "-c", MERGE, way, folder]
-            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            n_sources, n_rows, seconds, cpu, peak = map(float, printed.split())
-            assert (n_sources, n_rows) == (N_REPLIES, N_REPLIES * N_ROWS)
-            lines.append(f"| {title} | {seconds:.1f} | {cpu:.1f} | {peak:,.0f} MB |")
-            print(lines[-1], flush=True)
+        command = [sys.executable, "-c", MERGE, folder]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    n_sources, n_rows, seconds, cpu, peak = map(float, printed.split())
+    assert (n_sources, n_rows) == (N_REPLIES, N_REPLIES * N_ROWS)
+    lines.append(f"| `merge(paths)` | {seconds:.1f} | {cpu:.1f} | {peak:,.0f} MB |")
     DOCUMENT.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

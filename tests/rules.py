@@ -1,8 +1,8 @@
 """Rules of disclosure for tests, written as a site would."""
 
-from skfedauc import Bins
+from skfedauc import Bins, ScoreCounts
 from skfedauc.counts import Disclosure
-from skfedauc.counts.state import State
+from skfedauc.counts.state import State, checked
 
 
 def rule(disclosure, **small):
@@ -18,10 +18,10 @@ def without_small(counts, **small):
 
 
 def restored(counts, *, sealed=False, **changes):
-    """Return counts from a pickle whose state was changed; `sealed` keeps the first checksum."""
+    """Return counts with a changed state: `sealed` from a pickle with the first checksum."""
     restore, (checksum, *state) = counts.__reduce__()
     changed = State(*state)._replace(**changes)
-    return restore(checksum if sealed else None, *changed)
+    return restore(checksum, *changed) if sealed else ScoreCounts._of(checked(changed, "the file"))
 
 
 def facts_of(counts):

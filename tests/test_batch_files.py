@@ -1,15 +1,12 @@
 """Batches that workers read: Parquet and CSV files, and functions that return a batch."""
 
-import functools
 import gzip
-import os
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfedauc import ScoreCounts
-from skfedauc.counts import batches as batches_module
 
 BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
 
@@ -27,22 +24,6 @@ def make_rows(number, n=300):
             "weight": rng.integers(0, 4, n),
         }
     )
-
-
-def write(path, rows):
-    if path.name.endswith(".parquet"):
-        rows.to_parquet(path)
-    else:
-        rows.to_csv(path, index=False)
-    return path
-
-
-@pytest.fixture
-def files(tmp_path):
-    names = ["d0.parquet", "d1.csv", "d2.csv.gz", "D3.PARQUET"]
-    for number, name in enumerate(names):
-        write(tmp_path / name.lower(), make_rows(number)).rename(tmp_path / name)
-    return [tmp_path / name for name in names]
 
 
 # CSV --------------------------------------------------------------------------------------------
@@ -88,81 +69,3 @@ def test_files_that_cannot_be_read(tmp_path):
     cut.write_bytes(gzip.compress(make_rows(0).to_csv(index=False).encode())[:-20])
     with pytest.raises((ValueError, RuntimeError), match=r"^batch 0 \('.*cut\.csv\.gz'\): "):
         ScoreCounts.from_batches([cut], **BY_SITE)
-
-
-# Checkpoints ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def read(monkeypatch):
-    """The files that were read, in order."""
-    paths = []
-    read_file = batches_module._read_file
-
-    def watched(path, columns):
-        paths.append(os.path.basename(path))
-        return read_file(path, columns)
-
-    monkeypatch.setattr(batches_module, "_read_file", watched)
-    return paths
-
-
-@pytest.fixture
-def kept(files, tmp_path):
-    """A checkpoint with the first two of the files."""
-    path = tmp_path / "counted.npz"
-    with pytest.raises(ValueError, match=r"^batch 2"):
-        ScoreCounts.from_batches([*files[:2], tmp_path / "x"], **BY_SITE, checkpoint=path)
-    return path
-
-
-def test_other_files_are_refused(files, kept):
-    before = kept.read_bytes()
-    other = write(files[0].with_name("d9.parquet"), make_rows(9))
-    for batches in (
-        [files[1], files[0], *files[2:]],
-        [other, *files[1:]],
-        [files[0], *files[2:]],
-        files[:1],
-        [make_rows(0), *files[1:]],
-        [functools.partial(make_rows, 0), *files[1:]],
-    ):
-        with pytest.raises(ValueError, match=r"is of 2 other batches; pass the same batches"):
-            ScoreCounts.from_batches(batches, **BY_SITE, checkpoint=kept)
-    # A file of the same name that was written again
-    write(files[1], make_rows(1).iloc[:-1])
-    with pytest.raises(ValueError, match=r"is of 2 other batches; pass the same batches"):
-        ScoreCounts.from_batches(files, **BY_SITE, checkpoint=kept)
-    assert kept.read_bytes() == before
-
-
-CALLED = []
-
-
-def day(number, *, n=300, bad=False):
-    CALLED.append(number)
-    rows = make_rows(number, n)
-    return rows.assign(risk=np.nan) if bad else rows
-
-
-@pytest.mark.parametrize(
-    ("batch", "message"),
-    [
-        (
-            lambda: make_rows(0),
-            r"identifies a function by its name, which .* lacks; pass paths, or",
-        ),
-        (functools.partial(lambda n: make_rows(n), 0), r"identifies a function by its name"),
-        (CALLED.copy, r"identifies a function by its name"),
-        (
-            functools.partial(day, object()),
-            r"by its arguments, which must be text, .*; got .*object",
-        ),
-        (functools.partial(day, [0, {1}]), r"by its arguments, .*; got (set )?\{1\}"),
-    ],
-)
-def test_functions_that_cannot_be_identified(tmp_path, batch, message):
-    path = tmp_path / "counted.npz"
-    with pytest.raises(TypeError, match=message):
-        ScoreCounts.from_batches([batch], **BY_SITE, checkpoint=path)
-    assert not path.exists()

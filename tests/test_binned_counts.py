@@ -154,7 +154,12 @@ def test_equal_scores_of_other_ranges_get_the_smallest_range_that_holds_both():
         ([0.0, np.nan], [1.0, 1.0], ValueError, "score_low"),
         ([0.0, 0.0], [1.0, np.inf], ValueError, "score_high"),
         ([0.0], [1.0, 1.0], ValueError, "score_low"),
-        ([0.0, 0.0], None, TypeError, "columns score_low and score_high; score_high is missing"),
+        (
+            [0.0, 0.0],
+            None,
+            TypeError,
+            "needs score_low and score_high together; score_high is missing",
+        ),
     ],
 )
 def test_other_ranges_are_refused(low, high, error, message):

@@ -459,35 +459,6 @@ def test_small_counts_stay_away_when_cells_are_joined_further():
     assert is_between(counts, y, scores, groups)
 
 
-def test_batches_are_counted_within_a_number_of_cells(tmp_path):
-    y, scores, groups = make_rows(np.random.default_rng(11), 3000)
-    batches = [
-        (y[rows].astype(int), scores[rows], groups[rows])
-        for rows in np.array_split(np.arange(y.size), 7)
-    ]
-
-    def failing():
-        yield from batches[:4]
-        raise OSError("disk")
-
-    for bins in ("exact", Bins.of_scores(8)):
-        arguments = {"max_cells": 20, "disclosure": bins}
-        counts = ScoreCounts.from_batches(batches, **arguments)
-        assert counts.disclosure.level == "bins"
-        assert counts.cells.scores.size == 20
-        assert is_between(counts, y, scores, groups)
-        kept = tmp_path / f"kept_{bins == 'exact'}"
-        with pytest.raises(RuntimeError, match="disk"):
-            ScoreCounts.from_batches(failing(), checkpoint=kept, **arguments)
-        assert ScoreCounts.from_batches(
-            batches, checkpoint=kept, **arguments
-        ).n_positives.sum() == (y.sum())
-    with pytest.raises(ValueError, match="max_cells must be at least the number of groups, 3"):
-        ScoreCounts.from_batches(batches, max_cells=2)
-    with pytest.raises(ValueError, match="max_cells needs disclosure"):
-        ScoreCounts.from_batches(batches, max_cells=9, disclosure="summary")
-
-
 def test_joined_counts_are_merged_with_bins_on_request():
     y, scores, groups = make_rows(np.random.default_rng(13), 200)
     exact = counted(y, scores, groups)

@@ -670,44 +670,6 @@ def test_flipped_bits_are_noticed(name):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"starts": np.array([0, 2, 2, 6])}, "groups do not hold its cells"),
-        ({"starts": np.array([0, 2, 4, 7])}, "groups do not hold its cells"),
-        ({"starts": np.array([1, 2, 4, 6])}, "groups begin nowhere"),
-        ({"scores": np.array([0.2, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
-        ({"scores": np.array([0.1, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
-        ({"scores": np.array([-0.0, 0.1, 0.3, 0.4, 0.1, 0.2])}, "scores are not in order"),
-        ({"scores": np.array([0.1, np.nan, 0.3, 0.4, 0.1, 0.2])}, "not finite"),
-        ({"negatives": np.array([0, 1, 1, 1, 1, 1], np.uint32)}, "cells without rows"),
-        ({"negatives": np.array([1, 1, 1, 1, 1, 2**63], np.uint64)}, "more rows than can be"),
-        ({"negatives": np.ones(5, np.uint32)}, "counts do not match"),
-        ({"positives": np.zeros(6, np.int64)}, "counts do not match"),
-        ({"weights": np.ones((4, 5))}, "weights do not match"),
-        ({"weights": np.full((4, 6), 2.0)}, "weights do not match"),
-        ({"labels": np.array([1, 3, 2])}, "labels are not in order"),
-        ({"labels": np.array([1, 2, 2])}, "labels are not in order"),
-        ({"labels": np.array([1, 2])}, "labels do not match its groups"),
-        ({"labels": np.array([1, "a", 2], object)}, "labels are not in order"),
-        ({"labels": np.array([1, "(missing)", 2], object)}, "labels are not in order"),
-        ({"labels": np.array(["a", "b", None], object)}, "labels are not in order"),
-        ({"labels": np.array(["a", "b", "c"])}, "labels are not in order"),
-        ({"labels": None}, "groups have no labels"),
-        ({"n_missing": -1}, "number of rows left out"),
-        ({"group_names": (1,)}, "names of its groups"),
-    ],
-)
-def test_states_that_no_rows_make_are_not_loaded(change, message):
-    counts = ScoreCounts.from_predictions(
-        [0, 0, 0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.1, 0.2], groups=[1, 1, 2, 2, 3, 3]
-    )
-    facts = {name: value for name, value in change.items() if not hasattr(counts.cells, name)}
-    cells = {name: value for name, value in change.items() if name not in facts}
-    with pytest.raises(ValueError, match=f"the pickled ScoreCounts is damaged: .*{message}"):
-        restored(counts, content=counts.cells._replace(**cells), **facts)
-
-
-@pytest.mark.parametrize(
     "function",
     [
         lambda score: np.round(score) + 5,

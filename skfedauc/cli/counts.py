@@ -425,7 +425,10 @@ def _private_lines(path: str) -> list[str]:
     ]
     exact = [_source_line("Exact counts", source) for source in counts.sources]
     factor, of_class = (math.exp(min(n * counts.epsilon, 700.0)) for n in (1, 2))
-    noise = np.sqrt([counts.state.variance.min(), counts.state.variance.max()])
+    noise: dict[float, list[str]] = {}
+    labels = ["the file"] if counts.groups is None else map(shortened_label, counts.groups)
+    for label, variance in zip(labels, counts.variance.tolist(), strict=True):
+        noise.setdefault(math.sqrt(variance), []).append(label)
     return [
         f"{path}: {counts!r}",
         "",
@@ -439,8 +442,12 @@ def _private_lines(path: str) -> list[str]:
         f"- Whether the rows of a person with a protected release were counted changes the "
         f"probability of any result at most by the factor {factor:,.4g}; for someone who knows "
         f"that they were counted, their classes at most by {of_class:,.4g}, exp(2 epsilon).",
-        f"- A number, of a group, a bin and a class, has noise with a standard deviation of "
-        f"{noise[0]:,.3g} to {noise[1]:,.3g} rows. A number well above its noise can be seen.",
+        *(
+            f"- A number of {_listed(labels)}, by bin and class, has noise with a standard deviation "
+            f"of {deviation:,.3g} rows."
+            for deviation, labels in sorted(noise.items())
+        ),
+        "- A number well above its noise can be seen.",
         "- The factor holds for all that anyone computes from this file. Another release of the "
         "same rows, or of a person's rows at another site, adds its epsilon.",
         "- The labels of the groups, the bins, the positive label and the names of the releases "

@@ -274,11 +274,8 @@ def _bytes_of_groups(column: GroupColumn, sizes: NDArray[np.int64]) -> Iterator[
 # Writing -------------------------------------------------------------------------------------
 
 
-def content_of(state: State, checkpoint: Any = None) -> bytes:
-    """Return a file's content.
-
-    `checkpoint` is the entry of a checkpoint of `ScoreCounts.from_batches` in the metadata.
-    """
+def content_of(state: State) -> bytes:
+    """Return a file's content."""
     parquet.pyarrow_parquet()  # raise the error for a missing package
     starts, values = _values_of(state)
     exact = {
@@ -292,10 +289,7 @@ def content_of(state: State, checkpoint: Any = None) -> bytes:
         if not n_groups:  # only the names determine the number of columns
             columns *= max(1, len(state.group_names))
         names = names_of_columns(state.group_names, len(columns), n_groups, values)
-    facts = _facts_of(state, names, columns)
-    if checkpoint is not None:
-        facts["checkpoint"] = checkpoint
-    text = json.dumps(facts, ensure_ascii=False).encode()
+    text = json.dumps(_facts_of(state, names, columns), ensure_ascii=False).encode()
     digest = checksum(text, columns, np.diff(starts), exact)
     metadata = {parquet.KEY: text, _CHECKSUM: digest}
     schema = _schema(names, columns, exact, is_weighted=state.is_weighted)
@@ -434,12 +428,8 @@ def _value_array(values: NDArray[Any], wanted: Any) -> Any:
 # Reading -------------------------------------------------------------------------------------
 
 
-def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[State, Any]:
-    """Return the score counts and a checkpoint's entry.
-
-    The function checks that the file is whole, and that rows with these counts can exist.
-    """
-    limits = check_limits(limits)
+def read_content(data: Any, name: str, limits: Limits) -> State:
+    """Return a file's counts, if the file is whole and rows with these counts can exist."""
     try:
         limits.check("max_bytes", len(data), "it has {} bytes or more")
         return _content_in(data, name, limits)
@@ -447,7 +437,7 @@ def read_content(data: Any, name: str, limits: Limits | None = None) -> tuple[St
         raise LimitError(f"{name} is refused: {error}.") from None
 
 
-def _content_in(data: Any, name: str, limits: Limits) -> tuple[State, Any]:
+def _content_in(data: Any, name: str, limits: Limits) -> State:
     file, facts = parquet.opened_with_facts(data, name)
     if facts is None:
         raise parquet.OtherFileError(
@@ -467,7 +457,7 @@ def _content_in(data: Any, name: str, limits: Limits) -> tuple[State, Any]:
         raise
     except Exception as error:
         raise parquet.damaged(name, error) from error
-    return checked(state, name), facts.get("checkpoint")
+    return checked(state, name)
 
 
 def read_sources(path: Any) -> tuple[Source, ...]:
@@ -528,7 +518,9 @@ def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
         and isinstance(withheld["labels"], list | None)
     ):
         raise ValueError("its metadata has withheld groups that are none")
-    if not facts["sources"] and "checkpoint" not in facts:
+    if "checkpoint" in facts:
+        raise ValueError("it is a checkpoint of from_batches, with only a part of the rows")
+    if not facts["sources"]:
         raise ValueError("its metadata has no sources")
     _check_group_columns(facts["group_columns"])
     n_rows = max(facts["n_negatives"], facts["n_positives"])

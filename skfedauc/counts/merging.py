@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
 # Each part takes as much memory as its cells and another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
-# Bytes of files that are read once, and the cells of these files that are kept
-_SMALL_FILE, _MOST_KEPT = 1 << 16, 1 << 22
 
 
 # Errors ---------------------------------------------------------------------------------------
@@ -31,20 +29,10 @@ _SMALL_FILE, _MOST_KEPT = 1 << 16, 1 << 22
 class MergeError(ValueError):
     """Merged parts that contradict each other.
 
-    Parameters
-    ----------
-    fact : str
-        What the parts disagree on, with their names.
-    mend : str, default=""
-        The remedy in Python.
-    reason : str, default=""
-        What differs: the positive label, more than two class "labels", whether there are "groups",
-        the group "columns", the "kinds" of group labels, the level of "disclosure", the "model",
-        the "period", "summaries" of one group, or "repeated" for rows that would count twice.
-    level : Disclosure, default=None
-        Level to which both parts can be reduced.
-    message : str, default=None
-        The message, if it is not the fact and the remedy.
+    `fact` is what they disagree on, with their names, and `reason` a word for it: the positive
+    label "pos_label", more than two class "labels", "groups", their "columns" or "kinds",
+    "disclosure", "model", "period", "summaries" of one group, or "repeated" rows. `level` is one to
+    which both parts can be reduced. The message is the fact and the remedy, or `message`.
     """
 
     def __init__(
@@ -122,45 +110,25 @@ def _weights_of(cells: Cells) -> NDArray[np.float64]:
 
 
 class Part:
-    """A merge's part: counts in memory, or a file that is read when it is needed."""
+    """A merge's part: counts in memory, or a file whose counts are read when they are needed."""
 
     def __init__(
         self,
         name: str,
         state: State | None,
         load: Callable[[], State] | None = None,
-        sources: Callable[[], tuple[Source, ...]] | None = None,
-        n_bytes: int = 0,
+        sources: tuple[Source, ...] = (),
     ) -> None:
-        self.name, self._state, self._load, self._sources = name, state, load, sources
-        self.is_in_memory, self.n_bytes = state is not None, n_bytes
-
-    @functools.cached_property
-    def sources(self) -> tuple[Source, ...]:
-        """The counts' sources."""
-        if self._state is not None:
-            return self._state.sources
-        assert self._sources is not None
-        return self._sources()
-
-    @property
-    def keys(self) -> set[tuple[Any, ...]]:
-        """The sources' keys."""
-        return {source.key for source in self.sources}
-
-    @property
-    def identifiers(self) -> set[str]:
-        """The sources' identifiers."""
-        return {source.identifier for source in self.sources}
+        self.name, self._state, self._load = name, state, load
+        self.is_in_memory = state is not None
+        self.sources = sources if state is None else state.sources
+        self.keys = {source.key for source in self.sources}
+        self.identifiers = {source.identifier for source in self.sources}
 
     @functools.cached_property
     def digest(self) -> bytes:
         """The counts' digest, which may read the file."""
         return self.state().digest()
-
-    def keep(self, state: State | None) -> None:
-        """Keep the counts, so that a file is not read again; None forgets those of a stream."""
-        self._state = state
 
     def state(self) -> State:
         """Return the counts; a ValueError if the file changed since its sources were read."""
@@ -168,57 +136,40 @@ class Part:
             return self._state
         assert self._load is not None
         state = self._load()
-        if state.sources != vars(self).get("sources", state.sources):
+        if state.sources != self.sources:
             raise ValueError(f"{self.name} has changed while it was read.")
         return state
 
 
 class Register:
-    """Parts that a merge has seen: each counting counts once, and invalid parts may be skipped.
+    """Parts that a merge has seen, of which `kept` are added: each counting counts once.
 
-    The arguments are those of `ScoreCounts.merge`. `kept` has the parts to add by number,
-    `repeated` the names of parts that repeat others or are replaced, and `invalid` why others
-    could not be read.
+    The arguments are those of `ScoreCounts.merge`.
     """
 
-    def __init__(
-        self, repeated: str = "raise", models: str = "same", on_invalid: str = "raise"
-    ) -> None:
-        repeated = _input.check_option("repeated", repeated, ("raise", "replace"))
-        on_invalid = _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
-        self.is_replacing, self.is_skipping = repeated == "replace", on_invalid == "skip"
+    def __init__(self, repeated: str = "raise", models: str = "same") -> None:
+        self._is_replacing = (
+            _input.check_option("repeated", repeated, ("raise", "replace")) == "replace"
+        )
         self._models = _input.check_option("models", models, ("same", "any"))
         self.kept: dict[int, Part] = {}
-        self.repeated: list[str] = []
-        self.invalid: dict[str, str] = {}
         self._by_mark: dict[Any, int] = {}
 
-    def add(self, number: int, part: Part) -> list[int] | None:
-        """Return which parts this one replaces, by number, or None for a retry."""
+    def add(self, number: int, part: Part) -> None:
+        """Keep a part in place of earlier ones that it replaces, unless it is a retry."""
         marks = part.keys | part.identifiers
         earlier = sorted({self._by_mark[mark] for mark in marks if mark in self._by_mark})
-        replaced = [_is_replaced(self.kept[n], part, self.is_replacing) for n in earlier]
+        replaced = [_is_replaced(self.kept[n], part, self._is_replacing) for n in earlier]
         if earlier and not all(replaced):
             if any(replaced):
                 raise _overlap(self.kept[earlier[0]], part)
-            return None
+            return
         for n in earlier:
             gone = self.kept.pop(n)
             for mark in gone.keys | gone.identifiers:
                 self._by_mark.pop(mark, None)
         self.kept[number] = part
         self._by_mark.update(dict.fromkeys(marks, number))
-        return earlier
-
-    def state_of(self, part: Part) -> State | None:
-        """Return a part's counts; None if it is invalid, and invalid ones are skipped."""
-        try:
-            return part.state()
-        except (ValueError, OSError) as error:
-            if not self.is_skipping:
-                raise
-            self.invalid[part.name] = str(error)
-            return None
 
     def check_models(self) -> None:
         """Raise a MergeError if countings that are kept name different models."""
@@ -234,13 +185,6 @@ class Register:
                 "Leave one out, or pass models='any' if the scores are comparable.",
                 "model",
             )
-
-    def invalid_in_words(self) -> str:
-        """Return a sentence with the parts that were skipped, and why."""
-        reasons = [f"{name}: {reason.rstrip('.')}" for name, reason in self.invalid.items()]
-        more = f"; and {len(reasons) - 6:,} more" if len(reasons) > 6 else ""
-        shown = "; ".join(reasons[:6])
-        return f"{counted(len(reasons), 'part')} left out as invalid. {shown}{more}."
 
 
 def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool:
@@ -284,107 +228,39 @@ def _overlap(first: Part, second: Part) -> MergeError:
 
 
 def merged(
-    parts: Iterable[Part],
-    register: Register,
-    rule: Disclosure | None,
-    *,
-    with_periods: bool,
-    is_stream: bool,
+    parts: Sequence[Part], register: Register, rule: Disclosure | None, with_periods: bool
 ) -> State:
-    """Add up parts, each counting once.
-
-    A stream is added part by part and forgotten, as far as `repeated` permits.
-    """
-    if is_stream and not register.is_replacing:
-        adding = _streamed(parts, register)
-    else:
-        adding = iter(_listed(parts, register))
-    has_unnamed = is_stream or any(
-        source.name is None for part in register.kept.values() for source in part.sources
-    )
-    waiting: list[State] = []
-    size = 0
-    for part, state in _agreeing(adding, rule, with_periods, _Alike() if has_unnamed else None):
-        waiting.append(state)
-        if is_stream or not part.is_in_memory:
-            size += state.n_cells + _CELLS_PER_PART
-        if size >= max(_ROUND, waiting[0].n_cells):
-            waiting, size = [sum_of(waiting)], 0
-    register.check_models()
-    if not waiting:
-        reasons = f" {register.invalid_in_words()}" if register.invalid else ""
-        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
-    return sum_of(waiting)
-
-
-def _listed(parts: Iterable[Part], register: Register) -> list[Part]:
-    """Return the parts to add, after looking at all sources.
-
-    Small files are read once and kept, and all files are read if invalid ones are skipped.
-    """
-    valid, n_kept = [], 0
-    for part in list(parts):
-        is_small = part.n_bytes <= _SMALL_FILE and n_kept <= _MOST_KEPT
-        if not part.is_in_memory and (is_small or register.is_skipping):
-            state = register.state_of(part)
-            if state is None:
-                continue
-            if is_small:
-                n_kept += state.n_cells + _CELLS_PER_PART
-                part.keep(state)
-        valid.append(part)
-    for number, part in enumerate(valid):
+    """Add up parts, each counting once; files are read one at a time."""
+    for number, part in enumerate(parts):
         register.add(number, part)
     register.check_models()
-    register.repeated += [part.name for n, part in enumerate(valid) if n not in register.kept]
-    return list(register.kept.values())
-
-
-def _streamed(parts: Iterable[Part], register: Register) -> Iterator[Part]:
-    """Yield each part that is not a retry as it comes; what was added cannot be replaced."""
-    for number, part in enumerate(parts):
-        state = register.state_of(part)
-        if state is None:
-            continue
-        part.keep(state)
-        replaced = register.add(number, part)
-        if replaced is None:
-            register.repeated.append(part.name)
-            continue
-        if replaced:
-            raise MergeError(
-                f"{part.name} contains {part.sources[0].in_words()} and others of an earlier "
-                "part, which was added already",
-                "Pass a list of the parts, or the sum before its parts.",
-                "repeated",
-            )
-        yield part
-        if part.sources:
-            _ = part.digest  # later parts may be compared with it
-        part.keep(None)
-
-
-def _agreeing(
-    parts: Iterable[Part], rule: Disclosure | None, with_periods: bool, alike: _Alike | None
-) -> Iterator[tuple[Part, State]]:
-    """Yield the counts of each part at the result's level, after checking that they agree."""
-    agreement = Agreement()
-    for part in parts:
+    kept = list(register.kept.values())
+    if not kept:
+        raise ValueError("parts must have at least one ScoreCounts; got none.")
+    agreement, alike = Agreement(), _Alike()
+    has_unnamed = any(source.name is None for part in kept for source in part.sources)
+    waiting: list[State] = []
+    size = 0
+    for part in kept:
         state = part.state()
         if with_periods:
             state = _by_period(state, part.name)
         agreement.check(part.name, state)
-        if alike is not None:
-            alike.check(part, state)
+        if has_unnamed:
+            alike.check(part.name, state)
         if rule is not None:
             try:
                 state = at_level(state, rule, widen=True)
             except ValueError as error:
                 raise MergeError(f"{part.name}: {error}") from error
         agreement.check_level(part.name, state)
-        yield part, state
-    if alike is not None:
-        alike.warn()
+        waiting.append(state)
+        if not part.is_in_memory:
+            size += state.n_cells + _CELLS_PER_PART
+        if size >= max(_ROUND, waiting[0].n_cells):
+            waiting, size = [sum_of(waiting)], 0
+    alike.warn()
+    return sum_of(waiting)
 
 
 def _by_period(state: State, name: str) -> State:
@@ -422,15 +298,14 @@ class _Alike:
         self._first: dict[bytes, tuple[str, bool]] = {}
         self._found: list[tuple[str, str]] = []
 
-    def check(self, part: Part, state: State) -> None:
+    def check(self, name: str, state: State) -> None:
         """Note a part if an earlier part has equal counts, and one of them has no name."""
-        if not state.sources or not state.n_groups:
-            return
-        is_named = all(source.name is not None for source in state.sources)
-        # Small countings with different names may be equal by coincidence.
-        name, was_named = self._first.setdefault(state.digest(), (part.name, is_named))
-        if name != part.name and not (is_named and was_named):
-            self._found.append((name, part.name))
+        if state.sources and state.n_groups:
+            # Small countings with different names may be equal by coincidence.
+            is_named = all(source.name is not None for source in state.sources)
+            first, was_named = self._first.setdefault(state.digest(), (name, is_named))
+            if first != name and not (is_named and was_named):
+                self._found.append((first, name))
 
     def warn(self) -> None:
         """Warn once about all parts that were noted."""
@@ -462,7 +337,7 @@ class Agreement:
     ) -> None:
         self._parts, self._mends = parts, (mend_of_kinds, mend_of_groups)
         self._classes = _input.Classes()
-        # The first part with each property
+        # The first part with each value of a property
         self._by_label: dict[Any, str] = {}
         self._by_positive: dict[Any, str] = {}
         self._by_columns: dict[tuple[str, ...], str] = {}

@@ -295,41 +295,6 @@ def _with(part: Summary, is_weighted: bool, has_extremes: bool) -> Summary:
 _CLOSE = 1e-6
 
 
-def wrong_arrays(summary: Summary) -> str | None:
-    """Return why the arrays cannot belong to a summary; None for valid types and sizes."""
-    negatives, positives, weights, *of_pairs = summary
-    floats: list[Any] = [] if weights is None else [weights]
-    known = [sums for sums in of_pairs if sums is not None]
-    if (summary.lowest is None) != (summary.highest is None) or summary.sums is None:
-        return "its sums are incomplete"
-    for sums in known:
-        if not isinstance(sums, PairSums) or not isinstance(sums.moments, OwnMoments):
-            return "its sums are incomplete"
-        floats += [*sums.moments, *([] if weights is None else [sums.u2])]
-    arrays = [negatives, positives, *floats, *(sums.u2 for sums in known)]
-    if not all(isinstance(array, np.ndarray) for array in arrays):
-        return "it has no arrays of groups"
-    if weights is not None and weights.shape[:-1] != (4,):
-        return "its weights do not match its groups"
-    n_groups = negatives.size
-    if any(array.shape[-1:] != (n_groups,) for array in arrays) or any(
-        array.ndim != 1 for array in arrays if array is not weights
-    ):
-        return "its sums do not match its groups"
-    if negatives.dtype != np.int64 or positives.dtype != np.int64:
-        return "its numbers of rows are not integers"
-    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in floats):
-        return "its sums are not finite numbers"
-    if weights is not None:
-        return None
-    wanted = dtype_of_u2(negatives, positives)
-    is_whole = all(
-        sums.u2.dtype == wanted and all(type(value) is int for value in sums.u2.tolist())
-        for sums in known
-    )
-    return None if is_whole else "its u2 are not whole numbers"
-
-
 def wrong_summary(summary: Summary) -> str | None:
     """Return why no rows can have this summary; None without a contradiction."""
     negatives, positives = summary.rows_by_class
@@ -340,6 +305,8 @@ def wrong_summary(summary: Summary) -> str | None:
         if sums is None:
             continue
         u2 = sums.u2.astype(np.float64)
+        if not all(np.isfinite(values).all() for values in (u2, *sums.moments)):
+            return "its sums are not finite numbers"
         is_wrong = ~((u2 >= 0) & (u2 <= 2.0 * pairs + near))
         if is_wrong.any():
             return f"its {name}u2 is not from 0 to twice its number of pairs{_in_group(is_wrong)}"

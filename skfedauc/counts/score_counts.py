@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,7 +23,6 @@ from skfedauc.counts.parquet import check_bytes, read_file
 from skfedauc.counts.state import (
     Source,
     State,
-    checked,
     identifier_of_sources,
     in_order,
     n_distinct,
@@ -42,14 +41,15 @@ _IDENTIFYING = threading.Lock()
 class ScoreCounts(Immutable):
     """Score counts by group, which determine every AUC over groups exactly.
 
-    For each group, the counts hold how many negatives and positives have each distinct score.
-    Counts of disjoint rows add up in any order; without sample weights the sums are exact integers.
-    Build them with `from_predictions`, `from_table`, `from_batches` or `from_counts`, and pass them
-    to `GroupAUC`. All attributes are read-only, and ``==`` compares only the counts.
+    For each group, the counts hold how many negatives and positives have each distinct score: the
+    AUC is the share of concordant pairs, with ties as one half [1]_. Counts of disjoint rows add up
+    in any order; without sample weights the sums are exact integers. Build them with
+    `from_predictions`, `from_table`, `from_batches` or `from_counts`, and pass them to `GroupAUC`.
+    All attributes are read-only, and ``==`` compares only the counts.
 
-    Counts are not anonymous: floats are mostly distinct, and counts of distinct scores disclose
-    the group, the score and the class of every row. They hold no features, no identifiers and no
-    order of rows. A `Disclosure` says what a site coarsens or withholds.
+    Counts are not anonymous: counts of distinct scores disclose the group, the score and the class
+    of every row, but no features, identifiers or order of rows. A `Disclosure` says what a site
+    coarsens or withholds.
 
     See Also
     --------
@@ -60,11 +60,7 @@ class ScoreCounts(Immutable):
 
     Notes
     -----
-    Counts take 16 bytes per distinct score and group (48 with weights, and 16 more with bins), and
-    about 50 bytes per group.
-
-    The AUC is the share of concordant pairs of a positive and a negative, with ties as one half
-    [1]_, so that counts by score determine it for any split of the rows.
+    Counts take 16 bytes per distinct score and group (48 with weights, and 16 more with bins).
 
     References
     ----------
@@ -109,14 +105,17 @@ class ScoreCounts(Immutable):
         return counts
 
     @classmethod
-    def _restored(cls, checksum: bytes | None, *pickled: Any) -> ScoreCounts:
-        """Make score counts from a pickle, after checking them."""
-        name = "the pickled ScoreCounts"
-        state = checked(State(*pickled), name)
-        if checksum not in (None, state.checksum()):
+    def _restored(cls, checksum: bytes, *pickled: Any) -> ScoreCounts:
+        """Make score counts from a pickle, after comparing its checksum."""
+        try:
+            state = State(*pickled)
+            is_whole = checksum == state.checksum()
+        except Exception:  # damaged values may raise any exception
+            is_whole = False
+        if not is_whole:
             raise ValueError(
-                f"{name} is damaged: its checksum is another one. Make it again, or ask for "
-                "another copy."
+                "the pickled ScoreCounts is damaged: its checksum is another one. Make it again, "
+                "or ask for another copy."
             )
         return cls._of(state)
 
@@ -141,6 +140,8 @@ class ScoreCounts(Immutable):
     ) -> ScoreCounts:
         """Count predictions.
 
+        Peak memory is at most about 45 bytes per row (90 with weights) besides the input.
+
         Parameters
         ----------
         y_true : array-like, shape (n_rows,)
@@ -163,9 +164,9 @@ class ScoreCounts(Immutable):
             Rows without a group label (None, NaN, NaT or NA in one of the columns) are a
             ValueError, left out and counted in `n_missing`, or get the label ``"(missing)"``.
         n_jobs : int, default=None
-            Number of threads, which also add up placement values in reports. None means 1 unless
-            in a `joblib.parallel_config` context; -1 means all processors. The result does not
-            depend on it.
+            Number of threads, also of reports from these counts. None means 1 unless in a
+            `joblib.parallel_config` context; -1 means all processors. The result does not depend on
+            it.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
             What is coarsened or withheld.
 
@@ -177,11 +178,6 @@ class ScoreCounts(Immutable):
         ------
         ValueError, TypeError
             If an argument is not as described; the message says what to pass instead.
-
-        Notes
-        -----
-        Peak memory is at most about 45 bytes per row (90 with weights) besides the input, for
-        numpy arrays with integer labels and groups.
 
         Examples
         --------
@@ -202,13 +198,7 @@ class ScoreCounts(Immutable):
         score: Any = None,
         n_negatives: Any = None,
         n_positives: Any = None,
-        weight_negatives: Any = None,
-        weight_positives: Any = None,
-        squared_weight_negatives: Any = None,
-        squared_weight_positives: Any = None,
-        score_low: Any = None,
-        score_high: Any = None,
-        **group_columns: Any,
+        **columns: Any,
     ) -> ScoreCounts:
         """Make score counts from counts by group and score, such as the result of a query.
 
@@ -224,16 +214,13 @@ class ScoreCounts(Immutable):
             Finite scores; required.
         n_negatives, n_positives : int array-like, shape (n_counts,), default=None
             Required row counts, 0 or more.
-        weight_negatives, weight_positives : array-like, shape (n_counts,), default=None
-            Summed sample weights by class. None means that each row has weight 1.
-        squared_weight_negatives, squared_weight_positives : array-like, shape (n_counts,), \
-default=None
-            Summed squared weights; required with summed weights.
-        score_low, score_high : array-like, shape (n_counts,), default=None
-            Lowest and highest possible score of the rows, for counts by ranges of scores. `score`
-            lies in the range, and represents it.
-        **group_columns : array-like, shape (n_counts,)
-            Group label columns by name, instead of `group`. Reports show the names.
+        **columns : array-like, shape (n_counts,)
+            Further columns by name. Of weighted rows, all of `weight_negatives`, `weight_positives`
+            (summed sample weights by class), `squared_weight_negatives` and
+            `squared_weight_positives` (summed squared weights). Of ranges of scores, `score_low`
+            and `score_high`, the lowest and highest possible score; `score` lies in the range, and
+            represents it. Others are columns of group labels, instead of `group`, whose names
+            reports show.
 
         Returns
         -------
@@ -254,14 +241,7 @@ default=None
         (('va', 1), ('va', 2))
         """
         counts = {"score": score, "n_negatives": n_negatives, "n_positives": n_positives}
-        sums = {
-            "weight_negatives": weight_negatives,
-            "weight_positives": weight_positives,
-            "squared_weight_negatives": squared_weight_negatives,
-            "squared_weight_positives": squared_weight_positives,
-        }
-        ends = {"score_low": score_low, "score_high": score_high}
-        return cls._of(state_of_table(group, counts, sums, ends, group_columns))
+        return cls._of(state_of_table(group, counts, columns))
 
     @classmethod
     def from_table(
@@ -311,11 +291,9 @@ default=None
 
         Raises
         ------
-        TypeError
-            If narwhals does not read `table`, or a column is not as `from_predictions` requires.
-        ValueError
-            If a column is absent, or is not as `from_predictions` requires. If the query returns
-            more than `max_cells` rows; the message lists remedies.
+        ValueError, TypeError
+            If narwhals does not read `table`, if a column is absent or not as `from_predictions`
+            requires, or if the query returns more than `max_cells` rows.
 
         Examples
         --------
@@ -342,10 +320,7 @@ default=None
         pos_label: Any = None,
         missing: _input.Missing = "raise",
         n_jobs: int | None = None,
-        verbose: int = 0,
-        checkpoint: str | os.PathLike[str] | None = None,
         disclosure: str | Bins | Disclosure = "exact",
-        max_cells: int | None = None,
     ) -> ScoreCounts:
         """Count rows in batches, for data that do not fit in memory.
 
@@ -373,44 +348,27 @@ default=None
         n_jobs : int, default=None
             Workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. ``joblib.parallel_config("threading")`` sends no batches to processes.
-        verbose : int, default=0
-            If 1 or more, print how many batches are finished to stderr after each round.
-        checkpoint : str or os.PathLike, default=None
-            File that keeps the counts if a batch fails, a worker dies or the process ends. To
-            resume, call again with the same batches in the same order. Remove the file only after
-            you have saved the result.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
             As in `from_predictions`. Workers count by bins, so that no scores leave them; a summary
-            and `min_count` are applied to the sum, and the checkpoint holds the counts before.
-        max_cells : int, default=None
-            Most cells to keep, for streams without end; see `reduced`.
+            and `min_count` are applied to the sum.
 
         Returns
         -------
         ScoreCounts
-            Equal to the counts of all rows from a single call, except for rounding with weights and
-            for joined cells.
+            Equal to the counts of all rows from a single call, except for rounding with weights.
 
         Raises
         ------
         ValueError, TypeError
-            If there is no batch, or a batch is not as described; the message names the batch. If
-            the checkpoint is damaged, or comes from other batches or arguments.
+            If there is no batch, or a batch is not as described; the message names the batch.
         RuntimeError
             If reading a batch fails for another reason, or a worker dies.
-        OSError
-            If writing the checkpoint fails before the last batch; a warning after it.
-        ImportError
-            If pyarrow is missing and needed.
 
         Notes
         -----
         In CSV files, columns are separated by commas, semicolons or tabs, group labels are text,
-        and only empty cells are missing values.
-
-        A checkpoint has `save`'s format. A later call compares a checksum of the scores (or
-        bins) of the batches before, the absolute path and size of files, and the name and arguments
-        of functions.
+        and only empty cells are missing values. To keep what is counted if a batch fails, save the
+        counts of each batch, and `merge` the files.
 
         Examples
         --------
@@ -420,23 +378,12 @@ default=None
         ...     yield [1, 0], [0.8, 0.3], ["va", "oslo"]
         >>> ScoreCounts.from_batches(days())
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
-        >>> ScoreCounts.from_batches(days(), max_cells=3)
-        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 3 ranges)
         """
         # The import is local because counting arrays does not need joblib.
         from skfedauc.counts.batches import count_batches
 
-        state = count_batches(
-            batches,
-            Columns(label, score, group, weight),
-            pos_label=pos_label,
-            missing=missing,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            disclosure=disclosure,
-            max_cells=max_cells,
-        )
+        columns = Columns(label, score, group, weight)
+        state = count_batches(batches, columns, pos_label, missing, n_jobs, disclosure)
         return cls._of(state)
 
     # Provenance and merging ------------------------------------------------------------
@@ -448,7 +395,6 @@ default=None
         model: str | None = None,
         period: str | None = None,
         metadata: Mapping[str, str] | None = None,
-        secret: bytes | None = None,
     ) -> ScoreCounts:
         """Say where the counts come from; the source stays with them through files and merges.
 
@@ -463,10 +409,6 @@ default=None
             once.
         metadata : mapping of str to str, default=None
             Further facts.
-        secret : bytes, default=None
-            Key of the sender, of 16 bytes or more. The identifier of the source is then a keyed
-            hash of the counts instead of random: counting the same rows again gives the same
-            identifier, and nobody else can test guesses of the counts.
 
         Returns
         -------
@@ -482,8 +424,7 @@ default=None
         --------
         >>> from skfedauc import ScoreCounts
         >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7])
-        >>> october = counts.with_source("oslo", model="risk 2.1", period="2026-10")
-        >>> october.sources[0].period
+        >>> counts.with_source("oslo", model="risk 2.1", period="2026-10").sources[0].period
         '2026-10'
         """
         state = self._state
@@ -493,8 +434,8 @@ default=None
                 f"{len(state.sources)} countings that were named or saved before and keep their "
                 "names. Name the parts before merging."
             )
-        source = new_source(name, model, period, metadata, secret, state.digest)
-        if state.sources and secret is None:  # the same rows under a new name
+        source = new_source(name, model, period, metadata)
+        if state.sources:  # the same rows under a new name
             source = source._replace(identifier=state.sources[0].identifier)
         return self._with(state._replace(sources=(source,), is_complete=True))
 
@@ -513,7 +454,6 @@ default=None
         *,
         repeated: Literal["raise", "replace"] = "raise",
         models: Literal["same", "any"] = "same",
-        on_invalid: Literal["raise", "skip"] = "raise",
         disclosure: str | Bins | Disclosure | None = None,
         by_period: bool = False,
         limits: Limits | None = None,
@@ -526,24 +466,19 @@ default=None
         Parameters
         ----------
         parts : iterable of ScoreCounts, str or os.PathLike, or mapping to these
-            Counts or paths; either all have groups or none has. Files are read one at a time, and
-            the counts of a generator are not kept: there, a sum must come before its parts.
+            Counts or paths; either all have groups or none has. Large files are read one at a time.
             Messages show the keys of a mapping as the names of the parts.
         repeated : {"raise", "replace"}, default="raise"
             The same source, model and period with other counts is an error, or replaces the earlier
             part.
         models : {"same", "any"}, default="same"
             Whether parts that name different models are an error.
-        on_invalid : {"raise", "skip"}, default="raise"
-            A file that is damaged, absent or beyond the limits is an error, or left out with one
-            warning that names each such file and the reason.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default=None
             Level to which all parts are reduced first; None if they have one level. Ranges over
             several of the `Bins` become their unions, so that certain intervals remain certain.
         by_period : bool, default=False
-            Whether the period of each part, of `with_source`, becomes the last group column, so
-            that reports have AUCs by group and period. Parts that have the column ``period`` keep
-            it, so that new periods can be added to a sum.
+            Whether the period of each part, of `with_source`, becomes the last group column. Parts
+            that have the column ``period`` keep it, so that new periods can be added to a sum.
         limits : Limits, default=None
             What is accepted of a file.
 
@@ -556,21 +491,17 @@ default=None
         Raises
         ------
         MergeError
-            If parts contradict each other: other positive labels, groups, levels or models, or rows
-            that would count twice. If a part has no period, or several, with `by_period`. The
-            message names the parts and the remedy.
-        ValueError
-            If there are no parts, or a file is damaged.
-        TypeError
-            If an item is not a `ScoreCounts` or a path, or labels have different types.
-        OSError
-            If a file cannot be read.
+            If parts contradict each other: other positive labels, groups, levels, models or
+            periods, or rows that would count twice. The message names the parts and the remedy.
+        ValueError, TypeError, OSError
+            If there are no parts, if an item is no counts or path, or if a file is absent or
+            damaged.
 
         Warns
         -----
         UserWarning
-            If all group columns have different names, if two countings without names have equal
-            counts, or if files are skipped.
+            If all group columns have different names, or if two countings without names have equal
+            counts.
 
         Examples
         --------
@@ -585,15 +516,7 @@ default=None
         >>> ScoreCounts.merge([north, shops[1], north])
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
         """
-        counts, _ = merge_named(
-            parts,
-            repeated=repeated,
-            models=models,
-            on_invalid=on_invalid,
-            disclosure=disclosure,
-            by_period=by_period,
-            limits=limits,
-        )
+        counts, _ = merge_named(parts, repeated, models, disclosure, by_period, limits)
         return counts
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
@@ -634,10 +557,6 @@ default=None
         DisclosureError
             If groups of a summary would be combined.
 
-        See Also
-        --------
-        GroupAUC : Its argument `min_per_class` leaves small groups out.
-
         Examples
         --------
         >>> from skfedauc import ScoreCounts
@@ -646,24 +565,19 @@ default=None
         ... )
         >>> both.regroup(lambda label: label[0]).groups
         ('f', 'm')
-        >>> both.regroup(None)
-        ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 3 distinct scores)
         >>> both.regroup(None).regroup({None: "device 7"}).groups
         ('device 7',)
         """
         return self._with(reducing.regrouped(self._state, to))
 
     def map_scores(self, function: Callable[[NDArray[np.float64]], Any]) -> ScoreCounts:
-        """Replace the scores by a function of the scores, and add up the counts of equal results.
-
-        Use it to round scores, or to replace them by the decisions at a threshold. The function
-        need not be monotonic.
+        """Replace scores by a function of them, such as rounding or the decision at a threshold.
 
         Parameters
         ----------
         function : callable
             Called once with the sorted distinct scores, a float64 array, shape (n_scores,). It
-            returns a finite number for each.
+            returns a finite number for each; it need not be monotonic.
 
         Returns
         -------
@@ -716,11 +630,9 @@ default=None
         ------
         DisclosureError
             If the counts disclose less than the rule asks for, or are a summary with `max_cells`.
-        ValueError
-            If a score is outside the domain of the bins, or `max_cells` is less than the number of
-            groups.
-        TypeError
-            If there is no argument.
+        ValueError, TypeError
+            If there is no argument, if a score is outside the domain of the bins, or if `max_cells`
+            is less than the number of groups.
 
         See Also
         --------
@@ -733,9 +645,9 @@ default=None
         Results that compare rows in different groups, such as the pooled AUC, raise a
         `DisclosureError`, and `merge` accepts summaries only if no group is in two of them.
 
-        With `max_cells`, the result takes 32 bytes per cell (64 with weights), and holds ranges of
-        scores even without joins. One reduction to n cells makes the certain interval of the pooled
-        AUC about ``.6 / n`` wide; repeated reductions widen it.
+        With `max_cells`, the result holds ranges of scores even without joins. One reduction to n
+        cells makes the certain interval of the pooled AUC about ``.6 / n`` wide; repeated ones
+        widen it.
 
         Examples
         --------
@@ -745,8 +657,6 @@ default=None
         ... )
         >>> counts.reduced("summary")
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, summary by group)
-        >>> GroupAUC(counts.reduced("summary")).average("macro")
-        0.5
         >>> counts.reduced(max_cells=3)
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 3 ranges)
         """
@@ -759,12 +669,7 @@ default=None
 
     @property
     def disclosure(self) -> Disclosure:
-        """What was coarsened and withheld: level, bins, `min_count` and withheld groups.
-
-        See Also
-        --------
-        GroupAUC.bounds : AUCs that the bins and the withheld groups permit.
-        """
+        """What was coarsened and withheld: level, bins, `min_count` and withheld groups."""
         return self._state.disclosure
 
     # Files, messages and secure sums -------------------------------------------------------
@@ -773,7 +678,8 @@ default=None
         """Write the counts to a file, completely or not at all.
 
         The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
-        other tools read. The page "File format" defines it.
+        other tools read. The page "File format" defines it. The first `save` or `to_bytes` gives
+        counts without a source a random identifier, so that `merge` adds them only once.
 
         Parameters
         ----------
@@ -788,15 +694,6 @@ default=None
             If group labels are members of an `enum.Enum`, or dates whose time zone has no name.
         ImportError
             If pyarrow is not installed: ``pip install "skfedauc[files]"``.
-
-        See Also
-        --------
-        with_source : Name the counts before they are saved.
-
-        Notes
-        -----
-        The first `save` or `to_bytes` gives counts without a source a random identifier, which this
-        object keeps, so that `merge` adds them only once.
 
         Examples
         --------
@@ -836,12 +733,8 @@ default=None
         ValueError
             If the file is damaged, is no file of counts, comes from a newer version of skfedauc, or
             is above a limit. The message names the file and the place.
-        OSError
-            If the file cannot be read.
-        TypeError
-            If `path` is not a path, such as bytes, which `from_bytes` reads.
-        ImportError
-            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+        OSError, TypeError, ImportError
+            If the file cannot be read, if `path` is not a path, or if pyarrow is not installed.
         """
         return cls._of(_state_in(path, check_limits(limits), "path "))
 
@@ -885,7 +778,7 @@ default=None
             If `data` is not bytes-like.
         """
         check_bytes(data)
-        return cls._of(_read(data, "data", check_limits(limits)))
+        return cls._of(read_content(data, "data", check_limits(limits)))
 
     def _identified(self) -> State:
         """Give rows without a source a random identifier, which these counts keep."""
@@ -904,7 +797,8 @@ default=None
         """Return the counts on an agreed grid of several sites as a vector, for a secure sum.
 
         The sum of the vectors of all sites has the counts of all rows; `from_vector` reads it.
-        Sites can add masks that cancel in the sum, so that a server does not see their counts.
+        Sites can add masks that cancel in the sum, so that a server does not see their counts. This
+        hides them only among three or more sites with rows in the same groups.
 
         Parameters
         ----------
@@ -923,20 +817,14 @@ default=None
 
         Raises
         ------
-        ValueError
-            If the counts have a group that is not among `groups`, have weights, or went through
-            `min_count` or `min_per_class`. If a count is above `max_count`.
-        TypeError
-            If an argument is not as described.
+        ValueError, TypeError
+            If an argument is not as described, if the counts have a group that is not among
+            `groups`, have weights, or went through `min_count` or `min_per_class`, or if a count is
+            above `max_count`.
 
         See Also
         --------
         skfedauc.flower.secure_reply : Vectors in Flower's protocol SecAgg+.
-
-        Notes
-        -----
-        A secure sum hides the counts of a site only among three or more sites with rows in the same
-        groups: each of two sites reads the counts of the other in their sum.
 
         Examples
         --------
@@ -982,18 +870,15 @@ default=None
         --------
         >>> import numpy as np
         >>> from skfedauc import Bins, ScoreCounts
-        >>> bins, groups = Bins.at([0.3, 0.5]), ["<50", "50+"]
+        >>> bins = Bins.at([0.3, 0.5])
         >>> sites = [
-        ...     ScoreCounts.from_predictions([0, 1, 1], scores, groups=["<50", "50+", "50+"])
+        ...     ScoreCounts.from_predictions([0, 1, 1], scores)
         ...     for scores in ([0.2, 0.4, 0.7], [0.1, 0.4, 0.4], [0.3, 0.2, 0.6])
         ... ]
-        >>> masks = np.random.default_rng(0).integers(2**32, size=(3, 12))
+        >>> masks = np.random.default_rng(0).integers(2**32, size=(3, 6))
         >>> masks -= np.roll(masks, 1, axis=0)  # each pair of sites shares a mask
-        >>> sent = [
-        ...     (counts.to_vector(bins, groups) + mask) % 2**32
-        ...     for counts, mask in zip(sites, masks)
-        ... ]
-        >>> counts = ScoreCounts.from_vector(sum(sent), bins, groups, modulus=2**32)
+        >>> sent = [(site.to_vector(bins) + mask) % 2**32 for site, mask in zip(sites, masks)]
+        >>> counts = ScoreCounts.from_vector(sum(sent), bins, modulus=2**32)
         >>> counts == ScoreCounts.merge([of_site.reduced(bins) for of_site in sites])
         True
         """
@@ -1055,6 +940,8 @@ default=None
     def to_counts(self) -> pd.DataFrame:
         """Return the counts as a table that `from_counts` reads.
 
+        The table lacks `n_missing`, `sources` and what was withheld.
+
         Returns
         -------
         pandas.DataFrame
@@ -1067,10 +954,6 @@ default=None
         ------
         DisclosureError
             If the counts are a summary.
-
-        Notes
-        -----
-        The table lacks `n_missing`, `sources` and what was withheld.
 
         Examples
         --------
@@ -1156,36 +1039,30 @@ def left_out(n_missing: int) -> str:
 
 # Parts of a merge --------------------------------------------------------------------------------
 
+# Bytes of files that are read once, and the cells of these files that are kept
+_SMALL_FILE, _MOST_KEPT = 1 << 16, 1 << 22
+
 
 def merge_named(
     parts: Any,
-    *,
     repeated: str = "raise",
     models: str = "same",
-    on_invalid: str = "raise",
     disclosure: Any = None,
     by_period: bool = False,
     limits: Limits | None = None,
 ) -> tuple[ScoreCounts, list[str]]:
     """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
     _check_iterable(parts)
-    limits = check_limits(limits)
     rule = None if disclosure is None else check_rule(disclosure)
     if rule is not None and rule.min_count is not None:
         raise ValueError(
             "merge takes no min_count: each site applies it once, before it sends counts."
         )
-    register = Register(repeated, models, on_invalid)
-    state = merged(
-        _parts_of(parts, limits),
-        register,
-        rule,
-        with_periods=_input.check_flag(by_period, "by_period"),
-        is_stream=not isinstance(parts, Collection),
-    )
-    if register.invalid:
-        _input.warn(register.invalid_in_words(), UserWarning)
-    return ScoreCounts._of(state), register.repeated  # noqa: SLF001
+    register = Register(repeated, models)
+    with_periods = _input.check_flag(by_period, "by_period")
+    found = list(_parts_of(parts, check_limits(limits)))
+    counts = ScoreCounts._of(merged(found, register, rule, with_periods))  # noqa: SLF001
+    return counts, [part.name for n, part in enumerate(found) if n not in register.kept]
 
 
 def _check_iterable(parts: Any) -> None:
@@ -1217,16 +1094,21 @@ def _check_iterable(parts: Any) -> None:
 
 def _parts_of(parts: Any, limits: Limits) -> Iterator[Part]:
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
+    n_kept = 0
     for number, (name, part) in enumerate(named):
-        if isinstance(part, str | os.PathLike):
-            load = functools.partial(_state_in, part, limits)
-            sources = functools.partial(read_sources, part)
-            n_bytes = os.path.getsize(part) if os.path.isfile(part) else 0
-            yield Part(name or repr(os.fspath(part)), None, load, sources, n_bytes)
-        elif isinstance(part, ScoreCounts):
+        if isinstance(part, ScoreCounts):
             yield Part(name or f"part {number}", part._state)  # noqa: SLF001
-        else:
+        elif not isinstance(part, str | os.PathLike):
             raise _wrong_part(part)
+        else:
+            name = name or repr(os.fspath(part))
+            if n_kept <= _MOST_KEPT and os.path.getsize(part) <= _SMALL_FILE:
+                state = _state_in(part, limits)
+                n_kept += state.n_cells
+                yield Part(name, state)
+            else:
+                load = functools.partial(_state_in, part, limits)
+                yield Part(name, None, load, read_sources(part))
 
 
 def _wrong_part(part: Any) -> TypeError:
@@ -1246,17 +1128,7 @@ def _wrong_part(part: Any) -> TypeError:
 def _state_in(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
     """Return the state in a file; messages have `of` before its name."""
     data = read_file(path, most=limits.max_bytes)
-    return _read(data, f"{of}{os.fspath(path)!r}", limits)
-
-
-def _read(data: Any, name: str, limits: Limits) -> State:
-    state, checkpoint = read_content(data, name, limits)
-    if checkpoint is not None:
-        raise ValueError(
-            f"{name} is a checkpoint of from_batches, which has counted only a part of the rows; "
-            "pass it as checkpoint= with the same batches."
-        )
-    return state
+    return read_content(data, f"{of}{os.fspath(path)!r}", limits)
 
 
 # Internal derived counts -------------------------------------------------------------------------

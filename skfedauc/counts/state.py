@@ -6,11 +6,10 @@ import dataclasses
 import enum
 import functools
 import hashlib
-import hmac
 import math
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,7 +36,6 @@ from skfedauc.counts.moments import (
     Summary,
     own_moments,
     rows_by_class,
-    wrong_arrays,
     wrong_summary,
 )
 
@@ -67,7 +65,7 @@ class Source(NamedTuple):
     metadata : tuple of (str, str)
         Further facts, sorted by key.
     identifier : str
-        32 hexadecimal digits: random, or a keyed hash of the counts (``with_source(secret=)``).
+        32 random hexadecimal digits.
     """
 
     name: str | None = None
@@ -108,8 +106,6 @@ def new_source(
     model: Any = None,
     period: Any = None,
     metadata: Mapping[str, str] | None = None,
-    secret: bytes | None = None,
-    digest: Callable[[], bytes] | None = None,
 ) -> Source:
     """Check `ScoreCounts.with_source`'s arguments, and return a source."""
     for argument, value in {"name": name, "model": model, "period": period}.items():
@@ -122,16 +118,7 @@ def new_source(
         if not all(isinstance(text, str) for text in pair):
             raise TypeError(f"metadata must map text to text; got {described(pair)}.")
         _input.check_text(pair, "metadata")
-    identifier = secrets.token_hex(16)
-    if secret is not None:
-        if not isinstance(secret, bytes) or len(secret) < 16:
-            raise TypeError(
-                "secret must be at least 16 random bytes that only the sender knows, such as "
-                "secrets.token_bytes(32)."
-            )
-        content = (b"" if digest is None else digest()) + repr((name, model, period)).encode()
-        identifier = hmac.new(secret, content, hashlib.sha256).hexdigest()[:32]
-    return Source(name, model, period, pairs, identifier)
+    return Source(name, model, period, pairs, secrets.token_hex(16))
 
 
 def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
@@ -148,24 +135,17 @@ def identifier_of_sources(sources: Sequence[Source]) -> str:
     return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()[:32]
 
 
-def wrong_sources(sources: Any) -> str | None:
-    """Return why these sources are invalid; None for valid sources."""
-    if not isinstance(sources, tuple):
-        return "its sources are none"
+def wrong_sources(sources: tuple[Source, ...]) -> str | None:
+    """Return why sources from a file are invalid; None for valid sources."""
     for source in sources:
-        if not isinstance(source, Source) or not isinstance(source.identifier, str):
-            return "its sources are none"
-        pairs = source.metadata
         if not (
-            re.fullmatch("[0-9a-f]{32}", source.identifier)
+            isinstance(source.identifier, str)
+            and re.fullmatch("[0-9a-f]{32}", source.identifier)
             and all(isinstance(text, str | None) for text in source[:3])
-            and isinstance(pairs, tuple)
-            and all(isinstance(text, str) for pair in pairs for text in pair)
+            and all(isinstance(text, str) for pair in source.metadata for text in pair)
         ):
             return "its sources are none"
-        if pairs != tuple(sorted(dict(pairs).items())):
-            return "the metadata of a source is not in order"
-    return None if sources == in_order(sources) else "its sources are not in order"
+    return None
 
 
 # Counts ---------------------------------------------------------------------------------------
@@ -364,7 +344,8 @@ class State(_Facts):
 
     def checksum(self) -> bytes:
         """Return a checksum of everything that files keep, for pickles."""
-        return hashlib.sha256(self.digest() + repr(self[3:-2]).encode()).digest()
+        kinds = [(array.dtype.str, array.shape) for array in self.arrays]
+        return hashlib.sha256(self.digest() + repr((kinds, self[3:-2])).encode()).digest()
 
 
 def _text_of_label(label: Any) -> str:
@@ -497,69 +478,33 @@ def _warn_of_slow_kernel() -> None:
 
 
 def checked(state: State, name: str) -> State:
-    """Return a state from a file or a pickle, if rows with this state can exist."""
-    wrong = _wrong_content(state) or _wrong_facts(state)
+    """Return a file's state, if rows with this state can exist.
+
+    The reader of files makes arrays of the right types and lengths, with cells in order.
+    """
+    content, labels = state.content, state.labels
+    if isinstance(content, Summary):
+        wrong = _wrong_summary(content)
+    else:
+        wrong = _wrong_cells(content)
+        wrong = wrong or _wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
+    if labels is not None and not _input.are_sorted_labels(labels):
+        wrong = wrong or "its labels are not in order"
+    wrong = wrong or _wrong_facts(state)
     if wrong is not None:
         raise ValueError(f"{name} is damaged: {wrong}. Make it again, or ask for another copy.")
     return state
 
 
-def _wrong_content(state: State) -> str | None:
-    content, labels, ranges, rule = state[:4]
-    if not isinstance(rule, Disclosure):
-        return "what it discloses is unknown"
-    if isinstance(content, Summary):
-        wrong = _wrong_summary(content)
-        if wrong is None and (ranges is not None or rule.level != "summary"):
-            wrong = "it is a summary with bins of scores"
-    else:
-        wrong = _wrong_cells(content)
-        if wrong is None and rule.level != ("exact" if ranges is None else "bins"):
-            wrong = "it has bins, but no ranges of scores" if ranges is None else "it has no bins"
-    if wrong is not None:
-        return wrong
-    if labels is None and state.n_groups > 1:
-        return "its groups have no labels"
-    if labels is not None:
-        if not isinstance(labels, np.ndarray) or labels.shape != (state.n_groups,):
-            return "its labels do not match its groups"
-        if not _input.are_sorted_labels(labels):
-            return "its labels are not in order"
-    if isinstance(content, Summary):
-        return None
-    return _wrong_ranges(content.scores, ranges, rule.bins)
-
-
 def _wrong_cells(cells: Cells) -> str | None:
-    starts, scores, negatives, positives, weights = cells
-    arrays = (starts, scores, negatives, positives)
-    if not all(isinstance(array, np.ndarray) and array.ndim == 1 for array in arrays):
-        return "it has no arrays of cells"
-    if starts.dtype != np.intp or starts.size == 0 or starts[0] != 0:
-        return "its groups begin nowhere"
-    if starts[-1] != scores.size or (np.diff(starts) <= 0).any():
-        return "its groups do not hold its cells"
-    if scores.dtype != np.float64:
-        return "its scores are not finite numbers"
+    _, scores, negatives, positives, weights = cells
     if not np.isfinite(scores).all():
         return f"its scores are not finite numbers{_at(~np.isfinite(scores), scores)}"
-    rises = scores[1:] > scores[:-1]
-    rises[starts[1:-1] - 1] = True  # a group may begin below the end of the group before
-    if not rises.all():
-        return f"its scores are not in order{_at(np.append(False, ~rises), scores)}"
-    is_negative_zero = (scores == 0) & np.signbit(scores)
-    if is_negative_zero.any():
-        return f"its scores are not in order{_at(is_negative_zero, scores)}"
-    for counts in (negatives, positives):
-        if counts.dtype not in (np.uint32, np.uint64) or counts.size != scores.size:
-            return "its counts do not match its scores"
-        if float(counts.sum(dtype=np.float64)) > MOST_ROWS:
-            return "it has more rows than can be counted"
+    if max(float(counts.sum(dtype=np.float64)) for counts in (negatives, positives)) > MOST_ROWS:
+        return "it has more rows than can be counted"
     empty = (negatives == 0) & (positives == 0)
     if empty.any():
         return f"it has cells without rows{_at(empty, scores)}"
-    if weights is not None and (weights.dtype != np.float64 or weights.shape != (4, scores.size)):
-        return "its weights do not match its scores"
     return _wrong_weights(weights, negatives, positives)
 
 
@@ -569,16 +514,12 @@ def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
     return f", at cell {cell} with the score {scores[cell]:.17g}"
 
 
-def _wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None) -> str | None:
+def _wrong_ranges(
+    scores: NDArray[np.float64], ranges: Ranges | None, bins: Bins | None
+) -> str | None:
     """Return why these ranges are invalid for cells with these scores; None for valid ranges."""
     if ranges is None:
-        return None if bins is None else "it has bins, but no ranges of scores"
-    if (
-        not isinstance(ranges, np.ndarray)
-        or ranges.dtype != np.float64
-        or ranges.shape != (2, scores.size)
-    ):
-        return "its ranges do not match its cells"
+        return None
     low, high = ranges
     is_wrong = ~((low <= scores) & (scores <= high) & np.isfinite(low) & np.isfinite(high))
     is_wrong |= ((ranges == 0) & np.signbit(ranges)).any(axis=0)  # only 0.0 is valid, not -0.0
@@ -602,12 +543,7 @@ def _wrong_ranges(scores: NDArray[np.float64], ranges: object, bins: Bins | None
 
 
 def _wrong_summary(summary: Summary) -> str | None:
-    wrong = wrong_arrays(summary)
-    if wrong is not None:
-        return wrong
     negatives, positives, weights, *_ = summary
-    if (negatives < 0).any() or (positives < 0).any():
-        return "it has negative numbers of rows"
     if (negatives + positives == 0).any():
         return "it has groups without rows"
     if max(float(n.sum(dtype=np.float64)) for n in (negatives, positives)) > MOST_ROWS:
@@ -653,24 +589,14 @@ def check_weight_sums(
 
 
 def _wrong_facts(state: State) -> str | None:
-    n_missing, names, classes = state.n_missing, state.group_names, state.classes
-    if type(n_missing) is not int or n_missing < 0:
-        return "the number of rows left out is none"
-    if n_missing > MOST_ROWS:
-        return "it has more rows left out than can be counted"
-    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
-        return "the names of its groups are none"
+    (seen, positive), n_missing = state.classes, state.n_missing
+    if not 0 <= n_missing <= MOST_ROWS:
+        return "the number of rows left out is none that can be counted"
     wrong = wrong_sources(state.sources) or _wrong_withheld(state.disclosure.withheld)
     if wrong is not None:
         return wrong
-    if type(state.is_complete) is not bool or (state.is_complete and not state.sources):
-        return "its sources are none"
-    if not isinstance(classes, tuple) or len(classes) != 2 or not isinstance(classes[0], tuple):
+    if any(label in (math.inf, -math.inf) for label in (*seen, positive)):
         return "the labels of its classes are none"
-    seen, positive = classes
-    for label in seen if positive is None else (*seen, positive):
-        if not isinstance(label, int | float | str) or label in (math.inf, -math.inf):
-            return "the labels of its classes are none"
     try:
         merged = _input.Classes.merged([_input.Classes(seen, positive)])
     except ValueError:
@@ -680,10 +606,8 @@ def _wrong_facts(state: State) -> str | None:
     return None
 
 
-def _wrong_withheld(withheld: Any) -> str | None:
+def _wrong_withheld(withheld: Withheld) -> str | None:
     wrong = "what it says of withheld groups is impossible"
-    if not isinstance(withheld, Withheld):
-        return wrong
     n_groups, negatives, positives, labels, is_low, *most = withheld
     known = [n_groups, *(n for n in (negatives, positives, *most) if n is not None)]
     if not all(type(n) is int and 0 <= n <= MOST_ROWS for n in known) or type(is_low) is not bool:
@@ -695,6 +619,4 @@ def _wrong_withheld(withheld: Any) -> str | None:
         return wrong
     if not n_groups and withheld.n_rows != 0:
         return wrong
-    if labels is not None and not (isinstance(labels, tuple) and len(labels) <= n_groups):
-        return wrong
-    return None
+    return wrong if labels is not None and len(labels) > n_groups else None

@@ -15,7 +15,7 @@ import contextlib
 import difflib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -47,31 +47,40 @@ _SMALLEST, _LARGEST = 1e-100, 1e100
 # Tables of counts ----------------------------------------------------------------------------
 
 
-def state_of_table(
-    group: Any,
-    counts: Mapping[str, Any],
-    sums: Mapping[str, Any],
-    ends: Mapping[str, Any],
-    group_columns: Mapping[str, Any],
-) -> State:
-    """Return the state of a table of counts.
-
-    Without weights, all `sums` are None; for exact counts, all `ends` are.
-    """
-    _refuse_whole_table(group, counts, group_columns)
-    _check_columns_of_counts(group, counts, sums, ends, group_columns)
-    _input.check_row_order({"group": group, **group_columns, **counts, **sums, **ends})
+def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, Any]) -> State:
+    """Return the state of a table of counts, with the arguments of `ScoreCounts.from_counts`."""
+    _refuse_whole_table(group, counts, columns)
+    columns = {name: column for name, column in columns.items() if column is not None}
+    absent = [name for name, column in counts.items() if column is None]
+    if absent:
+        raise TypeError(f"from_counts needs the column {', '.join(absent)}; got none.")
+    sums, ends = (_all_or_none(columns, names) for names in (WEIGHT_COLUMNS, RANGE_COLUMNS))
+    by_name = {name: of for name, of in columns.items() if name not in {*sums, *ends}}
+    known = [*counts, *WEIGHT_COLUMNS, *RANGE_COLUMNS]
+    for name in by_name:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        if near:
+            raise TypeError(
+                f"from_counts has no column {_words.shortened(name)}: is it "
+                f"{_words.shortened(near[0])}? A column of group labels needs a name that is less "
+                "like it."
+            )
+    if group is not None and by_name:
+        raise TypeError(
+            f"from_counts takes group or columns of labels by name ({', '.join(by_name)}), not "
+            "both."
+        )
+    _input.check_row_order({"group": group, **by_name, **counts, **sums, **ends})
     scores = _input.check_scores(counts["score"], "score") + 0.0
-    n_rows = {name: _input.check_counts(counts[name], name) for name in COUNT_COLUMNS[1:]}
-    known: dict[str, NDArray[Any]] = {**n_rows}
-    if sums[WEIGHT_COLUMNS[0]] is not None:
-        known |= {name: _input.check_sums(column, name) for name, column in sums.items()}
-    if ends[RANGE_COLUMNS[0]] is not None:
-        known |= {name: _input.check_scores(of, name) + 0.0 for name, of in ends.items()}
-    for name, column in known.items():
+    found: dict[str, NDArray[Any]] = {
+        name: _input.check_counts(counts[name], name) for name in COUNT_COLUMNS[1:]
+    }
+    found |= {name: _input.check_sums(column, name) for name, column in sums.items()}
+    found |= {name: _input.check_scores(column, name) + 0.0 for name, column in ends.items()}
+    for name, column in found.items():
         _input.check_length(name, column.size, "score", scores.size)
-    negatives, positives = n_rows.values()
-    weights, ranges = stacked(known, WEIGHT_COLUMNS), stacked(known, RANGE_COLUMNS)
+    negatives, positives = (found[name] for name in COUNT_COLUMNS[1:])
+    weights, ranges = stacked(found, WEIGHT_COLUMNS), stacked(found, RANGE_COLUMNS)
     if weights is not None:
         check_weight_sums(weights, negatives, positives)
     if ranges is not None:
@@ -79,20 +88,34 @@ def state_of_table(
     codes: NDArray[np.intp] | None = None
     labels: NDArray[Any] | None = None
     names: tuple[str, ...] = ()
-    if group is not None or group_columns:
-        codes, labels, names = _encode_group_columns(group, group_columns)
+    if group is not None or by_name:
+        codes, labels, names = _encode_group_columns(group, by_name)
         _input.check_length("group", codes.size, "score", scores.size)
     kept = negatives + positives > 0
-    if not kept.all():
-        scores, negatives, positives = scores[kept], negatives[kept], positives[kept]
-        weights = None if weights is None else weights[:, kept]
-        ranges = None if ranges is None else ranges[:, kept]
-        if codes is not None and labels is not None:
-            codes, labels = _input.drop_unused(codes[kept], labels)
-    # Unsorted cells have no starts.
-    cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
+    if codes is not None and labels is not None:
+        codes, labels = _input.drop_unused(codes[kept], labels)
+    cells = Cells(
+        np.zeros(0, np.int64),  # unsorted cells have no starts
+        scores[kept],
+        negatives[kept],
+        positives[kept],
+        None if weights is None else weights[:, kept],
+    )
+    ranges = None if ranges is None else ranges[:, kept]
     rule = Disclosure("exact" if ranges is None else "bins")
     return added(cells, codes, labels=labels, ranges=ranges, group_names=names, disclosure=rule)
+
+
+def _all_or_none(columns: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of these names; a TypeError if only some are given."""
+    given = {name: columns[name] for name in names if name in columns}
+    if given and len(given) < len(names):
+        absent = [name for name in names if name not in given]
+        raise TypeError(
+            f"from_counts needs {_words.enumerated(names)} together; {_words.enumerated(absent)} "
+            f"{'is' if len(absent) == 1 else 'are'} missing."
+        )
+    return given
 
 
 def _check_ranges(low: Any, high: Any, scores: NDArray[np.float64]) -> None:
@@ -132,45 +155,6 @@ def table_of(state: State) -> pd.DataFrame:
         of_cell = cells.groups
         group_columns = dict(zip(names, (column[of_cell] for column in columns), strict=True))
     return pd.DataFrame({**group_columns, **counts})
-
-
-def _check_columns_of_counts(
-    group: Any,
-    given: Mapping[str, Any],
-    sums: Mapping[str, Any],
-    ends: Mapping[str, Any],
-    group_columns: Mapping[str, Any],
-) -> None:
-    """Raise an error for missing, superfluous and probably misspelled columns."""
-    known = ["group", *given, *sums, *ends]
-    for name in group_columns:
-        near = difflib.get_close_matches(name, known[1:], n=1, cutoff=0.8)
-        if near:
-            raise TypeError(
-                f"from_counts has no column {_words.shortened(name)}: is it "
-                f"{_words.shortened(near[0])}? A column of group labels "
-                "needs a name that is less like it."
-            )
-    absent = [name for name, column in given.items() if column is None]
-    if absent:
-        raise TypeError(f"from_counts needs the column {', '.join(absent)}; got none.")
-    if group is not None and group_columns:
-        raise TypeError(
-            f"from_counts takes group or columns of labels by name ({', '.join(group_columns)}), "
-            "not both."
-        )
-    absent = [name for name, column in sums.items() if column is None]
-    if 0 < len(absent) < len(sums):
-        raise TypeError(
-            f"counts of weighted rows need {_words.enumerated(list(sums))}; "
-            f"{_words.enumerated(absent)} {'is' if len(absent) == 1 else 'are'} missing."
-        )
-    absent = [name for name, column in ends.items() if column is None]
-    if len(absent) == 1:
-        raise TypeError(
-            f"counts by ranges of scores need the columns {' and '.join(ends)}; {absent[0]} is "
-            "missing."
-        )
 
 
 def _refuse_whole_table(
@@ -466,7 +450,13 @@ def count_in_table(
         if len(found) > max_cells:  # invalid scores may be the cause
             of_engine.numbers_of(_input.check_scores(scores, n_rows=n_rows))
     if len(found) > max_cells:
-        raise _too_many(found, columns, max_cells)
+        names = [*columns.by_argument.get("group", []), str(columns.score), str(columns.label)]
+        raise ValueError(
+            f"table has more than max_cells={max_cells:,} combinations of {_words.listed(names)}. "
+            f"{'Count bins' if bins is None else 'Pass wider Bins'} as disclosure=, round the "
+            "scores in the table to a few digits, or count the rows by partition and merge the "
+            "counts, as ScoreCounts.from_batches does. Each combination takes about 100 bytes here."
+        )
     groups = None
     if columns.group is not None:
         named = {name: f"group_{i}" for i, name in enumerate(columns.by_argument["group"])}
@@ -559,21 +549,3 @@ def _check_weights(frame: nw.LazyFrame[Any], column: str, found: nw.DataFrame[An
     known = {value: n for value, n in numbers.items() if n}
     values = nw.new_series("weight", list(known), nw.Float64, backend=found.implementation)
     _input.check_weights(nw.to_native(values), n_rows=np.array(list(known.values()), np.int64))
-
-
-def _too_many(found: nw.DataFrame[Any], columns: Columns, max_cells: int) -> ValueError:
-    groups = columns.by_argument.get("group", [])
-    names = [*groups, str(columns.score), str(columns.label)]
-    aliases, kind, mend = list(_keys(columns)), "values", "Count bins of scores (disclosure=)"
-    if "bin" in found.columns:
-        aliases[-2], kind, mend = "bin", "values and bins", "Pass wider Bins as disclosure"
-    read = [
-        f"{found[alias].n_unique():,} of {_words.shortened(name)}"
-        for alias, name in zip(aliases, names, strict=True)
-    ]
-    return ValueError(
-        f"table has more than max_cells={max_cells:,} combinations of {_words.listed(names)}; the "
-        f"first ones have these numbers of {kind}: {', '.join(read)}. {mend}, round the scores in "
-        "the table to a few digits, or count the rows by partition and merge the counts, as "
-        "ScoreCounts.from_batches does. Each combination takes about 100 bytes here."
-    )
