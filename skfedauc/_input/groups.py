@@ -7,7 +7,6 @@ narwhals reads pandas, polars and pyarrow, each of which has another fast way of
 
 from __future__ import annotations
 
-import bisect
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -77,7 +76,10 @@ def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Lab
         if numbers is None:
             return encode_array(column.astype(object), name)
         codes, _ = number_integers(numbers)
-        return codes, checked_labels(column[example_rows(codes)].astype(object), name)
+        labels = checked_labels(column[example_rows(codes)].astype(object), name)
+        if MISSING in labels.tolist():  # This label comes last.
+            return encode_array(column.astype(object), name)
+        return codes, labels
     raise TypeError(
         f"{name} must hold {KINDS}; got an array of {column.dtype}: convert them with .astype(str)."
     )
@@ -196,20 +198,6 @@ def in_order(
     return np.append(numbers, -1)[codes], labels
 
 
-def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
-    """Move the label `MISSING` to the end of sorted text."""
-    if labels.size < 2 or not isinstance(labels[0], str):
-        return codes, labels
-    place = bisect.bisect_left(labels, MISSING)
-    if place >= labels.size - 1 or labels[place] != MISSING:
-        return codes, labels
-    others = np.delete(np.arange(labels.size), place)
-    numbers = np.full(labels.size + 1, -1)
-    numbers[others] = np.arange(others.size)
-    numbers[place] = others.size
-    return numbers[codes], object_array([*labels[others], MISSING])
-
-
 def of_all_rows(
     has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
 ) -> tuple[NDArray[np.intp], Labels]:
@@ -230,7 +218,7 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.int
 def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Return a column's numbers and sorted labels, with the number -1 for missing labels."""
     encode = encode_array if isinstance(column, np.ndarray) else _encode_series
-    return missing_last(*encode(column, name))
+    return encode(column, name)
 
 
 def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
@@ -263,9 +251,8 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         if nw.dependencies.is_polars_series(native):
             return in_order(*_polars_codes(native), name)
         series = series.cast(nw.String)
-    zone = getattr(series.dtype, "time_zone", None)
-    if zone is not None:
-        return _encode_instants(series, zone, name)
+    if getattr(series.dtype, "time_zone", None) is not None:
+        return encode_array(object_array(series.to_list()), name)
     return encode_array(series.to_numpy(), name)
 
 
@@ -277,16 +264,6 @@ def _encode_dictionary(
     codes, labels = drop_unused(codes[has_label], labels)
     numbers, labels = encode_array(labels, name)
     return of_all_rows(has_label, numbers[codes], labels)
-
-
-def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and labels for dates with a time zone, without changing the zone."""
-    import pandas as pd
-
-    in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
-    codes, dates = encode_array(in_utc, name)
-    labels = pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert(zone)
-    return codes, object_array(labels)
 
 
 def _in_pandas(column: Any) -> Any:

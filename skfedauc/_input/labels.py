@@ -359,12 +359,13 @@ def order_of(items: list[Any]) -> NDArray[np.intp]:
     """Return the order of distinct labels with one kind, like `numpy.argsort`."""
     # Sorting integers is several times faster than sorting strings, of which numpy drops final
     # NULs.
-    is_text = len(items) > _FEW_LABELS and isinstance(items[0], str)
+    has_missing = any(map(is_missing, items))
+    is_text = len(items) > _FEW_LABELS and isinstance(items[0], str) and not has_missing
     if is_text and max(map(len, items)) <= MOST_CHARACTERS and "\0" not in "".join(items):
         numbers = digits_as_integers(code_points(np.array(items, np.str_)))
         if numbers is not None:
             return np.argsort(numbers)
-    by_rank = not all(isinstance(item, str) for item in items)
+    by_rank = has_missing or not all(isinstance(item, str) for item in items)
     ranks = list(map(_rank, items)) if by_rank else items
     return np.array(sorted(range(len(items)), key=ranks.__getitem__), np.intp)
 
