@@ -20,7 +20,6 @@ from skfedauc import (
 )
 from skfedauc._input import encode_groups
 from skfedauc._input import groups as group_module
-from skfedauc._input import labels as label_module
 
 ROWS = {
     "y_true": [0, 1, 0, 1],
@@ -179,7 +178,6 @@ def test_numbers_of_text(monkeypatch, column):
         assert_text_codes(given, rows, positions)
         with monkeypatch.context() as as_of_many_rows:
             as_of_many_rows.setattr(group_module, "HASHED_ROWS", 2)
-            as_of_many_rows.setattr(label_module, "_FEW_LABELS", 0)
             assert_text_codes(given, rows, positions)
 
 
