@@ -113,7 +113,8 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
         raise not_single_values(column, name) from error
     if kind in ("floating", "decimal") or kind.startswith("mixed"):
         labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
-    if kind == "string":  # Before pandas 3.1, NUL or a surrogate ends a string.
+    # Before pandas 3.1, NUL or a surrogate ends a string.
+    if kind == "string" and len(pd.factorize(np.array(["", "\0"], object))[1]) < 2:
         labels = np.asarray(labels, object)
         has_label = codes >= 0
         text = column[has_label]
@@ -217,21 +218,13 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.int
 
 def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Return a column's numbers and sorted labels, with the number -1 for missing labels."""
-    encode = encode_array if isinstance(column, np.ndarray) else _encode_series
-    return encode(column, name)
-
-
-def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return a native series' numbers and sorted labels."""
+    if isinstance(column, np.ndarray):
+        return encode_array(column, name)
     import narwhals.stable.v2 as nw
 
-    # pandas columns bypass narwhals, which takes half of the run time for short columns.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
-        if column.dtype in ("str", "string"):
-            codes, labels = column.factorize()
-            return in_order(codes, np.asarray(labels, object), name)
         if column.dtype == "category":
             labels = np.asarray(column.cat.categories, object)
             return _encode_dictionary(np.asarray(column.cat.codes, np.intp), labels, name)
@@ -240,16 +233,16 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         raise nested(f"a column of {series.dtype}", name)
     native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
     if nw.dependencies.is_pyarrow_chunked_array(native):
-        return _encode_series(_in_pandas(native), name)
+        return encode_column(_in_pandas(native), name)
+    if is_text and hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
+        codes, labels = native.factorize()
+        return in_order(codes, np.asarray(labels, object), name)
     if series.null_count():
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
-        return of_all_rows(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
+        return of_all_rows(has_label, *encode_column(nw.to_native(series.drop_nulls()), name))
+    if is_text and nw.dependencies.is_polars_series(native):
+        return in_order(*_polars_codes(native), name)
     if is_text:
-        if hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
-            codes, labels = native.factorize()
-            return in_order(codes, np.asarray(labels, object), name)
-        if nw.dependencies.is_polars_series(native):
-            return in_order(*_polars_codes(native), name)
         series = series.cast(nw.String)
     if getattr(series.dtype, "time_zone", None) is not None:
         return encode_array(object_array(series.to_list()), name)
@@ -414,13 +407,7 @@ def _encode_all(
     columns: list[Any], name: str, missing: Missing, n_rows: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.intp], Labels]:
     encoded = [encode_column(column, name) for column in columns]
-    has_gaps = [
-        # Integers of numpy are never missing.
-        not (isinstance(column, np.ndarray) and column.dtype.kind in "biu")
-        and bool(codes.size)
-        and int(codes.min()) < 0
-        for column, (codes, _) in zip(columns, encoded, strict=True)
-    ]
+    has_gaps = [codes.size > 0 and int(codes.min()) < 0 for codes, _ in encoded]
     if any(has_gaps) and missing == "group":
         encoded = [
             _with_missing_group(codes, labels, name) if gaps else (codes, labels)
