@@ -210,8 +210,10 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     check_column_names(names, frame.columns, name, table)
     check_single_values(frame.select(names).schema, names, name)
     for column in names:
-        if frame[column].dtype == nw.Object:
-            _refuse_objects(frame[column], name)
+        values = frame[column] if frame[column].dtype == nw.Object else ()
+        first = next((value for value in values if value is not None), None)
+        if not isinstance(first, Hashable):
+            raise _not_single_values(column, type(first).__name__, name)
     return nw.to_native(frame.select(names))
 
 
@@ -220,13 +222,6 @@ def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) 
     for column in names:
         if schema[column].is_nested():
             raise _not_single_values(column, schema[column], name)
-
-
-def _refuse_objects(values: Any, name: str) -> None:
-    """Refuse a column with Python's lists and dictionaries, or with arrays."""
-    first = next((value for value in values if value is not None), None)
-    if first is not None and not isinstance(first, Hashable):
-        raise _not_single_values(values.name, type(first).__name__, name)
 
 
 def _not_single_values(column: str, kind: Any, name: str) -> TypeError:
