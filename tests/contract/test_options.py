@@ -184,7 +184,7 @@ def test_confidence_levels_are_passed_by_name():
 
 
 def test_there_are_many_options():
-    assert len(OPTIONS) > 50
+    assert len(OPTIONS) > 40
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
