@@ -12,7 +12,7 @@ from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.effects import Rows, near_one
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.measures import (
     bounded_variances,
     check_comparable,

@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.counts.score_counts import counts_of_rows, select_groups, with_n_missing
-from skfedauc.inference import intervals, limits
+from skfedauc.inference import intervals
 from skfedauc.model_selection.splitter import (
     SplitsByGroups,
     WithinGroupStratifiedKFold,
@@ -150,7 +150,7 @@ class GroupAUCCrossValidation:
         """
         import pandas as pd
 
-        confidence_level = limits.check_confidence_level(confidence_level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         hint = " A mean over folds has no other."
         way = _input.check_option("method", method, ("logit", "delong"), hint)
         estimates_of(self.over_folds).pairs.check_no_repeated_rows()
@@ -209,7 +209,7 @@ class GroupAUCCrossValidation:
 
 
 def _interval_of_mean(
-    folds: list[GroupEstimates], name: str, confidence_level: float, way: limits.Method
+    folds: list[GroupEstimates], name: str, confidence_level: float, way: intervals.Method
 ) -> intervals.Interval:
     """Return the interval of the mean over folds of the pooled AUC or an average (fixed groups)."""
     if name == "pooled":

@@ -14,7 +14,7 @@ from skfedauc._sklearn import ModelScores
 from skfedauc.clusters import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference import intervals, limits
+from skfedauc.inference import intervals
 from skfedauc.inference.differences import (
     DifferenceTest,
     EqualGroupsTest,
@@ -22,7 +22,6 @@ from skfedauc.inference.differences import (
     equal_groups_test,
     null_difference,
 )
-from skfedauc.inference.ranking import heterogeneity
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.comparisons import (
@@ -37,7 +36,6 @@ from skfedauc.report.comparisons import (
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import (
     LeftOut,
-    NotDefined,
     Undefined,
     UndefinedPolicy,
     check_undefined,
@@ -53,7 +51,6 @@ from skfedauc.report.intervals import (
     statistic_intervals,
 )
 from skfedauc.report.statistics import (
-    NO_SPREAD,
     STATISTICS,
     Decomposition,
     StatisticName,
@@ -660,7 +657,7 @@ class GroupAUC:
         self,
         *,
         confidence_level: float = 0.95,
-        method: limits.Method | None = None,
+        method: intervals.Method | None = None,
         of: intervals.Of = "groups",
         over: intervals.Over | None = None,
     ) -> pd.DataFrame:
@@ -716,7 +713,7 @@ class GroupAUC:
         >>> report.confidence_intervals().columns.tolist()
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
-        confidence_level = limits.check_confidence_level(confidence_level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         methods = self._estimates.measure.methods
         way = methods[0] if method is None else _input.check_option("method", method, methods)
         _input.check_option("of", of, ("groups", "statistics"))
@@ -951,7 +948,7 @@ class GroupAUC:
         device 1         5          5          True
         device 2         1          4         False
         """
-        confidence_level = limits.check_confidence_level(confidence_level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         estimates = self._of_auc("ranking")
         if estimates.policy.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
@@ -1082,17 +1079,6 @@ def group_names_of(report: GroupAUC) -> tuple[str, ...]:
 def null_difference_of(report: GroupAUC) -> float:
     """Return the expected difference from sampling error alone, if all true AUCs are equal."""
     return null_difference(report._of_auc("null_difference").variances)  # noqa: SLF001
-
-
-def spread_of(report: GroupAUC, *, confidence_level: float = 0.95) -> pd.Series:
-    """Return tau with its limits, the mean AUC, the share of variance `i2`, and Cochran's Q."""
-    import pandas as pd
-
-    estimates = report._of_auc("heterogeneity")  # noqa: SLF001
-    found = heterogeneity(estimates.variances, limits.check_confidence_level(confidence_level))
-    if np.isnan(found.tau):
-        estimates.policy.nan(NotDefined(NO_SPREAD), estimates.pairs)
-    return pd.Series(found._asdict())
 
 
 def first_lines_of(report: GroupAUC) -> FirstLines:

@@ -13,9 +13,9 @@ from skfedauc import _input, _sklearn, _words
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference import intervals, limits
+from skfedauc.inference import intervals
 from skfedauc.inference.effects import ClassAverages, Comparison, Rows, near_one
-from skfedauc.inference.limits import AUCSpread
+from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Floats, Variances
 from skfedauc.pairs import GroupPairs
@@ -373,7 +373,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """
         import pandas as pd
 
-        confidence_level = limits.check_confidence_level(confidence_level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         _input.check_option("of", of, ("groups", "statistics"))
         check_class_average(class_average)
         if self._rows is None:
@@ -547,7 +547,7 @@ class ClassIntervals:
         spread = self._spread._replace(degrees_of_freedom=freedom[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))
         quantile = np.ravel(spread.quantile(deviate))
-        low, high = limits.limits(np.nan_to_num(value), error**2, quantile, "logit")
+        low, high = intervals.limits(np.nan_to_num(value), error**2, quantile, "logit")
         least, most = spread.limits(deviate, "logit")
         low = np.minimum(low, value - deviation(weights * (spread.auc - least)))
         high = np.maximum(high, value + deviation(weights * (most - spread.auc)))
