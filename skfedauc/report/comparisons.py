@@ -248,20 +248,17 @@ class Agreement:
         A row for each average. `value` is the average, and `difference` is the pooled AUC minus the
         average, with the limits `ci_low` and `ci_high` of its 90 % interval. `bound` is a certain
         upper bound of the absolute difference (for "positives" and "negatives" only).
-        `equivalent_to_pooled` is "yes" if the 90 % interval is within `delta` of 0, and "no" if the
-        99 % interval lies entirely beyond `delta`. Otherwise, `equivalent_to_pooled` is "cannot
-        tell".
+        `equivalent_to_pooled` is "yes", "no" or "cannot tell".
     scores : pandas.DataFrame
-        A row for negatives and a row for positives. The columns hold the largest and the mean
-        Kolmogorov distance between the scores of a group and all groups (weighted by rows), and
-        the approximate mean distance under the null hypothesis. Further columns hold the statistic
-        and the p value of the Anderson-Darling test that all groups have the same score
-        distribution (NaN with sample weights).
+        A row for negatives and a row for positives: the largest and the mean Kolmogorov distance
+        between the scores of a group and all groups (weighted by rows), the approximate mean
+        distance under the null hypothesis, and the statistic and the p value of the
+        Anderson-Darling test (NaN with sample weights).
     case : str
         "identical", "same_negatives", "same_positives" or "different" distributions, or
         "cannot tell".
     delta : float
-        Equivalence margin: the largest difference of two AUCs that count as equivalent.
+        The equivalence margin.
     """
 
     verdict: str
@@ -416,9 +413,6 @@ def _verdict(
     if not differing:
         return f"{told} No difference between the groups' scores is detected."
     return f"{told} The scores of {_words.enumerated(differing)} differ between groups."
-
-
-Floats = NDArray[np.float64]
 
 
 # A group's rows and the rows of other groups ------------------------------------------------------
