@@ -421,13 +421,8 @@ def test_equal_labels_at_two_sites_are_one_cluster():
 
     different = GroupAUC.from_predictions(y, scores, groups=site, clusters=columns)
     assert different._estimates.pairs.clusters.n_clusters == 20
-    assert "several groups" not in repr(different)
     assert not different._estimates.variances.shares_clusters
     numbers = patient + 10 * (site == "oslo")
-    of_numbers = GroupAUC.from_predictions(y, scores, groups=site, clusters=numbers)
-    assert_allclose(
-        of_numbers._estimates.variances.delong, different._estimates.variances.delong, rtol=1e-12
-    )
     pvalues = [
         compare_models(y, {"a": scores, "b": -scores}, groups=site, clusters=of).pvalue
         for of in (columns, numbers)

@@ -74,10 +74,6 @@ def test_delong_equals_proc(scores, expected):
     assert_allclose(variances_of(Y, scores).delong, [expected], rtol=1e-12)
 
 
-def test_delong_of_weighted_rows_equals_its_formula():
-    assert_allclose(variances_of(Y, S1, None, WEIGHTS).delong, [0.01157996763520223], rtol=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_delong_and_degrees_of_freedom_equal_statsmodels(seed):
     y, scores, groups, _ = simulated(seed, decimals=1 + seed % 3)
@@ -692,7 +688,7 @@ def pooled_variances(y, scores, groups):
     return shared_variances([comparisons_of(y[of], scores[of], np.ones(of.sum())) for of in mine])
 
 
-def test_shared_variances_pool_the_covariances_of_comparisons():
+def test_shared_variances_are_those_of_the_oracle():
     for seed in range(5):
         y, scores, groups, _ = simulated(seed, n=150)
         assert_allclose(
@@ -781,12 +777,7 @@ def test_comparisons_with_a_group_that_lacks_a_class_are_nan():
         assert table["pvalue_adjusted"].notna().tolist() == testable
 
 
-def test_bad_references():
-    report = report_of(Y, S1, GROUPS)
-    with pytest.raises(
-        ValueError, match=r"reference must be .* got 'd', and the groups are 'a', 'b'"
-    ):
-        report.compare_groups("d")
+def test_all_pairs_of_very_many_groups_are_refused():
     many = report_of(*simulated(0, n_groups=501, n=5000), undefined="ignore")
     with pytest.raises(
         ValueError, match=r"at most 500 groups; got 501 groups\. Pass reference='rest'"
@@ -1110,11 +1101,6 @@ def test_the_clearest_pair_carries_the_p_value():
     assert "clearest: 'b' minus 'a'" in repr(test)
     assert pairs["pvalue_adjusted"].idxmin() == ("a", "b")
     np.testing.assert_allclose(test.pvalue, pairs["pvalue_adjusted"].min(), rtol=1e-6)
-    # With two groups, the two groups are the clearest pair. Without any difference, there is no
-    # pair.
-    assert GroupAUC(report._estimates.pairs, min_per_class=50).test_difference().clearest == (
-        "b",
-        "a",
-    )
+    # Without any difference, there is no pair.
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None
