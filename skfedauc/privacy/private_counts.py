@@ -15,7 +15,7 @@ from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.bins import Immutable
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
 from skfedauc.counts.state import Source
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.privacy.intervals import interval_table
 from skfedauc.privacy.merging import drawn_state, exact_state, merged
 from skfedauc.privacy.state import Release, State, content_of, read_content
