@@ -19,11 +19,11 @@ from skfedauc import (
     rows_needed,
 )
 from skfedauc.counts import extremes_of
-from skfedauc.inference import limits
+from skfedauc.inference import intervals
 from skfedauc.inference.effects import Rows, cluster_effects
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.measures import PartialAUC
-from skfedauc.report import AVERAGES, null_difference_of, spread_of
+from skfedauc.report import AVERAGES, null_difference_of
 
 NAMES = ["site", "patient"]
 
@@ -224,7 +224,9 @@ def test_limits_of_averages_add_the_correlations_of_shared_clusters(weighted):
     covariances = covariances_of(rows)
     deviations = np.sqrt(np.diag(covariances))
     freedom = report._estimates.variances.average_freedom(np.full(4, 0.25))
-    spread = limits.AUCSpread.of(report._estimates.variances)._replace(degrees_of_freedom=freedom)
+    spread = intervals.AUCSpread.of(report._estimates.variances)._replace(
+        degrees_of_freedom=freedom
+    )
     low, high = spread.limits(normal_quantile(0.025), "logit")
     found = report.confidence_intervals(of="statistics", over="rows").loc["macro"]
     below, above = (
@@ -465,7 +467,6 @@ REFUSED_IF_SHARED = {
     "equal": (lambda r: r.test_equal_groups(), r"Use test_difference\(\)"),
     "rest": (lambda r: r.compare_groups("rest"), "Compare all pairs of groups"),
     "ranking": (lambda r: r.ranking(), "ranking assumes independent groups"),
-    "heterogeneity": (lambda r: spread_of(r), "heterogeneity assumes independent groups"),
     "null": (lambda r: null_difference_of(r), "null_difference assumes independent groups"),
     "over": (
         lambda r: r.confidence_intervals(of="statistics", over="groups"),

@@ -16,7 +16,7 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts import view_of
-from skfedauc.inference import agreement, differences, limits, ranking, variances
+from skfedauc.inference import agreement, differences, intervals, ranking, variances
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -27,7 +27,7 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.variances import strata_of
 from skfedauc.pairs import GroupPairs, ranks_among_all
-from skfedauc.report import null_difference_of, spread_of
+from skfedauc.report import null_difference_of
 from skfedauc.report.statistics import squared_tau
 
 # Reference values of pROC 1.18.0 and metafor 3.8.1, on 20 rows.
@@ -72,22 +72,6 @@ def comparisons_of(y, scores, weights):
 @pytest.mark.parametrize(("scores", "expected"), [(S1, S1_VARIANCE), (S2, S2_VARIANCE)])
 def test_delong_equals_proc(scores, expected):
     assert_allclose(variances_of(Y, scores).delong, [expected], rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_clustered_variance_equals_obuchowski(seed):
-    """Groups of equal size need no correction."""
-    rng = np.random.default_rng(seed)
-    groups, y = np.repeat(np.arange(7), 12), np.tile(np.arange(12) < 5, 7)
-    scores = (rng.normal(size=7)[groups] + rng.normal(size=84) + y).round(1)
-    h = comparisons(scores[y], scores[~y])
-    of_positives, of_negatives = (
-        np.bincount(groups[of], (h.mean(axis=axis) - h.mean()) / of.sum())
-        for of, axis in ((y, 1), (~y, 0))
-    )
-    expected = 7 / 6 * ((of_positives + of_negatives) ** 2).sum()
-    found = report_of(y, scores, groups)._estimates.pooled
-    assert found.random == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -187,7 +171,6 @@ def test_merged_parts_give_the_same_digits():
         lambda r: r.confidence_intervals(of="statistics", over="groups"),
         lambda r: r.compare_groups(),
         lambda r: r.compare_groups("rest"),
-        lambda r: spread_of(r),
         lambda r: r.agreement().averages,
         lambda r: r.agreement().scores,
     ):
@@ -327,14 +310,6 @@ def test_intervals_hold_their_estimate_and_grow_with_the_level(over, method, wei
         assert named == ["new groups like these" if over == "groups" else "these groups, new rows"]
 
 
-def test_averages_of_fixed_groups_add_up_the_variances_of_the_groups():
-    report = report_of(*simulated(2, n=2000))
-    table = report.confidence_intervals(method="delong", of="statistics", over="rows")
-    expected = np.sqrt(report._estimates.variances.delong.sum()) / 6
-    row = table.loc["macro"]
-    assert (row.ci_high - row.ci_low) / 2 == pytest.approx(1.959963984540054 * expected, rel=1e-9)
-
-
 def test_averages_over_new_groups_are_a_t_interval_of_the_group_aucs():
     report = report_of(*simulated(2, n=2000))
     table = report.confidence_intervals(method="delong", of="statistics", over="groups")
@@ -447,7 +422,7 @@ def test_limits_are_the_hull_of_logit_and_newcombe(confidence_level):
         low, high = hull(row.auc, delong, m, n, deviate)
         assert row.ci_low == pytest.approx(low, abs=1e-12)
         assert row.ci_high == pytest.approx(high, abs=1e-12)
-        plain, _ = limits.limits(row.auc, delong, deviate, "logit")
+        plain, _ = intervals.limits(row.auc, delong, deviate, "logit")
         widened += row.ci_low < plain - 1e-6
     assert 0 < widened < len(table)
 
@@ -459,7 +434,7 @@ def test_newcombes_limits_are_found_anywhere():
     deviate = np.exp(rng.uniform(-3, 3.6, n))
     once = 1 / (positives * negatives)
     often = once * ((positives + negatives) / 2 - 1)
-    spread = limits.AUCSpread(auc, auc, positives, once, often)
+    spread = intervals.AUCSpread(auc, auc, positives, once, often)
     for end in (0.0, 1.0):
         near, far = auc.copy(), np.full(n, end)
         for _ in range(70):
@@ -481,7 +456,7 @@ def test_groups_that_are_alike_have_the_results_of_each(monkeypatch):
         yield report.confidence_intervals(of="statistics")
         yield report.ranking()
 
-    monkeypatch.setattr(limits, "_BLOCK", 16)
+    monkeypatch.setattr(intervals, "_BLOCK", 16)
     found = list(tables())
     for module in (variances, ranking):
         monkeypatch.setattr(module, "numbered", lambda *columns: np.arange(columns[0].size))
@@ -593,7 +568,7 @@ def test_statistics_that_cannot_be_are_nan_with_a_reason():
 
 def test_exact_limits_are_where_the_divergence_is_allowed():
     auc, fewest = np.array([0.0, 0.2, 0.5, 0.9, 1.0]), np.array([5.0, 1.0, 40.0, 300.0, 7.0])
-    low, high = limits.exact_limits(auc, fewest, 0.025)
+    low, high = intervals.exact_limits(auc, fewest, 0.025)
     assert low[0] == 0
     assert high[-1] == 1
     for limit, inner in ((low, slice(1, None)), (high, slice(-1))):
@@ -842,32 +817,27 @@ def test_adjusted_p_values_agree_with_simultaneous_intervals(reference, n_groups
 AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 0.0015]
 
 
-def test_meta_analysis_equals_metafor():
-    found = ranking.meta_analysis(np.array(AUCS), np.array(VARIANCES), 0.95)
-    assert found.mean == pytest.approx(0.823092577122, rel=1e-6)
-    assert found.tau**2 == pytest.approx(0.004319256836, rel=1e-6)
-    assert found.standard_error == pytest.approx(0.034772512511, rel=1e-6)
-    # metafor's default standard error, without Knapp and Hartung's factor
-    plain = np.sum(1 / (np.array(VARIANCES) + found.tau**2)) ** -0.5
-    assert plain == pytest.approx(0.034236542768, rel=1e-6)
+def test_reml_equals_metafor():
+    tau2 = ranking.reml(np.array(AUCS), np.array(VARIANCES))
+    assert tau2 == pytest.approx(0.004319256836, rel=1e-6)
 
 
 def test_tau_is_of_largest_restricted_likelihood_and_within_its_interval():
     zeros = 0
     for seed in range(6):
         report = report_of(*simulated(seed, n=400))
-        row = spread_of(report)
-        assert report.tau == report.statistic("tau") == report.statistics()["tau"] == row.tau
-        assert row.ci_low <= row.tau <= row.ci_high
         auc, v = report._estimates.variances.auc, report._estimates.variances.shared
+        tau, limits = report.tau, ranking.reml_limits(auc, v, 0.95)
+        assert tau == report.statistic("tau") == report.statistics()["tau"]
+        assert limits[0] <= tau <= limits[1]
         grid = np.linspace(0, 0.5, 200)
-        (least,) = restricted_deviance([row.tau], auc, v)
+        (least,) = restricted_deviance([tau], auc, v)
         assert least <= restricted_deviance(grid, auc, v).min() + 1e-9
-        for limit in (row.ci_low, row.ci_high):
+        for limit in limits:
             if 0 < limit < 0.5:
                 (deviance,) = restricted_deviance([limit], auc, v) - least
                 assert deviance == pytest.approx(stats.chi2.ppf(0.95, 1), rel=1e-5)
-        zeros += row.tau == 0
+        zeros += tau == 0
     assert 0 < zeros < 6
 
 
@@ -886,10 +856,9 @@ def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
         for read in (
             lambda report: report.tau,
             lambda report: report._estimates.value_of(squared_tau),
-            spread_of,
         ):
             with pytest.warns(UndefinedMetricWarning, match=reason):
-                assert np.isnan(read(report)).all()
+                assert np.isnan(read(report))
         with pytest.raises(ValueError, match=reason):
             _ = report_of(*rows, undefined="raise").tau
 
@@ -1018,13 +987,15 @@ def inference_of(report):
     """Return all numbers that depend on variances."""
     test, difference = report.test_equal_groups(), report.test_difference()
     tables = [report.compare_groups(reference) for reference in (None, "rest", 2)]
-    for method in ("logit", "delong"):
-        tables.append(report.confidence_intervals(method=method))
-        tables += [
-            report.confidence_intervals(of="statistics", over=over, method=method)
-            for over in ("rows", "groups")
-        ]
-    tables.append(spread_of(report).to_frame().T)
+    # Exact limits need the scores of one model.
+    is_of_folds = report._estimates.pairs.is_within_folds or report._estimates.pairs.is_over_folds
+    methods = [method for method in METHODS if method != "exact" or not is_of_folds]
+    tables += [report.confidence_intervals(method=method) for method in methods]
+    tables += [
+        report.confidence_intervals(of="statistics", over=over, method=method)
+        for over in ("rows", "groups")
+        for method in methods
+    ]
     numbers = [test.statistic, test.pvalue, difference.ci_low, difference.ci_high]
     numbers += [difference.pvalue, report.tau]
     for table in tables:

@@ -179,7 +179,6 @@ def test_numbers_of_text(monkeypatch, column):
         assert_text_codes(given, rows, positions)
         with monkeypatch.context() as as_of_many_rows:
             as_of_many_rows.setattr(group_module, "HASHED_ROWS", 2)
-            as_of_many_rows.setattr(label_module, "BLOCK", 2)
             as_of_many_rows.setattr(label_module, "_FEW_LABELS", 0)
             assert_text_codes(given, rows, positions)
 
@@ -191,33 +190,6 @@ def assert_text_codes(given, rows, positions):
     assert {type(label) for label in labels} == {str}
     assert codes.dtype == np.intp
     assert codes.tolist() == [positions[row] for row in rows]
-
-
-@pytest.mark.parametrize(
-    "flavour", [pl.Series, pa.array, lambda x: pd.Series(x, dtype="string[pyarrow]")]
-)
-def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
-    """Test slices of a column, a missing label, and a string of another length."""
-    called = []
-    digits = group_module.digits_as_integers
-    monkeypatch.setattr(group_module, "HASHED_ROWS", 2)
-    monkeypatch.setattr(label_module, "BLOCK", 8)
-    monkeypatch.setattr(
-        group_module, "digits_as_integers", lambda rows: called.append(rows) or digits(rows)
-    )
-    texts = [f"é{k % 7}{k % 3}" for k in range(100)]
-    codes, labels = encode_groups(flavour(texts)[30:])
-    assert [rows.dtype for rows in called] == [np.uint8]
-    assert labels.tolist() == sorted(set(texts[30:]))
-    assert labels[codes].tolist() == texts[30:]
-    called.clear()
-    for place in range(1, 18):  # in two blocks, and at their limits
-        uneven = [*texts[:place], "longer", *texts[place:]]
-        codes, labels = encode_groups(flavour(uneven))
-        assert not called
-        assert labels[codes].tolist() == uneven
-    with pytest.raises(ValueError, match="groups has 1 missing labels of 101"):
-        encode_groups(flavour([*texts, None]))
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">i8"])
@@ -339,7 +311,7 @@ GROUP_ERRORS = [
     ([0, 2**64, 1, 1], TypeError, r"integers from 0 to 18446744073709551616, which do.*astype"),
     ([pd.Timestamp(1), *[pd.Timestamp(2)] * 3], ValueError, r"finer than a microsecond.*round"),
     (pd.Categorical(pd.to_datetime([1, 2, 1, 2])), ValueError, r"finer than a microsecond"),
-    (pa.array([1.5] * 4).dictionary_encode(), TypeError, r"got 1.5 of type float.*bands"),
+    (pa.array([1.5] * 4).dictionary_encode(), TypeError, r"groups must hold.*float.*bands"),
     (pd.Series(["a"] * 200 + [1, None], dtype=object), TypeError, r"different kinds \(int, str\)"),
     (["a", 1, "b", "b"], TypeError, r"groups mixes labels of different kinds \(int, str\)"),
     ([True, 1, 2, 2], TypeError, r"different kinds \(bool, int\)"),

@@ -389,7 +389,6 @@ def test_simplest_of_those_not_inferior(level, margin):
         )
         assert set(report.index[report["not_inferior"]]) == expected
         assert "tied" not in report
-        assert report.attrs["adjustment"] == "Bonferroni over 4 comparisons"
         rule = SelectSimplest(
             "pooled", simplest="depth", test_fraction=0.2, confidence_level=level, margin=margin
         )
