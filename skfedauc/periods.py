@@ -133,8 +133,8 @@ def find_change(
         One row per group, or the row "all" without other group columns: `since`, the period with
         which a change most likely began; `found`, the period at whose end it was established, or
         None; `auc_before` and `auc_after`, the averages of the periods before `since` and from then
-        on, and their `difference`, with `ci_low` and `ci_high`; `pvalue`, the smallest of all looks
-        so far; and `n_periods`, the periods that have an AUC.
+        on, and their `difference`, with `ci_low` and `ci_high`, at the last period; `pvalue`, the
+        smallest of all looks so far; and `n_periods`, the periods that have an AUC.
 
     Raises
     ------
@@ -150,19 +150,14 @@ def find_change(
     -----
     For each possible start, the test compares the average AUC of the periods from it on with that
     before it. Periods with m positives and n negatives have the weight ``m n / (m + n)``, and a
-    common variance per weight, estimated from all periods so far. Averages, as opposed to the AUC
-    of all rows together, do not change if only the scores of both classes move.
+    common variance per weight, estimated from all periods so far. Rows in different periods must be
+    independent, as they are not if the same patients return.
 
     The evidence of a start is a likelihood ratio, averaged over normal changes with standard
     deviation `shift` [1]_. Its expectation is at most 1 at all looks together without a change, so
     that it exceeds 1 / a with probability a at most [2]_; each start has a share of the error,
-    which falls slowly with time. This holds for normal AUCs with known variances. The benchmark
-    ``benchmarks/periods.md`` has the simulated error rates and delays: over 36 months, at most 4.5
-    % of series without a change, with 5 positives a month and an AUC of .98.
-
-    `difference` and its limits belong to the last period, `pvalue` to the clearest of all looks: if
-    a change goes away again, `pvalue` remains. Rows in different periods must be independent, as
-    they are not if the same patients return.
+    which falls slowly with time. This holds for normal AUCs with known variances;
+    ``benchmarks/periods.md`` has simulated error rates and delays.
 
     References
     ----------
@@ -174,7 +169,6 @@ def find_change(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from skfedauc import ScoreCounts
     >>> from skfedauc.datasets import make_group_scores
     >>> from skfedauc.periods import find_change
@@ -186,8 +180,7 @@ def find_change(
     ...     )
     ...     counts = ScoreCounts.from_predictions(rows.y_true, rows.y_score)
     ...     parts.append(counts.with_source("oslo", period=f"2026-{month:02}"))
-    >>> counts = ScoreCounts.merge(parts, by_period=True)
-    >>> change = find_change(counts, n_reference=4).loc["all"]
+    >>> change = find_change(ScoreCounts.merge(parts, by_period=True), n_reference=4).loc["all"]
     >>> print(change["since"], change["found"])
     2026-09 2026-09
     """

@@ -228,8 +228,6 @@ class Bins(Immutable):
     --------
     >>> from skfedauc import Bins
     >>> bins = Bins.of_probabilities(octaves=3, parts=2)
-    >>> bins.n_bins
-    16
     >>> numbers = bins.numbers_of([0.0, 0.01, 0.3, 0.7, 1.0])
     >>> numbers.tolist()
     [0, 1, 6, 9, 15]
@@ -260,27 +258,25 @@ class Bins(Immutable):
     def of_probabilities(cls, octaves: int = 20, parts: int = 64) -> Bins:
         """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
 
-        Each score p has the distance ``q = min(p, 1 - p)`` to 0 or 1. Octaves cover
-        the distances from ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice
-        its smallest one. Each octave has equally wide parts. The scores exactly 0 and
-        exactly 1 have their own bins. The distances between 0 and ``2**-(octaves + 1)`` also
-        have their own bins, one near 0 and one near 1.
+        Octaves cover the distances of scores to 0 or 1, whichever is nearer, from
+        ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice its smallest one. Each
+        octave has equally wide parts. The scores 0 and 1 have their own bins, and so have the
+        smaller distances near 0 and near 1.
 
         Parameters
         ----------
         octaves : int, default=20
             Octaves, 1 or more. The default reaches down to the distance 4.8e-7.
         parts : int, default=64
-            Parts per octave, a power of two up to 65,536. A bin is at most
-            ``1 / parts`` of its distance wide. ``octaves + log2(parts)`` may be at most 51, since
-            float64 has no finer scores near 1.
+            Parts per octave, a power of two up to 65,536. A bin is at most ``1 / parts`` of its
+            distance wide. ``octaves + log2(parts)`` may be at most 51, since float64 has no finer
+            scores near 1.
 
         Returns
         -------
         Bins
-            ``2 * (octaves * parts + 1) + 2`` bins, by default 2,564. The bins are symmetric: a
-            score p above 0.5 and the score 1 - p are in bins equally far from the first and
-            the last bin. The score 0.5 is in the upper half.
+            ``2 * (octaves * parts + 1) + 2`` bins, by default 2,564, symmetric around 0.5, which is
+            in the upper half.
 
         Examples
         --------
@@ -301,8 +297,7 @@ class Bins(Immutable):
     def of_scores(cls, parts: int = 64) -> Bins:
         """Return bins for scores in any range: a fixed number for each power of two.
 
-        A score's sign and the powers of two around its absolute value determine a range, which
-        has equally wide parts. The score 0 has its own bin.
+        Each sign and power of two has equally wide parts. The score 0 has its own bin.
 
         Parameters
         ----------
@@ -313,8 +308,7 @@ class Bins(Immutable):
         Returns
         -------
         Bins
-            Bins with ``n_bins=None``. The bin number for ``-score`` is minus the bin number for
-            ``score``; the score 0 has the number 0.
+            Bins with ``n_bins=None``. The bin number for ``-score`` is minus the one for ``score``.
 
         Examples
         --------
@@ -368,11 +362,9 @@ class Bins(Immutable):
     def of_quantiles(cls, counts: Any, n_bins: int) -> Bins:
         """Return bins with about equal row counts, from the counts of all sites.
 
-        Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
-        receives the cut points. The AUCs' certain intervals are mostly narrower than with as
-        many fixed bins. They are never narrower than the certain intervals from
-        `counts`, because the cut points are bin edges in `counts`. Use many bins in this
-        round.
+        Sites agree on these bins in one round: each site sends binned counts of earlier rows, in
+        many bins, and receives the cut points. The AUCs' certain intervals are mostly narrower than
+        with as many fixed bins.
 
         Parameters
         ----------
@@ -390,8 +382,6 @@ class Bins(Immutable):
 
         Examples
         --------
-        Two sites count by fixed bins. The coordinator adds up the counts, and returns the edges:
-
         >>> from skfedauc import Bins, ScoreCounts
         >>> scores = {"va": [0.02, 0.03, 0.04, 0.3], "oslo": [0.01, 0.05, 0.06, 0.9]}
         >>> of_sites = [
@@ -401,11 +391,6 @@ class Bins(Immutable):
         >>> bins = Bins.of_quantiles(ScoreCounts.merge(of_sites), n_bins=4)
         >>> bins.numbers_of(scores["va"]), bins.numbers_of(scores["oslo"])
         (array([0, 1, 1, 3]), array([0, 2, 2, 3]))
-
-        The sites then count their next rows by these bins:
-
-        >>> ScoreCounts.from_predictions([0, 1, 1], [0.01, 0.05, 0.8], disclosure=bins)
-        ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 3 bins)
         """
         state: Any = getattr(counts, "_state", None)  # the class is defined from this one
         if not hasattr(state, "ranges"):

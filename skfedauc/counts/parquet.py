@@ -9,7 +9,7 @@ import hashlib
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ COUNTS_FORMAT = "skfedauc counts"
 PRIVATE_FORMAT = "skfedauc private counts"
 MAGIC = b"PAR1"
 KEY = b"skfedauc"
+# Rows of a row group
+_GROUP_ROWS = 1 << 20
 # Largest size of content in memory: this number of bytes, or this number of times its file.
 _SMALL, _MOST_EXPANDED = 1 << 24, 1 << 10
 
@@ -84,27 +86,18 @@ def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
 # Writing -------------------------------------------------------------------------------------
 
 
-def written(
-    schema: Any,
-    tables: Callable[[], Iterable[Any]],
-    metadata: Mapping[Any, Any],
-    rows: int,
-    **options: Any,
-) -> bytes:
-    """Return a file's content.
-
-    `rows` is the most in a row group; the options are those of `pyarrow.parquet.ParquetWriter`.
-    """
+def written(table: Any, metadata: Mapping[Any, Any], **options: Any) -> bytes:
+    """Return a file's content; the options are those of `pyarrow.parquet.ParquetWriter`."""
     import pyarrow as pa
 
     options |= {"write_page_checksum": True, "store_schema": False}
     for compression in ("zstd", "none"):
         sink = pa.BufferOutputStream()
         with pyarrow_parquet().ParquetWriter(
-            sink, schema, compression=compression, **options
+            sink, table.schema, compression=compression, **options
         ) as writer:
-            for table in tables():
-                writer.write_table(table, row_group_size=rows)
+            if table.num_rows:
+                writer.write_table(table, row_group_size=_GROUP_ROWS)
             writer.add_key_value_metadata(metadata)
         data = bytes(sink.getvalue())
         # Some content, such as the scores 0, 1, 2, ..., compresses very well. A reader would refuse

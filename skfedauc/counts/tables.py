@@ -475,7 +475,7 @@ def count_in_table(
     by_class = np.stack([~rows.positive, rows.positive])
     weights = None
     if columns.weight is not None:
-        _check_weights(frame, columns.weight, found)
+        _check_weights(columns.weight, found)
         ends = [_array(found, name, np.float64)[kept] for name in ("smallest", "largest")]
         if any((end != 1.0).any() for end in ends):
             sums = [_array(found, name, np.float64)[kept] for name in ("total", "squares")]
@@ -518,34 +518,16 @@ def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], columns: Columns) -> No
             check(first)
 
 
-def _check_weights(frame: nw.LazyFrame[Any], column: str, found: nw.DataFrame[Any]) -> None:
+def _check_weights(column: str, found: nw.DataFrame[Any]) -> None:
     """Raise an error for negative, missing, infinite and extreme weights."""
-    import narwhals.stable.v2 as nw
-
     n_rows, n_valid = (_array(found, name, np.int64) for name in ("n_rows", "n_valid"))
     is_zero = _array(found, "is_zero", np.int64) == 1
-    n_zero, n_invalid = int(n_rows[is_zero].sum()), int((n_rows - n_valid)[~is_zero].sum())
-    numbers: dict[float | None, int] = {0.0: n_zero}
-    has_valid = n_valid > 0
-    if has_valid.any():
-        smallest = float(_array(found, "smallest", np.float64)[has_valid].min())
-        largest = float(_array(found, "largest", np.float64)[has_valid].max())
-        numbers |= {smallest: 1}
-        numbers |= {largest: int(n_valid.sum()) - (smallest != largest)}
+    n_invalid = int((n_rows - n_valid)[~is_zero].sum())
     if n_invalid:
-        weight = _as_float(frame, column)
-        # NaN is larger than all numbers in some engines, and not comparable in others.
-        is_infinite = (weight < -sys.float_info.max) | ((0 - weight) < -sys.float_info.max)
-        is_negative = (weight < 0) & (weight >= -sys.float_info.max)
-        counted = frame.select(
-            infinite=nw.when(is_infinite).then(nw.lit(1)),
-            negative=nw.when(is_negative).then(nw.lit(1)),
-            null=nw.when(weight.is_null()).then(nw.lit(1)),
-        ).select(*(nw.col(name).count() for name in ("infinite", "negative", "null")))
-        only = counted.collect()
-        n_infinite, n_negative, n_null = (int(only[name][0]) for name in only.columns)
-        numbers |= {np.inf: n_infinite, -1.0: n_negative, None: n_null}
-        numbers |= {np.nan: n_invalid - n_infinite - n_negative - n_null}
-    known = {value: n for value, n in numbers.items() if n}
-    values = nw.new_series("weight", list(known), nw.Float64, backend=found.implementation)
-    _input.check_weights(nw.to_native(values), n_rows=np.array(list(known.values()), np.int64))
+        raise ValueError(
+            f"column {_words.shortened(column)} must hold finite weights of 0 or more; got "
+            f"{n_invalid:,} of {int(n_rows.sum()):,} that are missing, infinite or negative."
+        )
+    if (n_valid > 0).any():
+        ends = [_array(found, name, np.float64)[n_valid > 0] for name in ("smallest", "largest")]
+        _input.check_weights(np.array([ends[0].min(), ends[1].max()]))

@@ -30,8 +30,6 @@ _MOST = 1 << 62
 _MOST_NOISE = 50.0
 _VERSION = 1
 _COLUMNS = ("group", "bin", "n_negatives", "n_positives")
-# Rows of a row group
-_GROUP_ROWS = 1 << 20
 _KEYS_OF_RELEASES = {"identifier", "name", "epsilon", "rows_per_person", "groups"}
 
 
@@ -355,4 +353,4 @@ def _written(facts: dict[str, Any], state: State) -> bytes:
     schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in _COLUMNS])
     metadata = {parquet.KEY: json.dumps(facts)}
     table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
-    return parquet.written(schema, lambda: [table], metadata, _GROUP_ROWS, use_dictionary=False)
+    return parquet.written(table, metadata, use_dictionary=False)
