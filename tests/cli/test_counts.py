@@ -222,7 +222,7 @@ def test_groups_of_different_kinds_are_not_merged(frame, counted, tmp_path, erro
     ScoreCounts.from_predictions(y, scores, groups=groups).save(two)
     for files, found in (((one, two), ("str", "int")), ((two, one), ("int", "str"))):
         message = error_of(["merge", *files, "-o", tmp_path / "all.skfa"])
-        kinds = f"it has groups labelled by {found[1]} in column 0, and {files[0]} has groups"
+        kinds = f"it has groups labelled by {found[1]} and str, and {files[0]} has groups"
         assert f"{files[1]}: groups of different kinds cannot be merged: {kinds}" in message
         assert "skfedauc count writes groups as text: count the rows of the other file" in message
         assert "groups.astype(str)" in message
