@@ -240,7 +240,7 @@ def test_dates_of_any_resolution_merge_with_dates_only(unit):
 
 
 def test_merge_refuses_a_single_counts(small):
-    with pytest.raises(TypeError, match="got a single one"):
+    with pytest.raises(TypeError, match="such as a list; got ScoreCounts"):
         ScoreCounts.merge(small)
 
 
@@ -710,15 +710,6 @@ def test_functions_of_scores_that_do_not_give_a_number_for_each(function, error,
     counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.4])
     with pytest.raises(error, match=message):
         counts.map_scores(function)
-
-
-@pytest.mark.parametrize("numbers", [[1, 0], [0, 0], [-1, 0], [0, 3], [[0]], [0.5], [True], 0, "a"])
-def test_groups_are_selected_by_increasing_positions(numbers):
-    counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.3], groups=["a", "b", "c"])
-    with pytest.raises(ValueError, match="increasing positions of groups, from 0 to 2; got"):
-        select_groups(counts, numbers)
-    alone = counts.regroup(None)
-    assert select_groups(alone, [0]) is alone
 
 
 def test_names_of_groups_do_not_depend_on_the_order_of_merging():

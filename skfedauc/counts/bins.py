@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -31,7 +31,7 @@ _FRACTION = 52
 _LARGEST = sys.float_info.max
 
 
-# A rule has the constructor's name and arguments as its state for JSON, the numbers of its first
+# A rule has the name of its constructor, whose arguments are its fields, the numbers of its first
 # and its last bin, the domain of its scores, the number of each score's bin, and the ranges of
 # bins: their lowest and highest scores.
 
@@ -47,10 +47,7 @@ class _Probabilities:
     octaves: int
     parts: int
 
-    @property
-    def state(self) -> dict[str, Any]:
-        return {"rule": "of_probabilities", "octaves": self.octaves, "parts": self.parts}
-
+    name: ClassVar[str] = "of_probabilities"
     first: ClassVar[int] = 0
 
     @property
@@ -104,9 +101,7 @@ class _Scores:
 
     parts: int
 
-    @property
-    def state(self) -> dict[str, Any]:
-        return {"rule": "of_scores", "parts": self.parts}
+    name: ClassVar[str] = "of_scores"
 
     @property
     def first(self) -> int:
@@ -139,10 +134,7 @@ class _Edges:
 
     edges: tuple[float, ...]
 
-    @property
-    def state(self) -> dict[str, Any]:
-        return {"rule": "at", "edges": list(self.edges)}
-
+    name: ClassVar[str] = "at"
     first: ClassVar[int] = 0
 
     @property
@@ -192,7 +184,9 @@ def _refines(fine: _Rule, coarse: _Rule) -> bool:
 
 
 # Arguments of each constructor that a state may name
-_ARGUMENTS = {"of_probabilities": ("octaves", "parts"), "of_scores": ("parts",), "at": ("edges",)}
+_ARGUMENTS = {
+    rule.name: [field.name for field in fields(rule)] for rule in (_Probabilities, _Scores, _Edges)
+}
 
 
 class Immutable:
@@ -453,7 +447,10 @@ class Bins(Immutable):
         dict
             Mapping that JSON can represent, such as ``{"rule": "at", "edges": [0.5]}``.
         """
-        return self._rule.state
+        facts = {field.name: getattr(self._rule, field.name) for field in fields(self._rule)}
+        if isinstance(self._rule, _Edges):
+            facts["edges"] = list(self._rule.edges)
+        return {"rule": self._rule.name, **facts}
 
     # Bins --------------------------------------------------------------------------
 
@@ -614,7 +611,7 @@ class Bins(Immutable):
         return Bins.from_dict, (self.to_dict(),)
 
     def __repr__(self) -> str:
-        state = self._rule.state
+        state = self.to_dict()
         rule, edges = state.pop("rule"), state.get("edges")
         if edges is None:
             arguments = ", ".join(f"{name}={value}" for name, value in state.items())

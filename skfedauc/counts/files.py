@@ -31,7 +31,7 @@ from skfedauc._words import described, listed, shortened
 from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Withheld
-from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
+from skfedauc.counts.moments import OwnMoments, Summary, dtype_of_u2
 from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
 
 # Columns of counts, after the columns of the group labels
@@ -162,10 +162,11 @@ def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]
     """Return each group's first row, and the columns after the group columns."""
     content, is_weighted = state.content, state.is_weighted
     if isinstance(content, Summary):
-        has_limits = content.lowest is not None
-        names = _column_names("summary", is_weighted=is_weighted, has_limits=has_limits)
-        # `arrays` has one array of shape (4, n_groups) for the weights.
-        columns = [column for array in content.arrays for column in np.atleast_2d(array)]
+        names = _column_names("summary", is_weighted=is_weighted, has_limits=content.has_limits)
+        of_weights = () if content.weights is None else content.weights
+        columns: list[Any] = [content.n_negatives, content.n_positives, *of_weights]
+        for u2, moments in zip(content.u2, content.moments, strict=True):
+            columns += [u2, *moments]
         return np.arange(content.n_groups + 1), dict(zip(names, columns, strict=True))
     names = _column_names(state.disclosure.level, is_weighted=is_weighted, has_limits=False)
     starts, scores, negatives, positives, weights = content
@@ -324,7 +325,7 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
     if rule.level == "bins":
         facts["bins"] = None if rule.bins is None else rule.bins.to_dict()
     if state.summary is not None:
-        facts["has_limits"] = state.summary.lowest is not None
+        facts["has_limits"] = state.summary.has_limits
     if rule.min_count is not None:
         facts["min_count"] = rule.min_count
     if rule.withheld != Withheld():
@@ -715,15 +716,10 @@ def _summary_state(
     negatives, positives = (values[name] for name in _N_ROWS)
     weights = stacked(values, WEIGHT_COLUMNS)
     dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
-    sums = [
-        PairSums(
-            values[f"{prefix}u2"].astype(dtype),
-            OwnMoments(*(values[prefix + name] for name in OwnMoments._fields)),
-        )
-        for prefix in _PREFIXES
-        if f"{prefix}u2" in values
-    ]
-    state = State(Summary(negatives, positives, weights, *sums), labels, **facts)
+    prefixes = [prefix for prefix in _PREFIXES if f"{prefix}u2" in values]
+    u2 = np.stack([values[f"{prefix}u2"].astype(dtype) for prefix in prefixes])
+    moments = np.array([[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes])
+    state = State(Summary(negatives, positives, weights, u2, moments), labels, **facts)
     if labels is None or _input.are_sorted_labels(labels):
         return state
     order, known = _input.map_labels(labels.tolist(), lambda label: label, "labels")
